@@ -9,6 +9,7 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { installCopying } from "./app/copying.ts"
 import "./app/pages.css"
+import { ZoneProvider } from "./app/preferences.tsx"
 import { queryClient } from "./app/queries.ts"
 import { router } from "./app/router.tsx"
 import { theme, variables } from "./app/theme.ts"
@@ -32,7 +33,9 @@ if (place !== null) {
       >
         <Notifications position="bottom-right" />
         <QueryClientProvider client={queryClient}>
-          <RouterProvider router={router} />
+          <ZoneProvider>
+            <RouterProvider router={router} />
+          </ZoneProvider>
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>

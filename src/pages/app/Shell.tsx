@@ -18,7 +18,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react"
 import { call } from "./api.ts"
 import { useLive } from "./live.ts"
 import { useOffered } from "./offered.ts"
-import { ownZone, useTimeZone } from "./preferences.ts"
+import { ownZone, useTimeZone } from "./preferences.tsx"
 import { useMay, useSession, WithSession } from "./session.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))

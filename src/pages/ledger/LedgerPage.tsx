@@ -1,4 +1,5 @@
 /** The ledger: entries over players, newest first. */
+import { useMemo } from "react"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
@@ -35,7 +36,7 @@ function Subject({ entry }: { readonly entry: Entry }) {
 
 export default function LedgerPage() {
   const operatorColumn = useOperatorColumn()
-  const columns: ReadonlyArray<Column<Entry>> = [
+  const columns = useMemo<ReadonlyArray<Column<Entry>>>(() => [
     { id: "id", header: "Id", cell: ({ id }) => id },
     { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
     namedPlayerColumn(110),
@@ -43,7 +44,7 @@ export default function LedgerPage() {
     ...entryColumns,
     { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Cut width={130}>{game}</Cut> },
     { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
-  ]
+  ], [operatorColumn])
   return (
     <ListPage
       heading="Ledger"

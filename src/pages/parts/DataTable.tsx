@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { useRowDrawing } from "./rows.tsx"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -88,6 +89,7 @@ export function DataTable<R extends object>(
         : table.getRowModel().rows,
     [rowKey, rows, sorting, table]
   )
+  const draw = useRowDrawing(columns)
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {
@@ -180,13 +182,7 @@ export function DataTable<R extends object>(
           </Table.Thead>
           <Table.Tbody ref={body}>
             {before > 0 && <tr aria-hidden style={{ height: before }} />}
-            {shown.map((row) => (
-              <Table.Tr key={row.id} aria-rowindex={row.index + 2}>
-                {columns.map((column) => (
-                  <Table.Td key={column.id} ta={column.align ?? "left"}>{column.cell(row.original)}</Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
+            {shown.map(({ id, index, original }) => draw(id, index, original))}
             {after > 0 && <tr aria-hidden style={{ height: after }} />}
           </Table.Tbody>
         </Table>

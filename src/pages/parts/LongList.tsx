@@ -9,6 +9,7 @@ import { useStretch } from "../app/queries.ts"
 import type { Column } from "./DataTable.tsx"
 import { type Filter, Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
+import { cellsOf, rowLook } from "./rows.tsx"
 
 const rowHeight = 33
 
@@ -91,13 +92,14 @@ export function LongList<A extends Action>(
           {items.map(({ index }) => {
             const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
             return (
-              <Table.Tr key={row === undefined ? `at ${index}` : rowKey(row)} h={rowHeight} aria-rowindex={index + 2}>
-                {columns.map(({ align, cell, id }) => (
-                  <Table.Td key={id} ta={align ?? "left"} className="one-line">
-                    {row === undefined ? "…" : cell(row)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
+              <tr
+                key={row === undefined ? `at ${index}` : rowKey(row)}
+                {...rowLook}
+                style={{ height: rowHeight }}
+                aria-rowindex={index + 2}
+              >
+                {cellsOf(columns, row, "one-line")}
+              </tr>
             )
           })}
           {after > 0 && <tr aria-hidden style={{ height: after }} />}

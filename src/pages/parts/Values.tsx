@@ -1,8 +1,8 @@
 /** Values as a person reads them, each with the machine's form for copying. */
-import { Anchor, Badge, Text, Tooltip } from "@mantine/core"
+import { Badge } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
-import { useTimeZone } from "../app/preferences.ts"
+import { useTimeZone } from "../app/preferences.tsx"
 
 const digitsOf = (currency: string): number => digits[currency] ?? 2
 
@@ -37,18 +37,12 @@ export function Money(
     readonly signed?: boolean
   }
 ) {
-  if (amount === null || amount === undefined) return <Text span>–</Text>
+  if (amount === null || amount === undefined) return <span>–</span>
   return (
-    <Text
-      span
-      inherit
-      className="figure"
-      data-copy={String(amount)}
-      {...(signed && amount < 0 ? { c: "var(--pitboss-negative)" } : {})}
-    >
+    <span className={signed && amount < 0 ? "figure negative" : "figure"} data-copy={String(amount)}>
       {signed && amount > 0 ? "+" : ""}
       {moneyText(amount, currency)}
-    </Text>
+    </span>
   )
 }
 
@@ -56,7 +50,19 @@ const countFormat = new Intl.NumberFormat()
 
 /** A whole number of things. */
 export function Count({ of: count }: { readonly of: number }) {
-  return <Text span inherit className="figure" data-copy={String(count)}>{countFormat.format(count)}</Text>
+  return <span className="figure" data-copy={String(count)}>{countFormat.format(count)}</span>
+}
+
+const timeFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** The format of moments in a zone: made once, for that takes longer than drawing a row. */
+const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateTimeFormat => {
+  const key = `${timeStyle} ${timeZone}`
+  const known = timeFormats.get(key)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone })
+  timeFormats.set(key, format)
+  return format
 }
 
 /** A moment in the person's time zone; the exact one in UTC on hover. `at`: ISO 8601. */
@@ -64,12 +70,8 @@ export function Instant(
   { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }
 ) {
   const [timeZone] = useTimeZone()
-  if (at === null || at === undefined) return <Text span inherit>–</Text>
-  const text = new Intl.DateTimeFormat(undefined, {
-    dateStyle: "medium",
-    timeStyle: seconds ? "medium" : "short",
-    timeZone
-  }).format(new Date(at))
+  if (at === null || at === undefined) return <span>–</span>
+  const text = timeFormat(timeZone, seconds ? "medium" : "short").format(new Date(at))
   return <time dateTime={at} data-copy={at} title={`${at} (shown in ${timeZone})`}>{text}</time>
 }
 
@@ -119,7 +121,7 @@ export const headed = (code: string): string =>
 
 /** A state by its code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
-  if (code === null || code === undefined) return <Text span inherit>–</Text>
+  if (code === null || code === undefined) return <span>–</span>
   return (
     <Badge variant="light" color={statusColors[code] ?? "gray"} data-copy={code} miw="max-content">{words(code)}</Badge>
   )
@@ -140,16 +142,10 @@ export function PageLink(
     event.preventDefault()
     history.push(to)
   }
-  return <Anchor inherit href={to} onClick={follow}>{children}</Anchor>
+  return <a className="link mantine-focus-auto" href={to} onClick={follow}>{children}</a>
 }
 
 /** A text cut to a width, whole on hover. */
 export function Cut({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
-  return (
-    <Tooltip label={children} multiline maw={480} openDelay={300}>
-      <Text span inherit truncate maw={width} display="inline-block" style={{ verticalAlign: "bottom" }}>
-        {children}
-      </Text>
-    </Tooltip>
-  )
+  return <span className="cut" title={children} style={{ maxWidth: width }}>{children}</span>
 }

@@ -1,4 +1,5 @@
 /** Players: found as one types. */
+import { useMemo } from "react"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorColumn } from "../parts/columns.tsx"
@@ -20,7 +21,7 @@ const sorts = { created: { ascending: "oldest", descending: "newest" } }
 
 export default function PlayersPage() {
   const operatorColumn = useOperatorColumn()
-  const columns: ReadonlyArray<Column<Row<"player.list">>> = [
+  const columns = useMemo<ReadonlyArray<Column<Row<"player.list">>>>(() => [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink> },
     { id: "username", header: "Username", cell: ({ username }) => <Cut width={160}>{username}</Cut> },
     {
@@ -34,7 +35,7 @@ export default function PlayersPage() {
     { id: "kyc", header: "KYC", cell: ({ kyc_status: status }) => <Status of={status} /> },
     { id: "country", header: "Country", cell: ({ country }) => country },
     { id: "created", header: "Registered", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> }
-  ]
+  ], [operatorColumn])
   return (
     <ListPage
       heading="Players"

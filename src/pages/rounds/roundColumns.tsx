@@ -1,4 +1,5 @@
 /** Rounds as a table draws them. */
+import { useMemo } from "react"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { amounts, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
@@ -10,11 +11,7 @@ type Round = Row<"round.search">
 /** The columns of a list of rounds. `ofPlayer`: all are one player's. */
 export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): ReadonlyArray<Column<Round>> => {
   const operatorColumn = useOperatorColumn()
-  const whose: ReadonlyArray<Column<Round>> = [
-    namedPlayerColumn(120),
-    ...operatorColumn
-  ]
-  return [
+  return useMemo<ReadonlyArray<Column<Round>>>(() => [
     {
       id: "round",
       header: "Round",
@@ -24,11 +21,11 @@ export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): R
     },
     { id: "game", header: "Game", cell: ({ game }) => <Cut width={160}>{game}</Cut> },
     { id: "provider", header: "Provider", cell: ({ provider }) => provider },
-    ...(ofPlayer ? [] : whose),
+    ...(ofPlayer ? [] : [namedPlayerColumn(120), ...operatorColumn]),
     { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
     amounts("stake", "Stake", ({ bonus_stake: bonus, real_stake: real }) => real + bonus),
     amounts("bonus", "Of it bonus", ({ bonus_stake: bonus }) => bonus),
     { id: "wins", header: "Wins paid", align: "right", cell: ({ paid_wins: wins }) => wins },
     { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> }
-  ]
+  ], [ofPlayer, operatorColumn])
 }
