@@ -40,6 +40,9 @@ const hurry = (clock: Clock.Clock): Clock.Clock => ({
 
 const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
 
+/** How often locks are renewed: a third of the lease, so that one that fails may be tried once more. Never as long as the rest, which is cut short. */
+const refreshMs = (leaseMs: number): number => leaseMs / 3 === restMs ? restMs - 1 : leaseMs / 3
+
 /** `leaseMs`: whole seconds over PostgreSQL. */
 const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
   ShardingConfig.layer({
@@ -48,8 +51,7 @@ const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
     availableShardGroups: [shardGroup],
     assignedShardGroups: [shardGroup],
     shardLockExpiration: leaseMs,
-    // a third of the lease: one that fails may be tried once more
-    shardLockRefreshInterval: leaseMs / 3,
+    shardLockRefreshInterval: refreshMs(leaseMs),
     // `Ownership` says when there may be something new
     refreshAssignmentsInterval: 1,
     entityMessagePollInterval: pollPause,

@@ -1,5 +1,5 @@
 /** Building blocks of a command: the call to the running service, its flags and its output. */
-import { Context, Effect, Option, Redacted, Schema } from "effect"
+import { Console, Context, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -74,8 +74,8 @@ const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
   })
 
 /** How to go on behind a list that is read by cursor. */
-const wayOn = (meta: object = {}): string =>
-  "next_cursor" in meta && typeof meta.next_cursor === "string" ? `more: --cursor ${meta.next_cursor}\n` : ""
+const wayOn = (meta: object = {}): string | undefined =>
+  "next_cursor" in meta && typeof meta.next_cursor === "string" ? `more: --cursor ${meta.next_cursor}` : undefined
 
 /** A verb: its flags, and the call they make. What it answers is printed; what may take long says meanwhile what `waiting` says. */
 export const verb = <const Name extends string, const Config extends Command.Command.Config, A>(
@@ -95,7 +95,9 @@ export const verb = <const Name extends string, const Config extends Command.Com
       const { end, isTerminal, out } = yield* CommandOutput
       const asked = call(yield* connect(token), input)
       const { data, meta } = yield* (waiting === undefined ? asked : telling(waiting, asked))
-      out(isTerminal && !json ? `${table(data)}\n${wayOn(meta)}` : `${JSON.stringify(data, null, 2)}\n`)
+      out(isTerminal && !json ? `${table(data)}\n` : `${JSON.stringify(data, null, 2)}\n`)
+      const more = wayOn(meta)
+      if (more !== undefined) yield* Console.error(more)
       if (!isGood(data)) end(1)
     })).pipe(Command.withDescription(description))
 

@@ -129,7 +129,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
         [],
         []
       ])
-      assert.deepStrictEqual([named("missing", "all"), named("nothing", "all")], [null, null])
+      assert.deepStrictEqual([named("missing", "all"), named("nothing", "all")], [null, []])
       const shown = [{ amr: ["pwd", "otp"] }, { acr: "urn:example:mfa" }, { amr: ["pwd"] }, { acr: "0" }, {}, null]
       assert.deepStrictEqual(shown.map(hasSecondFactorIn), [true, true, false, false, false, false])
     }))

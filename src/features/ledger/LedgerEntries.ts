@@ -41,6 +41,12 @@ type Entry = typeof StaffEntry.Type
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int])
 const cursors = cursorsOfShape(Position)
 
+/** Before which moment a page looks: with the one of its position, unless all of that was looked at, as id 0 says. */
+const untilOf = (to: number, newest: number, position: typeof Position.Type | undefined): number =>
+  position === undefined
+    ? Math.min(to, newest) + 1
+    : Math.min(to + 1, newest + 1, position[1] === 0 ? position[0] : position[0] + 1)
+
 /** By how much the clock of a node may be ahead. */
 const aheadMs = 60_000
 
@@ -56,7 +62,11 @@ const Keys = Schema.Struct({
   seqs: Schema.Array(Schema.Number)
 })
 const keyRows = rowsOf(Keys)
-const playerRows = rowsOf(Schema.Struct({ ...Keys.fields, lowest: Schema.NullOr(Schema.Number) }))
+const playerRows = rowsOf(Schema.Struct({
+  ...Keys.fields,
+  lowest: Schema.NullOr(Schema.Number),
+  oldest: Schema.NullOr(Instant)
+}))
 const entryRows = rowsOf(Schema.Struct({ ...StaffEntry.fields, created_at: Instant, seq: Schema.Number }))
 const partRows = rowsOf(Schema.Struct({
   players: Schema.Array(Schema.Number),
@@ -150,12 +160,14 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
               ...within(sql, query.scope, "e.operator_id")
             ])
           } ORDER BY e.seq DESC LIMIT ${most})
-            SELECT (SELECT count(*) FROM looked)::float8 AS seen, (SELECT min(seq) FROM looked)::float8 AS lowest, ${gathered}
+            SELECT (SELECT count(*) FROM looked)::float8 AS seen, (SELECT min(seq) FROM looked)::float8 AS lowest,
+              (SELECT min(created_at) FROM looked) AS oldest, ${gathered}
             FROM (SELECT e.player_id, e.seq FROM looked e WHERE ${sql.and(filtersOf(query))}
               ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
         )
         if (row === undefined) return nothing
-        return yield* pageOf(toKeys(row), limit, row.seen < most ? undefined : [0, 0, row.lowest ?? 0])
+        const isEnd = row.seen < most || (query.from !== undefined && row.oldest !== null && row.oldest < query.from)
+        return yield* pageOf(toKeys(row), limit, isEnd ? undefined : [0, 0, row.lowest ?? 0])
       })
 
       const below = (position: typeof Position.Type | undefined) =>
@@ -237,7 +249,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         ])
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
         const { rest, rows } = yield* byIndex(readSlices(
-          { until: Math.min(to, position?.[0] ?? newest, newest) + 1, floor: query.from ?? 0, wanted: limit + 1 },
+          { until: untilOf(to, newest, position), floor: query.from ?? 0, wanted: limit + 1 },
           ({ from, most, until }) =>
             Effect.map(
               keyRows(

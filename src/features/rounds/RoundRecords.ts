@@ -172,7 +172,12 @@ export class RoundRecords extends Context.Service<RoundRecords, {
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
-            until: Math.min(to, position?.[0] ?? newest, newest) + 1,
+            // with the moment of the position, unless all of that was looked at, as player 0 says
+            until: Math.min(
+              to + 1,
+              newest + 1,
+              position === undefined ? Infinity : position[1] === 0 ? position[0] : position[0] + 1
+            ),
             floor: query.from ?? 0,
             wanted: limit + 1
           },

@@ -52,9 +52,9 @@ export const roleIn = (claims: unknown, path: string): Role | undefined => {
   return roles.find((role) => named.includes(role))
 }
 
-/** The slugs of operators that claims name; null: all. Without the claim `absent` says which, and a claim of another form names none. */
+/** The slugs of operators that claims name; null: all. Without the claim `absent` says which, and a claim of another form, or null, names none. */
 export const operatorsIn = (claims: unknown, path: string, absent: "none" | "all"): ReadonlyArray<string> | null => {
-  const value = claimAt(claims, path) ?? undefined
+  const value = claimAt(claims, path)
   return value === undefined && absent === "all" ? null : listOf(value)
 }
 

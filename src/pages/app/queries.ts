@@ -74,7 +74,7 @@ const isListAnswer = (body: unknown): body is ListAnswer =>
 
 const listed = (body: unknown): ListAnswer => isListAnswer(body) ? body : { data: [] }
 
-const rowsAtATime = 50
+const rowsAtATime = 100
 
 const firstOf: Readonly<Record<Paging, object>> = {
   walk: { cursor: "", per_page: rowsAtATime },

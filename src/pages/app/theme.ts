@@ -1,7 +1,6 @@
 /** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
 import {
   Anchor,
-  Badge,
   Button,
   createTheme,
   type CSSVariablesResolver,
@@ -23,10 +22,6 @@ export const theme = createTheme({
     // a header element would be taken for another banner of the page
     ModalHeader: ModalHeader.extend({ defaultProps: { role: "none" } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } }),
-    Badge: Badge.extend({
-      defaultProps: { tt: "none", fw: 500, radius: "sm" },
-      styles: { label: { letterSpacing: 0 } }
-    }),
     Button: Button.extend({ defaultProps: { fw: 500 } }),
     Modal: Modal.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Close" } },

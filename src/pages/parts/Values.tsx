@@ -1,5 +1,4 @@
 /** Values as a person reads them, each with the machine's form for copying. */
-import { Badge } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
 import { useTimeZone } from "../app/preferences.tsx"
@@ -122,9 +121,7 @@ export const headed = (code: string): string =>
 /** A state by its code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
   if (code === null || code === undefined) return <span>–</span>
-  return (
-    <Badge variant="light" color={statusColors[code] ?? "gray"} data-copy={code} miw="max-content">{words(code)}</Badge>
-  )
+  return <span className="status" data-color={statusColors[code] ?? "gray"} data-copy={code}>{words(code)}</span>
 }
 
 /** Yes or no. */
