@@ -141,6 +141,9 @@ export function Filters<A extends Action>(
   )
 }
 
+/** How far from the end of a list the next part is read. */
+const nearPx = 600
+
 /** A list without a heading of its own, as a part of a page. */
 export function List<A extends Action>(props: ListProps<A>) {
   const { action, columns, filters = [], heading, paging, rowKey, sorts } = props
@@ -151,12 +154,14 @@ export function List<A extends Action>(props: ListProps<A>) {
   }, [filters, props.query, search, sorts])
   const list = useRows(action, { params: props.params, query }, paging)
   const rows = useMemo(() => asRows(action, (list.data?.pages ?? []).flatMap(({ data }) => data)), [action, list.data])
-  const { entry, ref } = useIntersection({ root: null, rootMargin: "600px" })
+  const { entry, ref } = useIntersection({ root: null, rootMargin: `${nearPx}px` })
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const isNearEnd = entry?.isIntersecting === true
   useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage])
+    if (!isNearEnd || !hasNextPage || isFetchingNextPage) return
+    // rows that were drawn just now have pushed the end away before the observer says so
+    if ((entry?.target.getBoundingClientRect().top ?? 0) <= window.innerHeight + nearPx) void fetchNextPage()
+  }, [entry, isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage])
   const keyOf = rowKey ?? idOf
   const isFiltered = filters.some(({ name }) => search[name] !== undefined)
 
