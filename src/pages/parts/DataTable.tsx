@@ -11,7 +11,6 @@ import {
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
-import { useRowDrawing } from "./rows.tsx"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -31,6 +30,38 @@ export const InTable = createContext(false)
 /** Rows beyond which only those near the window are drawn. */
 const drawnWhole = 120
 const rowHeight = 41
+
+/** Of the table's own elements. Rows are the browser's elements with these classes: a list draws hundreds of them. */
+const classes: Readonly<Record<string, string>> = Table.classes
+
+/** The cells of a row. */
+export const cellsOf = <R extends object>(columns: ReadonlyArray<Column<R>>, row: R | undefined, className = "") =>
+  columns.map(({ align, cell, id }) => (
+    <td
+      key={id}
+      className={`${classes["td"]} ${className}`}
+      {...(align === undefined ? {} : { style: { textAlign: align } })}
+    >
+      {row === undefined ? "…" : cell(row)}
+    </td>
+  ))
+
+/** What every row is drawn with. */
+export const rowLook = { className: classes["tr"], "data-with-row-border": true, "data-hover": true }
+
+/** Draws rows, each once while it, its place and the columns stay the same: React passes over an element that it has already drawn. */
+export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>) => {
+  const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
+    columns
+  ])
+  return (key: string, index: number, row: R): React.ReactElement => {
+    const known = drawn.get(row)
+    if (known?.index === index && known.element.key === key) return known.element
+    const element = <tr key={key} {...rowLook} aria-rowindex={index + 2}>{cellsOf(columns, row)}</tr>
+    drawn.set(row, { index, element })
+    return element
+  }
+}
 
 /** How a column is sorted, drawn: not every font has arrows. */
 function Arrows({ sorted }: { readonly sorted: "ascending" | "descending" | undefined }) {

@@ -6,10 +6,9 @@ import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { type Action, asRows, type Request, type Row } from "../app/api.ts"
 import { useStretch } from "../app/queries.ts"
-import type { Column } from "./DataTable.tsx"
+import { cellsOf, type Column, rowLook } from "./DataTable.tsx"
 import { type Filter, Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
-import { cellsOf, rowLook } from "./rows.tsx"
 
 const rowHeight = 33
 
