@@ -50,7 +50,7 @@ export const cellsOf = <R extends object>(columns: ReadonlyArray<Column<R>>, row
 export const rowLook = { className: classes["tr"], "data-with-row-border": true, "data-hover": true }
 
 /** Draws rows, each once while it, its place and the columns stay the same: React passes over an element that it has already drawn. */
-export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>) => {
+const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>) => {
   const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
     columns
   ])
