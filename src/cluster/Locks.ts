@@ -13,7 +13,7 @@ const namespace = -1_455_371_005
 const numberOf = (shard: number): number => 1_000_000 + shard
 
 export class Locks extends Context.Service<Locks, {
-  /** Releases the locks that this node holds among these. One that is still held afterwards is released by the storage. */
+  /** Releases the locks that this node holds among these. One that it held twice is found by the storage's next renewal. */
   readonly release: (shards: ReadonlyArray<number>) => Effect.Effect<void, ClusterError.PersistenceError>
 }>()("pitboss/cluster/Locks") {
   /** Gives the client that the storage has to be built on as well. */

@@ -29,6 +29,15 @@ export interface Sliced<out Row> {
   readonly rest: number | undefined
 }
 
+/**
+ * Before which moment (epoch milliseconds) a page looks that begins at a position: with the position's own moment, unless all of that was looked at,
+ * as where a page ended for having looked at enough. `last`: the newest moment that is asked for.
+ */
+export const untilOf = (
+  last: number,
+  position: { readonly at: number; readonly isLookedAt: boolean } | undefined
+): number => Math.min(last + 1, position === undefined ? Infinity : position.isLookedAt ? position.at : position.at + 1)
+
 const firstWidthMs = 60_000
 
 /** Slices of one page, with empty ones and those that were too wide: enough to go back to 1970 and to find one millisecond. */

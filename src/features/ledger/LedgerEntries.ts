@@ -9,7 +9,7 @@ import { iso, toDate } from "../../platform/Time.ts"
 import { behind, cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { readSlices } from "../../store/Slices.ts"
+import { readSlices, untilOf } from "../../store/Slices.ts"
 import { idIn } from "../operators/References.ts"
 import { makeProviderMessages, type Place } from "../rounds/ProviderMessages.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
@@ -40,12 +40,6 @@ type Entry = typeof StaffEntry.Type
 /** Time, id and number of an entry: lists of one player go by the number, the others by time and id. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int])
 const cursors = cursorsOfShape(Position)
-
-/** Before which moment a page looks: with the one of its position, unless all of that was looked at, as id 0 says. */
-const untilOf = (to: number, newest: number, position: typeof Position.Type | undefined): number =>
-  position === undefined
-    ? Math.min(to, newest) + 1
-    : Math.min(to + 1, newest + 1, position[1] === 0 ? position[0] : position[0] + 1)
 
 /** By how much the clock of a node may be ahead. */
 const aheadMs = 60_000
@@ -249,7 +243,12 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         ])
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
         const { rest, rows } = yield* byIndex(readSlices(
-          { until: untilOf(to, newest, position), floor: query.from ?? 0, wanted: limit + 1 },
+          {
+            // id 0: where a page ended that had looked at enough
+            until: untilOf(Math.min(to, newest), position && { at: position[0], isLookedAt: position[1] === 0 }),
+            floor: query.from ?? 0,
+            wanted: limit + 1
+          },
           ({ from, most, until }) =>
             Effect.map(
               keyRows(

@@ -7,7 +7,7 @@ import { iso, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { readSlices } from "../../store/Slices.ts"
+import { readSlices, untilOf } from "../../store/Slices.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import { idIn } from "../operators/References.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
@@ -172,12 +172,8 @@ export class RoundRecords extends Context.Service<RoundRecords, {
         const newest = (yield* Clock.currentTimeMillis) + aheadMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
-            // with the moment of the position, unless all of that was looked at, as player 0 says
-            until: Math.min(
-              to + 1,
-              newest + 1,
-              position === undefined ? Infinity : position[1] === 0 ? position[0] : position[0] + 1
-            ),
+            // player 0: where a page ended that had looked at enough
+            until: untilOf(Math.min(to, newest), position && { at: position[0], isLookedAt: position[1] === 0 }),
             floor: query.from ?? 0,
             wanted: limit + 1
           },

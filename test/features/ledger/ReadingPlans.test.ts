@@ -101,6 +101,12 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
           TIMESTAMPTZ '2019-01-01' + n * INTERVAL '1 minute' FROM generate_series(1, 12000) n`
       assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 105_000, minAmount: 70 })), 6000)
       assert.deepStrictEqual(yield* walk({ playerId: 105_000, minAmount: 70 }), { found: [5_000_007], pages: 3 })
+      // more in one millisecond than a page looks at: the walk goes on behind it
+      yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
+        SELECT 105000, 20000 + n, 6000000 + n, 1, 'real', 'correction_up', 1, 0, TIMESTAMPTZ '2018-01-01'
+        FROM generate_series(1, 25000) n`
+      const { found } = yield* walk({ type: "tournament_prize", to: Date.UTC(2018, 5, 1) })
+      assert.deepStrictEqual(found, [])
     }))
 
   it.effect("finds players by the beginning of a name, whole names first", () =>
