@@ -1,5 +1,5 @@
 /** Membership of the cluster: effect/cluster decides who owns which shard, on PostgreSQL, and does nothing else. */
-import { Clock, Context, Duration, Effect, Layer, Metric, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import {
   MessageStorage,
   type RunnerAddress,
@@ -40,9 +40,6 @@ const hurry = (clock: Clock.Clock): Clock.Clock => ({
 
 const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
 
-/** The metrics of `Sharding` are not exported: they have no descriptions, and `Ownership` has its own of the same. */
-const layerMetricsApart = Layer.succeed(Metric.MetricRegistry, new Map())
-
 /** How often locks are renewed: a third of the lease, so that one that fails may be tried once more. Never as long as the rest, which is cut short. */
 const refreshMs = (leaseMs: number): number => leaseMs / 3 === restMs ? restMs - 1 : leaseMs / 3
 
@@ -79,7 +76,7 @@ export class Membership extends Context.Service<Membership, {
         const context = yield* Effect.context<RunnerStorage.RunnerStorage>()
         const sharding = Layer.fresh(Sharding.layer).pipe(
           Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
-          Layer.provide([MessageStorage.layerNoop, layerHurry, layerMetricsApart]),
+          Layer.provide([MessageStorage.layerNoop, layerHurry]),
           Layer.provide(layerConfig(address, leaseMs))
         )
         return Membership.of({

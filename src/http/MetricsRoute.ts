@@ -39,6 +39,10 @@ const makeDatabaseMetrics = Effect.gen(function*() {
   })
 })
 
+/** Those of effect/cluster are left out: they have no descriptions, and `Ownership` has its own of the same. */
+const exported = (registry: Metric.MetricRegistry): Metric.MetricRegistry =>
+  new Map([...registry].filter(([, { id }]) => !id.startsWith("effect_cluster")))
+
 export const MetricsRoute = Layer.unwrap(Effect.gen(function*() {
   const readiness = yield* Readiness
   const observeDatabase = yield* makeDatabaseMetrics
@@ -50,9 +54,12 @@ export const MetricsRoute = Layer.unwrap(Effect.gen(function*() {
     yield* setReady([[{ reason }, reason === "ready" ? 1 : 0]])
     yield* observeDatabase
     yield* observeProcess
-    return HttpServerResponse.text(yield* PrometheusMetrics.format({ metricNameMapper: exportedName }), {
-      contentType: "text/plain; version=0.0.4; charset=utf-8"
-    })
+    const text = yield* Effect.provideService(
+      PrometheusMetrics.format({ metricNameMapper: exportedName }),
+      Metric.MetricRegistry,
+      exported(registry)
+    )
+    return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
   })
   return HttpRouter.add("GET", "/metrics", Effect.provideService(handler, Metric.MetricRegistry, registry))
 })).pipe(Layer.provide(Readiness.layer))

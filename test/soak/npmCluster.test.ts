@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { until } from "../kit/Client.ts"
 import { serverFolder } from "../kit/E2eDatabase.ts"
+import { parseMetrics } from "../kit/Metrics.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
 // Goal: `npm run cluster` is one casino on several nodes, as it says: all of them on one port, each on one of its own, one that dies is back,
@@ -81,7 +82,8 @@ describe("npm run cluster", () => {
         }
         for (const { backoffice, url } of nodes.values()) {
           assert.isTrue(yield* isReady(url))
-          assert.strictEqual((yield* Effect.promise(() => fetch(`${backoffice}/metrics`))).status, 200)
+          const metrics = yield* Effect.promise(() => fetch(`${backoffice}/metrics`).then((answer) => answer.text()))
+          assert.strictEqual(parseMetrics(metrics).value("pitboss_cluster_nodes"), 3)
         }
         const list = yield* cluster.command("src/cli.ts", "node", "list")
         assert.strictEqual(list.status, 0, list.stderr)
