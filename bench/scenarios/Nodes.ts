@@ -3,16 +3,19 @@ import { BenchError } from "../BenchError.ts"
 import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
+import type { RoundResult } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { showProgress } from "../report/Progress.ts"
+import { parseSentCounts, type SentCounts } from "../report/Prometheus.ts"
 import { figure, type Measurement } from "../report/Result.ts"
 import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { holdToCores } from "../targets/Cores.ts"
 import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
 import { startPostgres } from "../targets/Postgres.ts"
-import { type Service, startService } from "../targets/Service.ts"
+import { get, type Service, startService } from "../targets/Service.ts"
 import { makeSignedClient, signedConcurrency } from "../targets/SignedClient.ts"
 import type { Target } from "../targets/Target.ts"
+import { measureOverload, overloadPhases, recoveries } from "./Overload.ts"
 import { checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
@@ -57,6 +60,22 @@ const ownersOf = Effect.fnUntraced(function*(target: Pitboss, nodes: ReadonlyArr
 /** Seconds of load before nodes are held: what a processor compiles once is done then. */
 const warmingSeconds = 8
 
+/** What several nodes are offered, of what they can do at any node, over so many connections; and how long callers wait for one. */
+const overloadFactor = 3
+const overloadConnections = 1024
+const overloadPatienceMs = 1000
+
+/** Calls that these nodes have sent to each other. */
+const sentBy = (services: ReadonlyArray<Service>): Effect.Effect<SentCounts, BenchError> =>
+  Effect.map(
+    Effect.forEach(services, ({ backofficePort, host }) => get(`http://${host}:${backofficePort}/metrics`)),
+    (texts) =>
+      texts.map(parseSentCounts).reduce((sum, { calls, messages }) => ({
+        calls: sum.calls + calls,
+        messages: sum.messages + messages
+      }))
+  )
+
 /** Shards settle for this long after the last node came. */
 const settling = "8 seconds"
 
@@ -71,11 +90,13 @@ export const nodesScenario = scenario({
     registered: Flags.registered,
     connections: Flags.connections(256),
     corePercent: Flags.count("core-percent", "part of a core that each node gets", 100).pipe(Flag.withDefault(35)),
-    nodes: Flags.counts("nodes", "how many nodes, in turn", [1, 2, 3], 16)
+    nodes: Flags.counts("nodes", "how many nodes, in turn", [1, 2, 3], 16),
+    overloads: Flags.switchOf("overload", "offer several nodes three times what they can do, too")
   },
-  plan: ({ nodes, players, rounds, seconds, warmUpSeconds }) => [
+  plan: ({ nodes, overloads, players, rounds, seconds, warmUpSeconds }) => [
     `nodes: ${rounds} rounds of one process and of ${nodes.join(", ")} nodes`,
-    30 + players / 80 + rounds * (nodes.length + 1) * (25 + 2 * (warmUpSeconds + seconds + 2))
+    30 + players / 80 +
+    rounds * (nodes.length + 1) * (25 + 2 * (warmUpSeconds + seconds + 2) + (overloads ? 3 * seconds : 0))
   ],
   measure: Effect.fnUntraced(function*(options) {
     const postgres = yield* startPostgres()
@@ -91,6 +112,9 @@ export const nodesScenario = scenario({
     ).pipe(Scope.provide(preparing))
     const books = new Books(players)
     const rounds: Array<TrafficRound> = []
+    /** By the number of nodes: what became of overloads, and calls in a message at any node. */
+    const overloaded = new Map<number, Array<RoundResult>>()
+    const together = new Map<number, Array<number>>()
     const problems = new Set<string>()
 
     const hold = Effect.fnUntraced(function*(services: ReadonlyArray<Service>) {
@@ -101,17 +125,16 @@ export const nodesScenario = scenario({
       }
     })
 
-    /** One round of a load on services that run; a first one, before they are held, makes them warm and is not recorded. */
-    const measureOn = Effect.fnUntraced(function*(
-      round: number,
+    /** These services as one target. */
+    const targetOf = Effect.fnUntraced(function*(
       name: string,
       services: ReadonlyArray<Service>,
-      owners: ReadonlyArray<number> | null,
-      isFirst = false
+      owners: ReadonlyArray<number> | null
     ) {
       const [first] = services
       if (first === undefined) return yield* new BenchError({ message: "no node" })
       const client = yield* makeSignedClient(`http://${first.host}:${first.port}`, "x-api-key", prepared.operator)
+      yield* client.ownerOf("/api/v1/operator/me")
       const target: Target = {
         ...prepared,
         name,
@@ -130,9 +153,22 @@ export const nodesScenario = scenario({
             (rows) => rows.map((row) => Number(row["balance"]))
           )
       }
-      yield* client.ownerOf("/api/v1/operator/me")
+      return target
+    })
+
+    /** One round of a load on services that run; a first one, before they are held, makes them warm and is not recorded. */
+    const measureOn = Effect.fnUntraced(function*(
+      round: number,
+      name: string,
+      services: ReadonlyArray<Service>,
+      owners: ReadonlyArray<number> | null,
+      isFirst = false
+    ) {
+      const target = yield* targetOf(name, services, owners)
+      const sent: Array<SentCounts> = []
+      const noteSent = Effect.ignore(Effect.tap(sentBy(services), (counts) => Effect.sync(() => sent.push(counts))))
       const result = yield* checkedRound(
-        { target, postgres, generator, books },
+        { target, postgres, generator, books, measuring: noteSent, measured: noteSent },
         `round ${round}/${options.rounds}  ${isFirst ? "warming" : name.padEnd(14)}`,
         {
           players,
@@ -145,8 +181,33 @@ export const nodesScenario = scenario({
           ...loadOf(isFirst ? { ...options, warmUpSeconds: 0, seconds: warmingSeconds, maxForeignLoad: 100 } : options)
         }
       )
-      if (isFirst) yield* hold(services)
-      else rounds.push({ round, group: "bets", target: name, result })
+      if (isFirst) return yield* hold(services)
+      rounds.push({ round, group: "bets", target: name, result })
+      const [before, after] = sent.slice(-2)
+      if (owners !== null || before === undefined || after === undefined || after.messages === before.messages) return
+      const calls = (after.calls - before.calls) / (after.messages - before.messages)
+      together.set(services.length, [...together.get(services.length) ?? [], calls])
+    })
+
+    /** Offers nodes that are warm three times what they could do at any node. */
+    const overload = Effect.fnUntraced(function*(round: number, services: ReadonlyArray<Service>) {
+      const { seconds } = options
+      const name = `${clusterOf(services.length)}, any`
+      const capacity = rounds.find((one) => one.round === round && one.target === name)?.result.perSecond ?? 0
+      const result = yield* checkedRound(
+        { target: yield* targetOf(name, services, null), postgres, generator, books },
+        `round ${round}/${options.rounds}  ${name} ×${overloadFactor}`,
+        { players, idPrefix: `${round}o${services.length}`, seed: round + 2000 },
+        {
+          ...loadOf(options),
+          connections: overloadConnections,
+          warmUpSeconds: 0,
+          measuredSeconds: 3 * seconds,
+          phases: overloadPhases(capacity, overloadFactor, seconds),
+          patienceMs: overloadPatienceMs
+        }
+      )
+      overloaded.set(services.length, [...overloaded.get(services.length) ?? [], result])
     })
 
     /** Nodes on the same database and with the same key, each held to its part of a core. */
@@ -177,6 +238,7 @@ export const nodesScenario = scenario({
           const measureOwner = measureOn(round, `${clusterOf(count)}, owner`, services, owners)
           // whichever is second finds warmer nodes
           yield* round % 2 === 1 ? Effect.andThen(measureAny, measureOwner) : Effect.andThen(measureOwner, measureAny)
+          if (options.overloads) yield* overload(round, services)
         }))
       }
     }
@@ -195,15 +257,18 @@ export const nodesScenario = scenario({
       return {
         group: "a hop",
         name: clusterOf(count),
-        figures: [figure(
-          "processor time of both sides",
-          "µs",
-          "lower",
-          roundNumbers(options.rounds).map((round) =>
-            (microsOf("any", round) - microsOf("owner", round)) / ((count - 1) / count)
+        figures: [
+          figure(
+            "processor time of both sides",
+            "µs",
+            "lower",
+            roundNumbers(options.rounds).map((round) =>
+              (microsOf("any", round) - microsOf("owner", round)) / ((count - 1) / count)
+            ),
+            60
           ),
-          60
-        )],
+          figure("calls in a message", "", "neither", together.get(count) ?? [])
+        ],
         errors: {}
       }
     })
@@ -212,7 +277,20 @@ export const nodesScenario = scenario({
         references: [alone, clusterOf(1)],
         bars: (_, target, name) => bars[target]?.[name]
       }),
-      ...hops
+      ...hops,
+      ...[...overloaded].flatMap(([count, results]) => {
+        const group = `${clusterOf(count)}, ${overloadFactor} times what they can do`
+        const recovered = recoveries(results, options.seconds)
+        return [
+          ...measureOverload(overloadFactor, results, options.seconds).map((one) => ({ ...one, group })),
+          {
+            group,
+            name: "recovery",
+            figures: recovered.length === 0 ? [] : [figure("recovery", "ms", "lower", recovered)],
+            errors: recovered.length < results.length ? { NOT_RECOVERED: results.length - recovered.length } : {}
+          }
+        ]
+      })
     ]
     return {
       ...server,
@@ -227,6 +305,12 @@ export const nodesScenario = scenario({
           }): the nodes share the cores with PostgreSQL and the generator, and the ratios say little.`,
         "`any`: connections go to the nodes in turn, and each bets for all players. `owner`: each bets for players whom its node owns, as " +
         "`X-Served-By` told before.",
+        ...options.overloads
+          ? [
+            `Overload: an open loop over ${overloadConnections} connections at any node offers half of what the nodes did there, ` +
+            `${overloadFactor} times it and half of it again, ${options.seconds} s each; callers give up after ${overloadPatienceMs} ms.`
+          ]
+          : [],
         "A hop: what a bet costs more processor time at any node than at its owner, both nodes together, divided by the share that is sent on."
       ],
       headlines: [],

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
-import type { Timeline } from "../load/Job.ts"
+import type { Phase, Timeline } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
 import type { RoundResult } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
@@ -83,6 +83,21 @@ const measurePhase = (
   }
 }
 
+/** The phases of an overload, as shares of a capacity: a calm, so many times what there is, and a calm. */
+export const overloadPhases = (capacity: number, factor: number, seconds: number): ReadonlyArray<Phase> =>
+  [calmShare, factor, calmShare].map((share) => ({ seconds, perSecond: Math.max(1, capacity * share) }))
+
+/** What became of the phases of overloads, a row each. */
+export const measureOverload = (
+  factor: number,
+  rounds: ReadonlyArray<RoundResult>,
+  seconds: number
+): ReadonlyArray<Measurement> => phaseNames(factor).map((name, index) => measurePhase(name, index, rounds, seconds))
+
+/** How long each overload was felt, ms; of those that never ended, nothing. */
+export const recoveries = (rounds: ReadonlyArray<RoundResult>, seconds: number): ReadonlyArray<number> =>
+  rounds.flatMap(({ timeline }) => recoveryMs(timeline, seconds * 1000, 2 * seconds * 1000) ?? [])
+
 /**
  * Offers several times what the service can do, in an open loop, after a calm and before one: how late is what is accepted, what is
  * refused, and how long it takes to be as before.
@@ -132,21 +147,20 @@ export const overloadScenario = scenario({
         }
       )
       capacities.push(capacity)
-      const phase = (share: number) => ({ seconds, perSecond: Math.max(1, capacity * share) })
       rounds.push(
         yield* checkedRound(context, `${label}  overload`, { players, idPrefix: `o${round}`, seed: round }, {
           connections,
           warmUpSeconds: 0,
           measuredSeconds: 3 * seconds,
-          phases: [phase(calmShare), phase(factor), phase(calmShare)],
+          phases: overloadPhases(capacity, factor, seconds),
           patienceMs
         })
       )
     }
     yield* audit([target])
-    const recovered = rounds.flatMap(({ timeline }) => recoveryMs(timeline, seconds * 1000, 2 * seconds * 1000) ?? [])
+    const recovered = recoveries(rounds, seconds)
     const middle = rounds[Math.floor(rounds.length / 2)]
-    const phases = phaseNames(factor).map((name, index) => measurePhase(name, index, rounds, seconds))
+    const phases = measureOverload(factor, rounds, seconds)
     const recovery = figure("recovery", "ms", "lower", recovered)
     const measurements: ReadonlyArray<Measurement> = [
       ...phases,

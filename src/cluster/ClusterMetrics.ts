@@ -5,6 +5,8 @@ import type { Ownership } from "./Ownership.ts"
 
 /** Counts since the start. */
 export interface ForwardingCounts {
+  /** Messages of calls to other nodes, and the calls in them. */
+  messages: number
   sent: number
   answered: number
   /** Calls of others to this node, and those of them that were for a key it did not own. */
@@ -29,6 +31,7 @@ const staleTotal = Metric.counter(
   counter("Looks at a player whose epoch at this node was over")
 )
 const sentTotal = Metric.counter("cluster_calls_sent_total", counter("Calls sent to other nodes"))
+const messagesTotal = Metric.counter("cluster_messages_sent_total", counter("Messages that they were sent in"))
 const answeredTotal = Metric.counter("cluster_calls_answered_total", counter("Of them, answered"))
 const receivedTotal = Metric.counter("cluster_calls_received_total", counter("Calls of other nodes"))
 const notMineTotal = Metric.counter(
@@ -60,6 +63,7 @@ export const registerClusterMetrics = Effect.fnUntraced(function*(node: {
   yield* registerCounter(movesTotal, () => ownership.counts.moves)
   yield* registerCounter(staleTotal, () => ownership.counts.stale)
   yield* registerCounter(sentTotal, () => counts.sent)
+  yield* registerCounter(messagesTotal, () => counts.messages)
   yield* registerCounter(answeredTotal, () => counts.answered)
   yield* registerCounter(receivedTotal, () => counts.received)
   yield* registerCounter(notMineTotal, () => counts.notMine)

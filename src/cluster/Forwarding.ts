@@ -103,7 +103,16 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   let looking: Array<Waiting> = []
   let lastId = 0
   let waitingLength = 0
-  const counts: ForwardingCounts = { sent: 0, answered: 0, received: 0, notMine: 0, lost: 0, unsent: 0, overloaded: 0 }
+  const counts: ForwardingCounts = {
+    messages: 0,
+    sent: 0,
+    answered: 0,
+    received: 0,
+    notMine: 0,
+    lost: 0,
+    unsent: 0,
+    overloaded: 0
+  }
 
   /** Runs what is not ours: its defect is told in the log, and nobody else misses an answer for it. */
   const contain = (run: () => void): void => {
@@ -174,6 +183,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     }
     peer.queued = peer.queued.slice(calls.length)
     if (peer.queued.length === 0 || peer.sent.size >= maxSent) peer.maySend.closeUnsafe()
+    if (calls.length > 0) counts.messages++
     counts.sent += calls.length
     return calls
   }

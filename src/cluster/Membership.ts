@@ -40,8 +40,14 @@ const hurry = (clock: Clock.Clock): Clock.Clock => ({
 
 const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
 
-/** How often locks are renewed: a third of the lease, so that one that fails may be tried once more. Never as long as the rest, which is cut short. */
-const refreshMs = (leaseMs: number): number => leaseMs / 3 === restMs ? restMs - 1 : leaseMs / 3
+/**
+ * How often locks are renewed: a third of the lease, so that one that fails may be tried once more. Never as long as the rest, which is cut short, and
+ * whole milliseconds: a clock of milliseconds never meets the end of a part of one, and `Sharding` renews again and again meanwhile.
+ */
+const refreshMs = (leaseMs: number): number => {
+  const third = Math.floor(leaseMs / 3)
+  return third === restMs ? restMs - 1 : third
+}
 
 /** `leaseMs`: whole seconds over PostgreSQL. */
 const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>

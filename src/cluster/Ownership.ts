@@ -53,7 +53,7 @@ export class Ownership extends Context.Service<Ownership, {
   readonly look: () => void
   /** Hears when the other nodes should look: this one is there, begins to leave, or has given shards. */
   readonly announce: (tell: () => void) => void
-  /** Whether the owners are known, and this node has held what is its own. */
+  /** Whether this node was among the owners, and has held all that was its own. */
   readonly isJoined: () => boolean
   readonly isLeaving: () => boolean
   /** Gives all shards to others and takes no more. */
@@ -99,6 +99,8 @@ export class Ownership extends Context.Service<Ownership, {
     let isJoined = false
     let isLeaving = false
     let isRegistered = false
+    /** Whether this node was among those that shards fall to when they were looked at last. */
+    let isCounted = false
     const listeners: Array<() => void> = []
     const tellers: Array<() => void> = []
     const mayLook = Latch.makeUnsafe(true)
@@ -195,7 +197,7 @@ export class Ownership extends Context.Service<Ownership, {
       })
 
     const noteJoined = (): void => {
-      isJoined ||= isRegistered && owners.length > 0 &&
+      isJoined ||= isRegistered && isCounted &&
         owners.every((owner, index) => owner !== self || epochs[index + 1] !== 0 && now() >= (heldFrom[index + 1] ?? 0))
     }
 
@@ -206,7 +208,9 @@ export class Ownership extends Context.Service<Ownership, {
       if (text !== seen) {
         seen = text
         nodes = new Set(live.map(({ address }) => nameOf(address)))
-        owners = assign(live.filter(({ isHealthy }) => isHealthy))
+        const healthy = live.filter(({ isHealthy }) => isHealthy)
+        owners = assign(healthy)
+        isCounted = healthy.some(({ address }) => nameOf(address) === self)
         changed()
       }
       noteJoined()

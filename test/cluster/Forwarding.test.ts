@@ -1,113 +1,22 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Redacted, Scope } from "effect"
-import { type Answer, type Answered, type Forwarder, type NotAnswered, notMine } from "../../src/cluster/Forwarder.ts"
-import { makeForwarding } from "../../src/cluster/Forwarding.ts"
-import { Ownership } from "../../src/cluster/Ownership.ts"
-import { makeTrust } from "../../src/cluster/Trust.ts"
-import { Placement } from "../../src/engine/Placement.ts"
-import { Settings } from "../../src/platform/Settings.ts"
+import { Effect, Exit } from "effect"
+import { type Answered, type NotAnswered, notMine } from "../../src/cluster/Forwarder.ts"
 import { eventually } from "../kit/ClusterNode.ts"
+import {
+  again,
+  answer,
+  call,
+  change,
+  failure,
+  key,
+  masterKeyOf,
+  once,
+  pair,
+  startNode
+} from "../kit/ForwardingNodes.ts"
 
 // Goal: a call reaches the owner of its key once, or its caller hears what became of it; a slow one delays no other, and too many are
 // refused. Method: nodes with real connections, in a world whose owners the test names.
-
-/** Who owns the one key of the test, and who is there. */
-interface World {
-  owner: string
-  readonly live: Set<string>
-  readonly listeners: Set<() => void>
-}
-
-const key = 7
-const makeWorld = (): World => ({ owner: "", live: new Set(), listeners: new Set() })
-
-const change = (world: World, owner: string): void => {
-  world.owner = owner
-  for (const listener of world.listeners) listener()
-}
-
-interface TestNode {
-  readonly self: string
-  readonly forwarder: Forwarder["Service"]
-  readonly close: Effect.Effect<void>
-}
-
-/** A node that believes of the key what the world says. */
-const startNode = Effect.fnUntraced(function*(world: World, id: string, masterKey = new Uint8Array(32)) {
-  const scope = yield* Scope.fork(yield* Effect.scope)
-  return yield* Effect.gen(function*() {
-    const trust = yield* makeTrust
-    const server = yield* NodeSocketServer.makeTls({ ...trust.server, noDelay: true, host: "127.0.0.1", port: 0 })
-    const self = `127.0.0.1:${server.address._tag === "UnixPathAddress" ? 0 : server.address.port}`
-    const ownership = Ownership.of({
-      placement: Placement.of({
-        isShared: true,
-        epochOf: () => world.owner === self ? 1 : 0,
-        holds: () => world.owner === self,
-        onRelease: () => {}
-      }),
-      self,
-      ownerOf: () => world.owner,
-      nodes: () => world.live,
-      listen: (listener) => void world.listeners.add(listener),
-      look: () => {},
-      announce: () => {},
-      isJoined: () => true,
-      isLeaving: () => false,
-      handOver: Effect.void,
-      shardsHeld: () => 0,
-      leaseMsLeft: () => null,
-      counts: { moves: 0, stale: 0 }
-    })
-    const forwarder = yield* makeForwarding({ node: id, server, trust }).pipe(
-      Effect.provideService(Ownership, ownership)
-    )
-    world.live.add(self)
-    for (const listener of world.listeners) listener()
-    const node: TestNode = { self, forwarder, close: Scope.close(scope, Exit.void) }
-    return node
-  }).pipe(
-    Effect.provide([NodeServices.layer, Settings.layerTest({ masterKey: Redacted.make(masterKey) })]),
-    Scope.provide(scope)
-  )
-})
-
-const call = { head: "", body: "?" }
-const answer = (body: string): Answer => ({ status: 200, head: "", body })
-const once = { isRepeatable: false }
-const again = { isRepeatable: true }
-
-const failure = (exit: Exit.Exit<Answered, NotAnswered>): string =>
-  Exit.isFailure(exit)
-    ? Exit.findErrorOption(exit).pipe((found) => found._tag === "Some" ? found.value.because : "died")
-    : ""
-
-/** Waits until `from` can reach `to`. */
-const connected = (from: TestNode, to: string) =>
-  Effect.gen(function*() {
-    let isThere = false
-    const asking = Effect.forever(Effect.andThen(
-      Effect.flatMap(from.forwarder.sendToAll("ping", call, again), (answers) =>
-        Effect.sync(() => {
-          isThere = answers.some(({ node }) => node === to)
-        })),
-      Effect.sleep("5 millis")
-    ))
-    yield* Effect.raceFirst(asking, eventually(() => isThere))
-  })
-
-const pair = Effect.gen(function*() {
-  const world = makeWorld()
-  const one = yield* startNode(world, "one")
-  const two = yield* startNode(world, "two")
-  for (const { forwarder } of [one, two]) forwarder.serve("ping", (_, done) => done(answer("")))
-  change(world, two.self)
-  yield* connected(one, "two")
-  yield* connected(two, "one")
-  return { world, one, two }
-})
 
 describe("calls to the owner of a key", () => {
   it.live("are answered by it, also when that is the node itself", () =>
@@ -263,7 +172,7 @@ describe("calls to the owner of a key", () => {
   it.live("go to no node with another master key", () =>
     Effect.gen(function*() {
       const { one, world } = yield* pair
-      const stranger = yield* startNode(world, "stranger", new Uint8Array(32).fill(1))
+      const stranger = yield* startNode(world, "stranger", { masterKey: masterKeyOf(1) })
       let opened = 0
       stranger.forwarder.serve("echo", (_, done) => {
         opened++

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { ClusterError, Runner, RunnerAddress, RunnerStorage, ShardId } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import { Locks } from "../../src/cluster/Locks.ts"
@@ -25,18 +25,33 @@ interface Answers {
   hasLocks: boolean
   /** How long an owner before may believe to have a shard. */
   waitMs: number
+  /** Before it is one of the nodes. */
+  register: Effect.Effect<void>
 }
 
-/** A node that leases of four seconds are given to, with what its storage was told. */
-const makeStranger = Effect.gen(function*() {
+/** A node that leases of so many milliseconds are given to, with what its storage was told. */
+const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
   const told: Array<string> = []
-  const answers: Answers = { acquire: Effect.succeed([mine]), kept: [mine], hasLocks: true, waitMs: 0 }
+  const answers: Answers = {
+    acquire: Effect.succeed([mine]),
+    kept: [mine],
+    hasLocks: true,
+    waitMs: 0,
+    register: Effect.void
+  }
+  /** Milliseconds at which locks were renewed. */
+  const renewals: Array<number> = []
   let tenure = 0
   const storage = yield* RunnerStorage.makeMemory
   const fake = RunnerStorage.RunnerStorage.of({
     ...storage,
     acquire: () => Effect.map(answers.acquire, (taken) => [...taken]),
-    refresh: () => Effect.sync(() => [...answers.kept]),
+    register: (...asked) => Effect.andThen(answers.register, storage.register(...asked)),
+    refresh: () =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        renewals.push(at)
+        return [...answers.kept]
+      }),
     release: (_, { id }) => Effect.sync(() => void told.push(`release ${id}`)),
     releaseAll: () => Effect.sync(() => void told.push("release all")),
     setRunnerHealth: (of, isHealthy) =>
@@ -46,7 +61,7 @@ const makeStranger = Effect.gen(function*() {
       )
   })
   const context = yield* Layer.build(
-    Membership.layerOver(address, 4000).pipe(
+    Membership.layerOver(address, leaseMs).pipe(
       Layer.provide(Layer.succeed(RunnerStorage.RunnerStorage, fake)),
       Layer.provide(Layer.succeed(
         Locks,
@@ -75,8 +90,10 @@ const makeStranger = Effect.gen(function*() {
     ownership.look()
     return watched.getRunners
   })
-  return { ...ownership, ...placement, join, lookNow, storage, watched, answers, told }
+  return { ...ownership, ...placement, join, lookNow, storage, watched, answers, told, renewals }
 })
+
+const makeStranger = makeStrangerWith(4000)
 
 /** A node that is one of the cluster's, with what `Sharding` does left to the test. */
 const makeNode = Effect.tap(makeStranger, ({ watched }) => watched.register(runner(address), true))
@@ -274,6 +291,39 @@ describe("ownership of shards", () => {
       node.answers.acquire = Effect.succeed(all)
       yield* node.watched.acquire(address, all)
       assert.isTrue(node.isJoined())
+    }))
+
+  // Goal: who hears that a node is ready sends it players. Method: its registration takes a second; meanwhile all shards fall to another node, and
+  // none to it.
+  it.effect("joins when it is one of the nodes, and not while it becomes one", () =>
+    Effect.gen(function*() {
+      const node = yield* makeStranger
+      yield* node.storage.register(runner(other), true)
+      node.answers.register = Effect.sleep("1 second")
+      const registering = yield* Effect.forkChild(node.watched.register(runner(address), true))
+      yield* TestClock.adjust("900 millis")
+      yield* node.lookNow
+      assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
+      assert.isFalse(node.isJoined())
+      yield* TestClock.adjust("200 millis")
+      yield* Fiber.join(registering)
+      yield* node.lookNow
+      assert.isFalse(node.isJoined())
+    }))
+
+  // Goal: locks are renewed as often as their lease asks for, and not as often as `Sharding` is hurried elsewhere, with a lease of three seconds too.
+  it.effect.each([2000, 3000, 4000])("is renewed three times in a lease of %i ms", (leaseMs) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const node = yield* Scope.provide(makeStrangerWith(leaseMs), scope)
+      yield* node.join
+      yield* TestClock.adjust("1 second")
+      const from = node.renewals.length
+      yield* TestClock.adjust(3 * leaseMs)
+      assert.approximately(node.renewals.length - from, 9, 1)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(closing)
     }))
 
   it.effect("looks at the nodes four times a second, and at once when another node says so", () =>
