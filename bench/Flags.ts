@@ -93,6 +93,11 @@ export const dataFolder = Flag.String("data").pipe(
   Flag.withDefault(undefined)
 )
 
+export const cpuProfile = switchOf(
+  "cpu-prof",
+  "profile the service in the measured seconds and print where its time goes"
+)
+
 /** The generated casino. */
 export const dataset = (entries: number) => ({
   players: players(1_000_000, 5_000_000, "players to generate"),

@@ -3,6 +3,7 @@ import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import { operatorOperations } from "../load/OperatorCalls.ts"
+import type { RoundContext } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
@@ -12,7 +13,7 @@ import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { startCeiling } from "../targets/Ceiling.ts"
 import { startPitboss } from "../targets/Pitboss.ts"
 import { startPostgres } from "../targets/Postgres.ts"
-import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { audit, checkedRound, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** A bet of the express lane and a round of an original beside the operators' calls. */
@@ -35,7 +36,8 @@ export const apiScenario = scenario({
     players: Flags.players(2000, 100_000, "players the calls are about"),
     registered: Flags.registered,
     connections: Flags.connections(64),
-    endpoints: Flags.choice("endpoints", endpoints, "what to measure")
+    endpoints: Flags.choice("endpoints", endpoints, "what to measure"),
+    cpuProfile: Flags.cpuProfile
   },
   plan: (options) => {
     const count = options.rounds * (options.endpoints.length + 1)
@@ -49,7 +51,10 @@ export const apiScenario = scenario({
     const server = yield* describeServer(postgres)
     const { players, registered } = options
     const provisioning = { players, registered, currency: "EUR", openingBalance: 1_000_000_000 }
-    const target = yield* startPitboss(postgres, provisioning, showProgress, { needs: { bearers: true } })
+    const target = yield* startPitboss(postgres, provisioning, showProgress, {
+      needs: { bearers: true },
+      profiled: options.cpuProfile
+    })
     const ceiling = yield* startCeiling(provisioning)
     const generator = yield* startGenerator(1)
     const books = new Books(players)
@@ -67,12 +72,15 @@ export const apiScenario = scenario({
       ceilings.push({ round, group: "ceiling", target: "ceiling", result: bare })
       for (const kind of options.endpoints) {
         yield* target.judged
-        const result = yield* checkedRound(
-          { target, postgres, generator, books },
-          `round ${round}/${options.rounds}  ${kind.padEnd(19)}`,
-          specification(kind.replaceAll("-", "")),
-          { ...load, kind }
-        )
+        const run = (hooks: Pick<RoundContext, "measuring" | "measured"> = {}) =>
+          checkedRound(
+            { target, postgres, generator, books, ...hooks },
+            `round ${round}/${options.rounds}  ${kind.padEnd(19)}`,
+            specification(kind.replaceAll("-", "")),
+            { ...load, kind }
+          )
+        const { profiler } = target
+        const result = yield* profiler === undefined ? run() : profileRound(profiler, `api-${kind}`, run)
         measured.push({ round, group: "endpoints", target: kind, result })
       }
     }

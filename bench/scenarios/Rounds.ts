@@ -11,7 +11,10 @@ import {
 } from "../load/Round.ts"
 import { type Books, describeMismatches, findMismatches } from "../report/Balances.ts"
 import { formatErrors, formatValue } from "../report/Format.ts"
+import { renderProfile, summarizeProfile } from "../report/Profile.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
+import { writeReport } from "../report/Result.ts"
+import type { Profiler } from "../targets/Profiler.ts"
 import type { Target } from "../targets/Target.ts"
 
 /** The load of a round, from the flags that most scenarios share. */
@@ -79,6 +82,27 @@ export const checkedRound = Effect.fnUntraced(function*(
   }
   endProgress()
   yield* Console.log(`${label}  ${renderRound(result)}`)
+  return result
+})
+
+/** Profiles the measured seconds of a round, prints where the service's time went, and keeps the profile under the name. */
+export const profileRound = Effect.fnUntraced(function*(
+  profiler: Profiler,
+  name: string,
+  run: (hooks: Pick<RoundContext, "measuring" | "measured">) => Effect.Effect<RoundResult, BenchError>
+) {
+  let profile: Effect.Success<Profiler["end"]> | undefined
+  const result = yield* run({
+    measuring: Effect.ignore(profiler.begin),
+    measured: profiler.end.pipe(
+      Effect.tap((taken) => Effect.sync(() => (profile = taken))),
+      Effect.ignore
+    )
+  })
+  if (profile === undefined) return yield* new BenchError({ message: "the profiler gave no profile" })
+  const path = yield* writeReport(new Date().toISOString(), `${name}.cpuprofile`, JSON.stringify(profile))
+  endProgress()
+  yield* Console.log(`\n${renderProfile(summarizeProfile(profile), result.processed)}\n\nwritten to ${path}\n`)
   return result
 })
 

@@ -110,6 +110,7 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
         players: 2000,
         registered,
         connections: 64,
+        cpuProfile: false,
         endpoints
       })]
       : []),

@@ -1,18 +1,17 @@
-import { Console, Effect, Schema, type Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { Flag } from "effect/cli"
 import type { Histogram } from "hdr-histogram-js"
-import { BenchError } from "../BenchError.ts"
+import type { BenchError } from "../BenchError.ts"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import { measureCommits } from "../load/Commits.ts"
 import type { TrafficKind } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
-import { type RoundContext, type RoundResult, steadily } from "../load/Round.ts"
+import { type RoundContext, steadily } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
-import { renderProfile, summarizeProfile } from "../report/Profile.ts"
-import { endProgress, showProgress } from "../report/Progress.ts"
-import { curveOf, type Headline, type Measurement, writeReport } from "../report/Result.ts"
+import { showProgress } from "../report/Progress.ts"
+import { curveOf, type Headline, type Measurement } from "../report/Result.ts"
 import { addHistograms, type Bars, latencyFigures, measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { bestBaselines, startBaseline } from "../targets/Baseline.ts"
 import { startCeiling } from "../targets/Ceiling.ts"
@@ -20,7 +19,7 @@ import { type PlayerNeeds, startPitboss } from "../targets/Pitboss.ts"
 import { type Postgres, startPostgres } from "../targets/Postgres.ts"
 import type { Profiler } from "../targets/Profiler.ts"
 import type { Provisioning, Target, TargetName } from "../targets/Target.ts"
-import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { audit, checkedRound, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** Commits that are timed before each round. */
@@ -143,27 +142,6 @@ const startTarget = (
   return Effect.map(started, (target) => ({ target, profiler: undefined }))
 }
 
-const profileRound = Effect.fnUntraced(function*(
-  profiler: Profiler,
-  kind: TrafficKind,
-  mix: MixName,
-  run: (hooks: Pick<RoundContext, "measuring" | "measured">) => Effect.Effect<RoundResult, BenchError>
-) {
-  let profile: Effect.Success<Profiler["end"]> | undefined
-  const result = yield* run({
-    measuring: Effect.ignore(profiler.begin),
-    measured: profiler.end.pipe(
-      Effect.tap((taken) => Effect.sync(() => (profile = taken))),
-      Effect.ignore
-    )
-  })
-  if (profile === undefined) return yield* new BenchError({ message: "the profiler gave no profile" })
-  const path = yield* writeReport(new Date().toISOString(), `${kind}-${mix}.cpuprofile`, JSON.stringify(profile))
-  endProgress()
-  yield* Console.log(`\n${renderProfile(summarizeProfile(profile), result.processed)}\n\nwritten to ${path}\n`)
-  return result
-})
-
 const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): ReadonlyArray<Headline> =>
   measurements.filter(({ name }) => name === "pitboss").flatMap(({ figures, group }) => {
     const of = (wanted: string) => figures.find(({ name }) => name === wanted)
@@ -198,10 +176,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
         Flag.map((rate): number | null => rate),
         Flag.withDefault(null)
       ),
-      cpuProfile: Flags.switchOf(
-        "cpu-prof",
-        "profile the service in the measured seconds and print where its time goes"
-      ),
+      cpuProfile: Flags.cpuProfile,
       shares: Flags.shares(
         "open-loop",
         "the mix `many` besides in an open loop at so many hundredths of each target's own peak; `none`: not",
@@ -265,7 +240,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
               )
             const result = yield* profiler === undefined
               ? run(options.ratePerSecond, mix)
-              : profileRound(profiler, kind, mix, (hooks) => run(options.ratePerSecond, mix, hooks))
+              : profileRound(profiler, `${kind}-${mix}`, (hooks) => run(options.ratePerSecond, mix, hooks))
             const group = groupName(mix, options.players)
             rounds.push({ round, group, target, result })
             if (mix !== "many" || options.ratePerSecond !== null) continue

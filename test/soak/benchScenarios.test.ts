@@ -100,7 +100,7 @@ describe("scenarios", () => {
     const mixed = await run(mixedScenario.run({ ...few, generators: 1 }))
     const [ratio] = mixed.result.measurements[1]?.figures.filter(({ name }) => name === "× pure bets") ?? []
     expect([ratio?.values.length, ratio?.limit]).toEqual([1, 0.7])
-    const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"] }))
+    const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"], cpuProfile: false }))
     expect(api.result.measurements.map(({ name }) => name)).toEqual(["wallet", "deposit", "report", "ceiling"])
     expect(api.values(0, "at a ceiling of 40")).toHaveLength(1)
   }, 120_000)
