@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
-import { byteStrings, times } from "../platform/ArrayParameters.ts"
+import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
@@ -23,6 +23,14 @@ const maxBatch = 1000
 const maxPruned = 10_000
 
 const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
+
+/** Gives what it did not write, which is hardly ever anything: an answer of a row for each signature would cost as much as writing it. */
+const insertText = `
+  WITH written AS (
+    INSERT INTO accepted_signatures (signature, accepted_at) SELECT * FROM unnest($1::bytea[], $2::timestamptz[])
+    ON CONFLICT DO NOTHING RETURNING signature)
+  SELECT encode(signature, 'hex')
+  FROM (SELECT unnest($1::bytea[]) AS signature EXCEPT ALL SELECT signature FROM written) AS known`
 
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
@@ -65,16 +73,15 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return true
       }
 
-      const insert = Effect.fnUntraced(function*(batch: ReadonlyArray<Accepted>) {
-        const signatures = byteStrings(batch.map(({ signature }) => Buffer.from(signature, "hex")))
-        const acceptedAt = times(batch.map(({ acceptedAt: at }) => at))
-        const rows = yield* sql<{ readonly signature: string }>`
-          INSERT INTO accepted_signatures (signature, accepted_at)
-          SELECT * FROM unnest(${signatures}, ${acceptedAt})
-          ON CONFLICT DO NOTHING
-          RETURNING encode(signature, 'hex') AS signature`
-        return new Set(rows.map(({ signature }) => signature))
-      })
+      /** Writes signatures; gives those that were known already or came twice. */
+      const insert = (batch: ReadonlyArray<Accepted>) =>
+        Effect.map(
+          sql.unsafe(insertText, [
+            columnArray("bytea", batch, ({ signature }) => Buffer.from(signature, "hex")),
+            columnArray("timestamptz", batch, ({ acceptedAt }) => acceptedAt)
+          ]).values,
+          (rows) => new Set(rows.map(([signature]) => signature))
+        )
 
       const batches = yield* makeBatches<Accepted, void, Failure>(maxBatch, (batch) =>
         insert(batch).pipe(
@@ -85,10 +92,9 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           Effect.map((exit) => ({ signature }) =>
             exit._tag === "Failure"
               ? Exit.fail(tryAgain)
-              // removed once: of two equal ones in a batch only one is new
-              : exit.value.delete(signature)
-              ? Exit.void
-              : Exit.fail(replayedRequest)
+              : exit.value.has(signature)
+              ? Exit.fail(replayedRequest)
+              : Exit.void
           )
         ))
 
