@@ -15,7 +15,7 @@ layer(TestDatabase.layer)("emptyStatements", (it) => {
       const { seal } = yield* Secrets
       const journal = yield* JournalClient
       const statements = emptyStatements({ seal, personal: yield* PersonalData })
-      assert.strictEqual(new Set(statements.map(({ text }) => text)).size, 6)
+      assert.strictEqual(new Set(statements.map(({ text }) => text)).size, 8)
       for (const { parameters, text } of statements) yield* journal.unsafe(text, parameters)
       const sql = yield* SqlClient.SqlClient
       assert.deepStrictEqual(yield* sql`SELECT count(*)::integer AS rows FROM chain_links`, [{ rows: 0 }])

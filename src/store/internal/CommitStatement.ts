@@ -3,8 +3,8 @@
  * written. It is a transaction of its own, so that a commit is one round trip.
  *
  * The rows travel as one array per column, so that a text does not depend on how many there are; a section without rows gets empty
- * arrays. There are six texts, planned once: what game providers send, that and what operators send, and everything, each with and without
- * exchange rates. One text for every combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ * arrays. There are eight texts, planned once: what game providers send, that and payments, that and what else operators send, and everything,
+ * each with and without exchange rates. One text for every combination of sections made hundreds, each planned in the only commit lane (decision 0042).
  *
  * Whole numbers cross as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
@@ -323,15 +323,19 @@ const convertedPayouts = part(
   (rows) => rows.changedPayments.map((row) => ({ row, pair: isPayout(row) ? rows.pairOf(row.payment.playerId) : null }))
 )
 
-/** What requests of operators, players and staff write most. */
+/** What deposits and withdrawals write. */
+const paymentParts = [
+  part("new_payments", newPayments, (rows) => rows.newPayments),
+  part("events_part", events, (rows) => rows.events),
+  part("replies", replies, (rows) => rows.replies)
+]
+
+/** What other requests of operators, players and staff write most. */
 const requestParts = [
   part("settings_part", settings, (rows) => rows.settings),
-  part("new_payments", newPayments, (rows) => rows.newPayments),
   part("sessions_part", sessions, (rows) => rows.sessions),
   part("ended_sessions", endedSessions, (rows) => rows.endedSessions),
-  part("events_part", events, (rows) => rows.events),
-  part("audit_part", audit, (rows) => rows.audit),
-  part("replies", replies, (rows) => rows.replies)
+  part("audit_part", audit, (rows) => rows.audit)
 ]
 
 const rareParts = [
@@ -347,8 +351,9 @@ const rareParts = [
 /** The statements by what they can write. */
 const statementsOver = (money: ReadonlyArray<Part>, payouts: Part) => ({
   play: statementOf([...playParts, ...money]),
-  requests: statementOf([...playParts, ...money, payouts, ...requestParts]),
-  everything: statementOf([...playParts, ...money, payouts, ...requestParts, ...rareParts])
+  payments: statementOf([...playParts, ...money, ...paymentParts]),
+  requests: statementOf([...playParts, ...money, payouts, ...paymentParts, ...requestParts]),
+  everything: statementOf([...playParts, ...money, payouts, ...paymentParts, ...requestParts, ...rareParts])
 })
 
 const plain = statementsOver(plainMoney, plainPayouts)
@@ -359,13 +364,21 @@ const hasRareRows = (rows: CommitRows): boolean =>
       rows.newSeeds.length + rows.changedSeeds.length + rows.notes.length > 0
 
 const hasRequestRows = (rows: CommitRows): boolean =>
-  rows.settings.length + rows.newPayments.length + rows.changedPayments.length + rows.sessions.length +
-      rows.endedSessions.length +
-      rows.events.length + rows.audit.length + rows.replies.length > 0
+  rows.settings.length + rows.changedPayments.length + rows.sessions.length + rows.endedSessions.length +
+      rows.audit.length > 0
+
+const hasPaymentRows = (rows: CommitRows): boolean =>
+  rows.newPayments.length + rows.events.length + rows.replies.length > 0
 
 const statementFor = (rows: CommitRows): Statement => {
   const statements = rows.rates.length === 0 ? plain : withRates
-  return hasRareRows(rows) ? statements.everything : hasRequestRows(rows) ? statements.requests : statements.play
+  return hasRareRows(rows)
+    ? statements.everything
+    : hasRequestRows(rows)
+    ? statements.requests
+    : hasPaymentRows(rows)
+    ? statements.payments
+    : statements.play
 }
 
 export interface CommitStatement {
