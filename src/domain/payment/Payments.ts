@@ -49,28 +49,31 @@ export type DepositRefusal = Refusal<
   "DUPLICATE_TRANSACTION" | "PLAYER_RESTRICTED" | "PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED" | "VALIDATION_FAILED"
 >
 
-/** The wire form of an instant. */
-const iso = (at: number | null): string | null => at === null ? null : new Date(at).toISOString()
-
 /** The fields of a payment request as operators see them (SPEC section 2.5), in answers and in webhook events. */
-export const paymentFields = (payment: Payment) => ({
-  id: payment.id,
-  type: payment.type,
-  status: payment.status,
-  player_id: payment.playerId,
-  amount: payment.amount,
-  currency: payment.currency,
-  payment_method: payment.paymentMethod,
-  external_reference: payment.externalReference,
-  info: payment.info,
-  reject_reason: payment.rejectReason,
-  is_reversed: payment.isReversed,
-  created_at: new Date(payment.createdAt).toISOString(),
-  paid_at: iso(payment.paidAt),
-  rejected_at: iso(payment.rejectedAt),
-  cancelled_at: iso(payment.cancelledAt),
-  updated_at: new Date(payment.updatedAt).toISOString()
-})
+export const paymentFields = (payment: Payment) => {
+  const createdAt = new Date(payment.createdAt).toISOString()
+  // most instants of a deposit are the same one
+  const iso = (at: number): string => at === payment.createdAt ? createdAt : new Date(at).toISOString()
+  const isoOrNull = (at: number | null): string | null => at === null ? null : iso(at)
+  return {
+    id: payment.id,
+    type: payment.type,
+    status: payment.status,
+    player_id: payment.playerId,
+    amount: payment.amount,
+    currency: payment.currency,
+    payment_method: payment.paymentMethod,
+    external_reference: payment.externalReference,
+    info: payment.info,
+    reject_reason: payment.rejectReason,
+    is_reversed: payment.isReversed,
+    created_at: createdAt,
+    paid_at: isoOrNull(payment.paidAt),
+    rejected_at: isoOrNull(payment.rejectedAt),
+    cancelled_at: isoOrNull(payment.cancelledAt),
+    updated_at: iso(payment.updatedAt)
+  }
+}
 
 /** What a reference that is known answers: the payment it named, if that is what is asked for again. */
 export const answerKnown = (
