@@ -16,6 +16,16 @@ export const pageQuery = {
   per_page: integer(1, 100).pipe(withDefault(25))
 }
 
+/**
+ * `page` of a list of staff that grows without end. All that lies before a page is read for it: 10,000 lines at most, and what lies behind is
+ * reached by cursor.
+ */
+export const nearPage = {
+  page: integer(1, 100).annotate({ description: "Up to 100; what lies behind is reached by cursor." }).pipe(
+    withDefault(1)
+  )
+}
+
 const PageMeta = Schema.Struct({
   current_page: Schema.Int,
   per_page: Schema.Int,

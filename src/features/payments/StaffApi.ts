@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
-import { created, list, pageOrWalk, pageQuery, single } from "../../contract/Pagination.ts"
+import { created, list, nearPage, pageOrWalk, pageQuery, single } from "../../contract/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { objections } from "../../domain/wallet/FourEyes.ts"
@@ -47,6 +47,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
   HttpApiEndpoint.get("list", "/payments", {
     query: {
       ...pageQuery,
+      ...nearPage,
       cursor: Schema.optionalKey(
         Schema.String.annotate({
           description:

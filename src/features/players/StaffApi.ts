@@ -13,6 +13,7 @@ import {
   created,
   cursorPage,
   cursorQuery,
+  nearPage,
   pageOrWalk,
   part,
   partQuery,
@@ -98,6 +99,7 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
   HttpApiEndpoint.get("list", "/players", {
     query: {
       ...walkQuery,
+      ...nearPage,
       operator: optional(reference),
       sort: optional(oneOf(playerOrders)),
       starting_with: optional(text(254, {

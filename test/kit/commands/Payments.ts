@@ -51,7 +51,11 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
   {
     line: "payment list",
     misused: ["payment list --type gift", "payment list --status lost", "payment list --player ada"],
-    refused: [["payment list --operator nobody", "NOT_FOUND"], ["payment list --per-page 101", "VALIDATION_FAILED"]],
+    refused: [
+      ["payment list --operator nobody", "NOT_FOUND"],
+      ["payment list --per-page 101", "VALIDATION_FAILED"],
+      ["payment list --page 101", "VALIDATION_FAILED"]
+    ],
     works: () =>
       Effect.gen(function*() {
         const casino = yield* openCasino()

@@ -28,6 +28,7 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     refused: [
       ["player list --operator nobody", "NOT_FOUND"],
       ["player list --per-page 101", "VALIDATION_FAILED"],
+      ["player list --page 101", "VALIDATION_FAILED"],
       ["player list --created-from yesterday", "VALIDATION_FAILED"]
     ],
     works: () =>
