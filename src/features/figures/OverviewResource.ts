@@ -30,7 +30,8 @@ export const Overview = Schema.Struct({
   }),
   open_rounds: Schema.Struct({
     for_a_day: count.annotate({ description: "Rounds open for more than 24 hours." }),
-    for_two_days: count
+    for_two_days: count.annotate({ description: "Of those, for more than 48 hours." }),
+    is_lower_bound: Schema.Boolean.annotate({ description: "True beyond 1,000: no more are counted, of either." })
   }),
   open_alerts: Schema.Struct({
     count,

@@ -24,6 +24,7 @@ const keptSets = 64
 
 const maxPending = 10_000
 const maxAlerts = 1000
+const maxOpenRounds = 1000
 const maxWebhooks = 20
 const maxProviders = 100
 
@@ -209,9 +210,10 @@ export class Overviews extends Context.Service<Overviews, {
               AND type = 'deposit' AND status = 'paid')::float8 AS deposits,
             (SELECT coalesce(sum(rows), 0) FROM payment_counts WHERE ${operators} AND created_on = ${today}::date
               AND type = 'withdrawal')::float8 AS withdrawals,
-            (SELECT count(*) FROM stale_rounds WHERE ${operators})::float8 AS "openForDay",
-            (SELECT count(*) FROM stale_rounds WHERE ${operators}
-              AND opened_at <= ${toDate(now - 2 * stepMs.day)})::float8 AS "openForTwoDays",
+            (SELECT count(*) FROM (SELECT FROM stale_rounds WHERE ${operators} LIMIT ${maxOpenRounds + 1}) s)::float8
+              AS "openForDay",
+            (SELECT count(*) FROM (SELECT FROM stale_rounds WHERE ${operators}
+              AND opened_at <= ${toDate(now - 2 * stepMs.day)} LIMIT ${maxOpenRounds}) s)::float8 AS "openForTwoDays",
             a.alerts::float8 AS alerts, a.unassigned::float8 AS unassigned,
             (SELECT id FROM compliance_alerts WHERE ${operators} ORDER BY created_at DESC, id DESC LIMIT 1)::float8
               AS "newestAlert",
@@ -297,7 +299,11 @@ export class Overviews extends Context.Service<Overviews, {
             is_lower_bound: waitingCount > maxPending,
             amounts: waiting.map(({ amount, currency }) => ({ currency, amount }))
           },
-          open_rounds: { for_a_day: counted?.openForDay ?? 0, for_two_days: counted?.openForTwoDays ?? 0 },
+          open_rounds: {
+            for_a_day: Math.min(counted?.openForDay ?? 0, maxOpenRounds),
+            for_two_days: counted?.openForTwoDays ?? 0,
+            is_lower_bound: (counted?.openForDay ?? 0) > maxOpenRounds
+          },
           open_alerts: {
             count: Math.min(counted?.alerts ?? 0, maxAlerts),
             unassigned: counted?.unassigned ?? 0,

@@ -83,14 +83,23 @@ export class RoundRecords extends Context.Service<RoundRecords, {
       const parts = yield* makeRoundParts
       const calls = yield* ProviderCallLog
 
+      const isPlayerWithin = (scope: Scope, playerId: number) =>
+        Effect.map(
+          sql`SELECT 1 FROM players WHERE ${sql.and([sql`id = ${playerId}::float8::bigint`, ...within(sql, scope)])}`,
+          (found) => found.length > 0
+        )
+
       /** The conditions that a search comes down to; null: nothing can meet them. */
       const conditionsOf = Effect.fnUntraced(function*(query: RoundQuery) {
         const { from, game, playerId, provider: named, scope, state, to, transaction } = query
         const provider = named === undefined ? undefined : yield* messages.provider(named)
         if (named !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
+        if (playerId !== undefined && scope !== null && !(yield* isPlayerWithin(scope, playerId))) return null
         const conditions: Array<Statement.Fragment> = [
-          ...within(sql, scope, "r.operator_id"),
-          ...(playerId === undefined ? [] : [sql`r.player_id = ${playerId}::float8::bigint`]),
+          // a player's rounds are read from the key alone, which does not name the operator
+          ...(playerId === undefined
+            ? within(sql, scope, "r.operator_id")
+            : [sql`r.player_id = ${playerId}::float8::bigint`]),
           ...(state === undefined ? [] : [state === "closed" ? sql`r.closed` : sql`NOT r.closed`]),
           ...(from === undefined ? [] : [sql`r.opened_at >= ${toDate(from)}`]),
           ...(to === undefined ? [] : [sql`r.opened_at <= ${toDate(to)}`])

@@ -172,6 +172,7 @@ export default function HomePage() {
                   : `${overview.open_rounds.for_two_days} for two days`}
               >
                 {overview.open_rounds.for_a_day}
+                {overview.open_rounds.is_lower_bound ? "+" : ""}
               </Figure>
             </SimpleGrid>
             <Attention overview={overview} />
