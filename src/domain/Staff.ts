@@ -4,7 +4,7 @@ export const roles = ["admin", "support", "payments", "compliance"] as const
 export type Role = (typeof roles)[number]
 
 /**
- * Why a link or an identity provider did not sign somebody in: the link is used or too old, too many attempts, no role or a switched-off account, the
- * provider, or this service.
+ * Why a link or an identity provider did not sign somebody in: the link is used or too old, too many attempts, no role or a switched-off account, a
+ * role or operators that would leave no admin of all operators, the provider, or this service.
  */
-export type SignInProblem = "link" | "wait" | "role" | "provider" | "unavailable"
+export type SignInProblem = "link" | "wait" | "role" | "last_admin" | "provider" | "unavailable"

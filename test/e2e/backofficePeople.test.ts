@@ -40,11 +40,21 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
         yield* change(first.id, { active: true, role: "admin" })
         yield* change(second.id, { active: false })
       }
-      for (const [body, field] of [[{ active: false }, "active"], [{ role: "payments" }, "role"]] as const) {
+      // one who is bound to operators lets nobody in
+      const { slug } = yield* House
+      const bound = yield* made("/staff", { name: "Bound", operators: [slug] })
+      for (
+        const [body, field] of [
+          [{ active: false }, "active"],
+          [{ role: "payments" }, "role"],
+          [{ operators: [slug] }, "operators"]
+        ] as const
+      ) {
         const refused = yield* change(first.id, body)
         assert.deepStrictEqual([refused.code, Object.keys(refused.details)], ["VALIDATION_FAILED", [field]])
       }
       assert.strictEqual((yield* change(first.id, { name: "The first" })).status, 200)
+      assert.strictEqual((yield* change(bound.id, { active: false })).status, 200)
       // an account that opens nothing is not one that lets others in
       const off = yield* made("/staff", { name: "Off" })
       yield* change(off.id, { active: false })

@@ -165,5 +165,16 @@ layer(layerBothServers, { excludeTestServices: true })("an identity provider tha
       assert.deepStrictEqual(yield* bound, [[south.id], ["oidc-south"]])
       operatorsOf.delete("bob")
       assert.deepStrictEqual(yield* bound, [[], []])
+
+      // the last admin of all operators stays one, and hears why there is no way in
+      const sql = yield* SqlClient.SqlClient
+      people.set("bob", "admin")
+      yield* bound
+      yield* sql`UPDATE staff SET operator_ids = NULL WHERE oidc_subject IS NOT NULL`
+      operatorsOf.set("bob", "oidc-south")
+      const { answer, session } = yield* Effect.promise(() => signInAs(base, "bob"))
+      assert.deepStrictEqual([session, new URL(answer.next ?? "", base).search], [undefined, "?problem=last_admin"])
+      yield* made("/staff", { name: "Another admin" })
+      assert.deepStrictEqual((yield* bound)[0], [south.id])
     }))
 })

@@ -53,7 +53,7 @@ const names = { staff_sign_in_name: "name", staff_oidc_subject: "name" }
 const notFound = refuse("NOT_FOUND", "There is no such staff account.")
 
 const lastAdmin = (field: string) =>
-  refuseFields({ [field]: ["must not take away the last active admin: make another one first"] })
+  refuseFields({ [field]: ["must not take away the last active admin of all operators: make another one first"] })
 
 const ownBudget = refuseFields({ daily_budget: ["must not be one's own: another admin sets it"] })
 
@@ -271,8 +271,10 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         const isWayIn = hash !== undefined || reset === true
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            // all admins, in one order: two who would take away each other wait here, and the second one is refused
-            const admins = yield* accounts.all(sql`role = 'admin' AND active ORDER BY id FOR NO KEY UPDATE`)
+            // who lets others in, in one order: two who would take away each other wait here, and the second one is refused
+            const admins = yield* accounts.all(
+              sql`role = 'admin' AND active AND operator_ids IS NULL ORDER BY id FOR NO KEY UPDATE`
+            )
             const before = yield* locked(staffId)
             const after = {
               ...changed(before, input),

@@ -106,7 +106,8 @@ export interface Redeemed {
 const problemOf: { readonly [code in RefusalCode]?: SignInProblem } = {
   INVALID_API_KEY: "link",
   RATE_LIMITED: "wait",
-  INSUFFICIENT_SCOPE: "role"
+  INSUFFICIENT_SCOPE: "role",
+  VALIDATION_FAILED: "last_admin"
 }
 
 /** The sign-in page with what was wrong, as a code: the page has the words, so that nobody puts others into its address. */

@@ -14,6 +14,8 @@ const problems: Readonly<Record<SignInProblem, string>> = {
   wait: "Too many attempts failed. Wait a minute and try again.",
   unavailable: "Signing in is not possible right now. Try again in a moment.",
   role: "The identity provider gives you no role here, or your account is switched off. Ask an admin.",
+  last_admin:
+    "You are the last active admin of all operators, and the identity provider names another role or single operators for you. Make another admin first.",
   provider: "The identity provider did not answer, or did not sign you in, or it took too long. Begin again."
 }
 
