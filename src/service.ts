@@ -56,6 +56,7 @@ import { CatalogueSync } from "./features/providers/CatalogueSync.ts"
 import { Reconciliation } from "./features/providers/Reconciliation.ts"
 import { VendorErrands } from "./features/providers/VendorErrands.ts"
 import { FigureReadings } from "./features/figures/FigureReadings.ts"
+import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
@@ -96,6 +97,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     ResponsibleGaming.layer,
     Reports.layer,
     KeyFigures.layer,
+    BonusCosts.layer,
     FigureReadings.layer,
     Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
     Credentials.layer,
@@ -167,6 +169,7 @@ export const backgroundJobs = Effect.gen(function*() {
   const personalData = yield* PersonalDataEncryption
   const errands = yield* VendorErrands
   const figures = yield* FigureReadings
+  const bonusCosts = yield* BonusCosts
   const staffSessions = yield* StaffSessions
   return [
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
@@ -183,6 +186,8 @@ export const backgroundJobs = Effect.gen(function*() {
     { name: "personal-data", everySeconds: 5, run: personalData.run },
     { name: "figure-hours", everySeconds: 60, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
+    { name: "bonus-costs", everySeconds: 60, run: bonusCosts.addUp },
+    { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
     { name: "staff-sessions", everySeconds: 600, run: staffSessions.prune }
   ] satisfies ReadonlyArray<Job>
 })

@@ -303,7 +303,12 @@ export const countStatements = (shape: Shape): ReadonlyArray<string> => [
     GROUP BY 1, 2, 3, 4`,
   `INSERT INTO payment_counts (operator_id, created_on, type, status, rows, folded)
     SELECT operator_id, created_at::date, type, status, count(*), true FROM payment_requests WHERE id >= ${shape.firstId}
-    GROUP BY 1, 2, 3, 4`
+    GROUP BY 1, 2, 3, 4`,
+  `INSERT INTO bonus_costs (operator_id, day, bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited)
+    SELECT b.operator_id, c.at::date, b.bonus_id, p.currency, p.is_test, sum(c.granted), sum(c.amount), sum(c.finished), 0, 0
+    FROM player_bonuses b JOIN players p ON p.id = b.player_id
+      CROSS JOIN LATERAL (VALUES (b.created_at, 1, b.amount, 0), (b.finished_at, 0, 0, 1)) c (at, granted, amount, finished)
+    WHERE b.id >= ${shape.firstId} AND c.at IS NOT NULL GROUP BY 1, 2, 3, 4, 5`
 ]
 
 export const scaffolding = ["bench_cycle", "bench_games", "bench_players", "bench_days"] as const

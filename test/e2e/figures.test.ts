@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
 import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
+import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
 import { BothServers, layerBothServers, staffCall } from "../kit/Backoffice.ts"
 import { pass } from "../kit/Calendar.ts"
 import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
@@ -115,16 +117,46 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
       assert.deepInclude(funds[0], { currency: "EUR", wallet: "real", amount: 800, players: 1 })
     }))
 
+  it.effect("count rounds without an end up to a thousand, and say so", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const { id } = yield* casino.register()
+      const note = (count: number, at: string) =>
+        sql`INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)
+          SELECT ${id}, 1, ${at}::text || n, ${casino.id}, ${at}::text::timestamptz
+          FROM generate_series(1, ${count}::int) n`
+      const open = Effect.map(staff("GET", `/overview?operator=${casino.slug}`), ({ open_rounds: rounds }) => rounds)
+      yield* note(3, "2026-11-01")
+      yield* note(997, "2026-12-31")
+      assert.deepStrictEqual(yield* open, { for_a_day: 1000, for_two_days: 3, is_lower_bound: false })
+      yield* note(1100, "2026-11-02")
+      yield* pass(3000)
+      assert.deepStrictEqual(yield* open, { for_a_day: 1000, for_two_days: 1000, is_lower_bound: true })
+    }))
+
   it.effect("count what a bonus has cost and may still cost", () =>
     Effect.gen(function*() {
+      const costs = yield* BonusCosts
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ type: "no_deposit" })
       const { id } = yield* casino.register()
-      dataOf(yield* casino.grant(id, bonus.id), 201)
+      const { id: first } = dataOf(yield* casino.grant(id, bonus.id), 201)
       dataOf(yield* casino.grant(id, bonus.id, { amount: 700 }), 201)
-      const days = "from=2026-11-01&to=2027-11-01"
-      const [cost] = yield* staff("GET", `/reports/bonuses?operator=${casino.slug}&${days}`)
-      assert.deepInclude(cost, { bonus_id: bonus.id, granted: 2, granted_amount: 1200, running: 2, liability: 1200 })
+      const report = Effect.map(
+        staff("GET", `/reports/bonuses?operator=${casino.slug}&from=2026-11-01&to=2027-11-01`),
+        ([cost]) => cost
+      )
+      const granted = { bonus_id: bonus.id, granted: 2, granted_amount: 1200 }
+      assert.deepInclude(yield* report, { ...granted, running: 0, liability_at: null })
+      yield* costs.readLiabilities
+      const read = yield* report
+      assert.deepInclude(read, { ...granted, running: 2, liability: 1200 })
+      assert.isString(read.liability_at)
+      yield* staff("POST", `/player-bonuses/${first}/cancel`, { reason: "by mistake" })
+      yield* costs.addUp
+      yield* costs.readLiabilities
+      assert.deepInclude(yield* report, { ...granted, forfeited: 500, converted: 0, running: 1, liability: 700 })
     }))
 })
 

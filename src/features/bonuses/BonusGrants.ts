@@ -5,6 +5,7 @@ import type { BonusState } from "../../domain/bonus/Bonus.ts"
 import { amountWords, bonusWords } from "../../domain/bonus/BonusWords.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
+import { iso } from "../../platform/Time.ts"
 import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } from "../../store/BonusRows.ts"
 import { behind, mapPart, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { recordsOf } from "../../store/Records.ts"
@@ -14,7 +15,7 @@ import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
 const grantRows = rowsOf(PlayerBonusRow)
 const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 const liabilityRows = rowsOf(
-  Schema.Struct({ currency: Schema.String, running: Schema.Number, amount: Schema.Number })
+  Schema.Struct({ currency: Schema.String, running: Schema.Number, amount: Schema.Number, at: Schema.Date })
 )
 const gameRows = rowsOf(Schema.Struct({ id: Schema.Number, name: Schema.String }))
 
@@ -28,7 +29,7 @@ const notFound = refuse("NOT_FOUND", "There is no such bonus.")
 type Refused = Refusal<"NOT_FOUND" | "TRY_AGAIN">
 
 export class BonusGrants extends Context.Service<BonusGrants, {
-  /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units). */
+  /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units), as read last. */
   readonly show: (bonusId: number) => Effect.Effect<typeof ShownBonus.Type, Refused>
   /** Grants of a bonus, newest first. */
   readonly walk: (
@@ -58,12 +59,9 @@ export class BonusGrants extends Context.Service<BonusGrants, {
           : yield* gameRows(sql`SELECT id, name FROM games WHERE ${sql.in("id", named)}`)
         const names = new Map(games.map(({ id, name }) => [String(id), name]))
         const liability = yield* liabilityRows(
-          sql`SELECT p.currency, count(*)::float8 AS running,
-              sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END)::float8 AS amount
-            FROM player_bonuses b JOIN players p ON p.id = b.player_id AND NOT p.is_test
-              JOIN accounts a ON a.player_id = b.player_id
-            WHERE b.operator_id = ${bonus.operator_id} AND b.bonus_id = ${bonusId}::float8::bigint AND b.state <> 'finished'
-            GROUP BY p.currency ORDER BY p.currency`
+          sql`SELECT currency, running::float8 AS running, amount::float8 AS amount, at FROM bonus_liabilities
+            WHERE operator_id = ${bonus.operator_id} AND bonus_id = ${bonusId}::float8::bigint AND NOT is_test AND running > 0
+            ORDER BY currency`
         )
         return {
           ...bonus,
@@ -73,7 +71,7 @@ export class BonusGrants extends Context.Service<BonusGrants, {
             (amount) => amountWords(amount, currency, minorDigits(currency)),
             (game) => names.get(game) ?? `game ${game}`
           ),
-          liability
+          liability: liability.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
         }
       }, orTryAgain)
 

@@ -27,7 +27,8 @@ export const ShownBonus = Schema.Struct({
   liability: Schema.Array(Schema.Struct({
     currency: currencyCode.annotate({ description: "The players'." }),
     running: Schema.Int.annotate({ description: "Grants that run or wait." }),
-    amount: money.annotate({ description: "Bonus funds of those." })
+    amount: money.annotate({ description: "Bonus funds of those." }),
+    at: timestamp.annotate({ description: "When it was read: every five minutes." })
   }))
 })
 

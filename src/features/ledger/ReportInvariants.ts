@@ -49,8 +49,11 @@ const countedEntries =
 const key = "operator_id, day, is_test, currency, exchange_rate_id, provider_id, is_live"
 const figures = ["entries", "bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
 
-const textOf = (table: string): string =>
-  `concat_ws(' ', ${figures.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
+const costKey = "operator_id, day, bonus_id, currency, is_test"
+const costs = ["granted", "granted_amount", "finished", "converted", "forfeited"]
+
+const textOf = (table: string, names = figures): string =>
+  `concat_ws(' ', ${names.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
 
 /** The days on which a player was active, and how: with a bet, a free one included, with a paid deposit, with a payout. */
 const activeDays =
@@ -149,5 +152,27 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
       FROM (SELECT * FROM ledger_entries WHERE $operator AND exchange_rate_id IS NOT NULL) e
       JOIN players p ON p.id = e.player_id LEFT JOIN exchange_rates r ON r.id = e.exchange_rate_id
       WHERE r.currency IS DISTINCT FROM p.currency`
+  },
+  {
+    rule: "bonus_costs_are_the_grants",
+    statement:
+      `SELECT NULL::bigint AS player_id, 'bonus ' || bonus_id || ' on ' || day || ' in ' || currency AS subject,
+        CASE WHEN is_test THEN 'test: ' ELSE '' END || 'the sums say ' || ${textOf("s", costs)} || '; the grants '
+          || ${textOf("g", costs)} AS message
+      FROM (SELECT ${costKey}, ${costs.map((name) => `sum(${name}) AS ${name}`).join(", ")}
+        FROM (SELECT * FROM bonus_costs WHERE $operator UNION ALL SELECT * FROM bonus_cost_changes WHERE $operator) kept
+        GROUP BY ${costKey}) s
+      FULL JOIN (SELECT ${costKey}, count(amount) AS granted, sum(amount) AS granted_amount, count(converted) AS finished,
+          sum(converted) AS converted, sum(forfeited) AS forfeited
+        FROM (SELECT b.operator_id, (b.created_at AT TIME ZONE 'UTC')::date AS day, b.bonus_id, p.currency, p.is_test, b.amount,
+            NULL::bigint AS converted, NULL::bigint AS forfeited
+          FROM (SELECT * FROM player_bonuses WHERE $operator AND is_counted) b JOIN players p ON p.id = b.player_id
+          UNION ALL
+          SELECT b.operator_id, (b.finished_at AT TIME ZONE 'UTC')::date, b.bonus_id, p.currency, p.is_test, NULL, b.converted,
+            b.forfeited
+          FROM (SELECT * FROM player_bonuses WHERE $operator AND is_counted AND finished_at IS NOT NULL) b
+          JOIN players p ON p.id = b.player_id) of
+        GROUP BY ${costKey}) g USING (${costKey})
+      WHERE ${costs.map((name) => `coalesce(s.${name}, 0) <> coalesce(g.${name}, 0)`).join(" OR ")}`
   }
 ]

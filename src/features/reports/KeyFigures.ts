@@ -7,28 +7,20 @@ import {
   hourPoints,
   isCount,
   isOfGames,
-  maxPoints,
   metricOf,
   type SeriesMetric,
-  type SeriesStep,
-  stepMs
+  type SeriesStep
 } from "../../domain/Figures.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { type Days, dayMs, rangeOf } from "./Days.ts"
 import { GroupSums } from "./GgrReport.ts"
-import type { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
+import type { Breakdown, Funds, Series } from "./SeriesResource.ts"
 import { reportTurns, tooManyReports } from "./Reports.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
-
-/** First and last day, `YYYY-MM-DD`, UTC. */
-export interface Days {
-  readonly from: string
-  readonly to: string
-  readonly includeTestPlayers: boolean
-}
 
 export interface SeriesQuery extends Days {
   readonly metric: SeriesMetric
@@ -38,8 +30,6 @@ export interface SeriesQuery extends Days {
 
 type Unavailable = Refusal<"TRY_AGAIN">
 type Refused = Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable
-
-const dayMs = 86_400_000
 
 const SumRow = Schema.Struct({
   key: Schema.String,
@@ -75,40 +65,7 @@ const FundsRow = Schema.Struct({
 })
 const fundsRows = rowsOf(FundsRow)
 
-const CostRow = Schema.Struct({
-  bonus_id: Schema.Number,
-  name: Schema.String,
-  type: Schema.String,
-  currency: Schema.String,
-  granted: Schema.Number,
-  granted_amount: Schema.Number,
-  converted: Schema.Number,
-  forfeited: Schema.Number,
-  running: Schema.Number,
-  liability: Schema.Number
-})
-const costRows = rowsOf(CostRow)
-
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
-
-/** The days of a range as instants, or what is wrong with it. */
-const rangeOf = ({ from, to }: Days, step: SeriesStep): Effect.Effect<
-  { readonly from: number; readonly to: number },
-  Refusal<"VALIDATION_FAILED">
-> => {
-  const [first, last] = [parseIso(from), parseIso(to)]
-  if (first === undefined || last === undefined) {
-    return Effect.fail(refuseFields({ from: ["must be a date like 2026-11-20"] }))
-  }
-  if (last < first) return Effect.fail(refuseFields({ to: ["must not be before from"] }))
-  return (last + dayMs - first) / stepMs[step] > maxPoints
-    ? Effect.fail(refuseFields({
-      to: [
-        `must be within ${Math.floor((maxPoints * stepMs[step]) / dayMs)} days from from: ${maxPoints} points at most`
-      ]
-    }))
-    : Effect.succeed({ from: first, to: last })
-}
 
 /** A day's sums as its figures, without the players. */
 const figuresOf = (row: typeof SumRow.Type): DayFigures => ({
@@ -141,8 +98,6 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     ReadonlyArray<typeof Funds.Type>,
     Unavailable
   >
-  /** What each bonus of an operator cost in a range of days, and what its running grants may still cost. */
-  readonly bonuses: (operatorId: number, days: Days) => Effect.Effect<ReadonlyArray<typeof BonusCost.Type>, Refused>
 }>()("pitboss/reports/KeyFigures") {
   static readonly layer = Layer.effect(
     KeyFigures,
@@ -256,38 +211,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         return rows.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
       }, orTryAgain)
 
-      const bonuses = Effect.fn("KeyFigures.bonuses")(function*(operatorId: number, days: Days) {
-        const range = yield* rangeOf(days, "day")
-        yield* currencyOf(operatorId)
-        const [from, to] = [toDate(range.from), toDate(range.to + dayMs)]
-        const test = days.includeTestPlayers ? sql`` : sql`AND NOT p.is_test`
-        return yield* costRows(
-          sql`WITH catalogue AS MATERIALIZED (SELECT id, name, type FROM bonuses WHERE operator_id = ${operatorId}),
-            parts AS (
-              SELECT b.bonus_id, p.currency, count(*) AS granted, sum(b.amount) AS granted_amount, 0 AS converted,
-                0 AS forfeited, 0 AS running, 0 AS liability
-              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.created_at >= ${from}
-                AND b.created_at < ${to} JOIN players p ON p.id = b.player_id ${test} GROUP BY 1, 2
-              UNION ALL
-              SELECT b.bonus_id, p.currency, 0, 0, sum(b.converted), sum(b.forfeited), 0, 0
-              FROM catalogue c JOIN player_bonuses b ON b.bonus_id = c.id AND b.finished_at >= ${from}
-                AND b.finished_at < ${to} JOIN players p ON p.id = b.player_id ${test} GROUP BY 1, 2
-              UNION ALL
-              SELECT b.bonus_id, p.currency, 0, 0, 0, 0, count(*),
-                sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END)
-              FROM player_bonuses b JOIN players p ON p.id = b.player_id ${test} JOIN accounts a ON a.player_id = b.player_id
-              WHERE b.operator_id = ${operatorId} AND b.state <> 'finished' GROUP BY 1, 2
-            )
-            SELECT c.id AS bonus_id, c.name, c.type, s.currency, sum(s.granted)::float8 AS granted,
-              sum(s.granted_amount)::float8 AS granted_amount, sum(s.converted)::float8 AS converted,
-              sum(s.forfeited)::float8 AS forfeited, sum(s.running)::float8 AS running,
-              sum(s.liability)::float8 AS liability
-            FROM parts s JOIN catalogue c ON c.id = s.bonus_id
-            GROUP BY c.id, c.name, c.type, s.currency ORDER BY c.name, c.id, s.currency`
-        ).pipe(inTurn(tooManyReports))
-      }, orTryAgain)
-
-      return KeyFigures.of({ series, breakdown, funds, bonuses })
+      return KeyFigures.of({ series, breakdown, funds })
     })
   )
 }

@@ -5,6 +5,7 @@ import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { ExchangeRates } from "../exchangeRates/ExchangeRateRecords.ts"
 import { Operators } from "../operators/Operators.ts"
 import { Providers } from "../providers/Providers.ts"
+import { BonusCosts } from "./BonusCosts.ts"
 import { KeyFigures } from "./KeyFigures.ts"
 import { Reports } from "./Reports.ts"
 import { walked } from "../../http/Page.ts"
@@ -18,6 +19,7 @@ const Report = HttpApiBuilder.group(
     const operators = yield* Operators
     const providers = yield* Providers
     const figures = yield* KeyFigures
+    const costs = yield* BonusCosts
     const daysOf = (query: { readonly from: string; readonly to: string; readonly include_test_players?: string }) => ({
       from: query.from,
       to: query.to,
@@ -47,7 +49,7 @@ const Report = HttpApiBuilder.group(
       .handle(
         "bonuses",
         ({ query }) =>
-          enveloped(Effect.flatMap(operators.resolve(query.operator), (id) => figures.bonuses(id, daysOf(query))))
+          enveloped(Effect.flatMap(operators.resolve(query.operator), (id) => costs.report(id, daysOf(query))))
       )
   })
 )

@@ -20,7 +20,8 @@ type Held = Data<"bonus.show">["liability"][number]
 const liabilityColumns: ReadonlyArray<Column<Held>> = [
   { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
   { id: "running", header: "Grants that run or wait", align: "right", cell: ({ running }) => running },
-  amounts("amount", "Bonus funds", ({ amount }) => amount)
+  amounts("amount", "Bonus funds", ({ amount }) => amount),
+  { id: "at", header: "As of", cell: ({ at }) => <Instant at={at} /> }
 ]
 
 const filters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
@@ -91,7 +92,7 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
         )}
       </Group>
       {bonus.liability.length === 0
-        ? <Text size="sm">No grant runs or waits: it costs nothing more.</Text>
+        ? <Text size="sm">No grant ran or waited when that was read last: every five minutes.</Text>
         : (
           <DataTable
             label="Liability"

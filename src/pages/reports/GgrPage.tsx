@@ -13,7 +13,7 @@ import { Facts } from "../parts/Facts.tsx"
 import { operatorOptions } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { headed, Money, moneyText, words } from "../parts/Values.tsx"
+import { headed, Instant, Money, moneyText, words } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
 
@@ -142,7 +142,12 @@ const costColumns: ReadonlyArray<Column<Cost>> = [
     value: (row) => row[name],
     cell: (row) => <Money amount={row[name]} currency={row.currency} />
   })),
-  { id: "running", header: "Running", align: "right", cell: ({ running }) => running }
+  { id: "running", header: "Running", align: "right", cell: ({ running }) => running },
+  {
+    id: "liability_at",
+    header: "Running and liability as of",
+    cell: ({ liability_at: at }) => at === null ? "not read yet" : <Instant at={at} />
+  }
 ]
 
 function Summary({ currency, range }: { readonly range: Range; readonly currency: string }) {

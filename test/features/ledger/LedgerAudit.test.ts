@@ -332,7 +332,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ]],
   ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
   ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
-  ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus"]],
+  ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus", "bonus_costs_are_the_grants"]],
   [
     `UPDATE player_bonuses SET state = 'activated', result = NULL, finished_at = NULL, expires_at = now()
       WHERE result = 'converted'`,
@@ -346,6 +346,10 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE provider_transactions SET target_transaction_id = 'b9' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
   ["UPDATE provider_transactions SET target_transaction_id = 'w1' WHERE transaction_id = 'w2'", ["win_has_its_bet"]],
   ["UPDATE daily_sums SET bets = bets + 1 WHERE provider_id <> 0", ["daily_sums_are_the_ledger"]],
+  ["UPDATE bonus_cost_changes SET granted_amount = granted_amount + 1 WHERE granted > 0", [
+    "bonus_costs_are_the_grants"
+  ]],
+  ["DELETE FROM bonus_cost_changes WHERE finished > 0", ["bonus_costs_are_the_grants"]],
   ["UPDATE daily_sums SET currency = 'USD' WHERE provider_id = 0", ["daily_sums_are_the_ledger"]],
   ["DELETE FROM daily_sums", ["daily_sums_are_the_ledger", "rounds_are_counted"]],
   ["UPDATE daily_sums SET rounds = rounds + 1 WHERE provider_id <> 0", ["rounds_are_counted"]],

@@ -1,0 +1,151 @@
+/** What bonuses have cost, from sums that triggers keep, and what they may still cost, from readings (`docs/decisions/0052-bonus-costs.md`). */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../../domain/Refusal.ts"
+import type { JobResult } from "../../platform/Scheduler.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { type Days, rangeOf } from "./Days.ts"
+import type { BonusCost } from "./SeriesResource.ts"
+
+/** Grants from before the sums that one statement adds to them: locked for some hundredths of a second. */
+const grantsPerSlice = 250
+const slicesPerRun = 40
+
+/** Changes that one run folds into the sums. */
+const changesPerRun = 20_000
+
+const costRows = rowsOf(Schema.Struct({
+  bonus_id: Schema.Number,
+  name: Schema.String,
+  type: Schema.String,
+  currency: Schema.String,
+  granted: Schema.Number,
+  granted_amount: Schema.Number,
+  converted: Schema.Number,
+  forfeited: Schema.Number,
+  running: Schema.Number,
+  liability: Schema.Number,
+  liability_at: Schema.NullOr(Schema.Date)
+}))
+const sliceRows = rowsOf(Schema.Struct({ rows: Schema.Number, last: Schema.NullOr(Schema.Number) }))
+const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
+
+export class BonusCosts extends Context.Service<BonusCosts, {
+  /** What each bonus of an operator cost in a range of days, and what its grants might still cost when that was read last. */
+  readonly report: (
+    operatorId: number,
+    days: Days
+  ) => Effect.Effect<ReadonlyArray<typeof BonusCost.Type>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+  /** Adds grants from before the sums to them, and folds what has changed into one row per group. Safe to be run twice. */
+  readonly addUp: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Reads how many grants run or wait, and their bonus funds: one pass over them. */
+  readonly readLiabilities: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+}>()("pitboss/reports/BonusCosts") {
+  static readonly layer = Layer.effect(
+    BonusCosts,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+
+      const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
+        yield* rangeOf(days, "day")
+        const inRange = sql`day BETWEEN ${days.from}::text::date AND ${days.to}::text::date`
+        const rows = yield* costRows(
+          sql`WITH parts AS (
+              SELECT bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited, 0 AS running,
+                0 AS liability, NULL::timestamptz AS at
+              FROM bonus_costs WHERE operator_id = ${operatorId} AND ${inRange}
+              UNION ALL
+              SELECT bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited, 0, 0, NULL
+              FROM bonus_cost_changes WHERE operator_id = ${operatorId} AND ${inRange}
+              UNION ALL
+              SELECT b.bonus_id, p.currency, p.is_test, c.granted, c.granted_amount, c.finished, c.converted, c.forfeited, 0, 0, NULL
+              FROM player_bonuses b JOIN players p ON p.id = b.player_id CROSS JOIN LATERAL (VALUES
+                  ((b.created_at AT TIME ZONE 'UTC')::date, 1, b.amount, 0, 0, 0),
+                  ((b.finished_at AT TIME ZONE 'UTC')::date, 0, 0, 1, b.converted, b.forfeited)
+                ) c (day, granted, granted_amount, finished, converted, forfeited)
+              WHERE b.operator_id = ${operatorId} AND NOT b.is_counted AND ${inRange}
+              UNION ALL
+              SELECT bonus_id, currency, is_test, 0, 0, 0, 0, 0, running, amount, at
+              FROM bonus_liabilities WHERE operator_id = ${operatorId}
+            )
+            SELECT b.id AS bonus_id, b.name, b.type, s.currency, sum(s.granted)::float8 AS granted,
+              sum(s.granted_amount)::float8 AS granted_amount, sum(s.converted)::float8 AS converted,
+              sum(s.forfeited)::float8 AS forfeited, sum(s.running)::float8 AS running,
+              sum(s.liability)::float8 AS liability, max(s.at) AS liability_at
+            FROM parts s JOIN bonuses b ON b.id = s.bonus_id ${days.includeTestPlayers ? sql`` : sql`AND NOT s.is_test`}
+            GROUP BY b.id, b.name, b.type, s.currency
+            HAVING sum(s.granted) > 0 OR sum(s.finished) > 0 OR sum(s.running) > 0
+            ORDER BY b.name, b.id, s.currency`
+        )
+        return rows.map((row) => ({
+          ...row,
+          liability_at: row.liability_at === null ? null : iso(row.liability_at.getTime())
+        }))
+      }, orTryAgain)
+
+      /** A grant that is being written is left for the next run: it is not waited for. The trigger adds those that are set. */
+      const addSlice = (after: number) =>
+        oneOf(sliceRows(
+          sql`WITH old AS (
+              SELECT id FROM player_bonuses WHERE NOT is_counted AND id > ${after}::float8::bigint
+              ORDER BY player_bonuses.id LIMIT ${grantsPerSlice} FOR NO KEY UPDATE SKIP LOCKED
+            ), added AS (
+              UPDATE player_bonuses b SET is_counted = true FROM old WHERE b.id = old.id RETURNING b.id
+            )
+            SELECT count(*)::float8 AS rows, max(id)::float8 AS last FROM added`
+        ))
+
+      const fold = oneOf(foldRows(
+        sql`WITH gone AS (
+            DELETE FROM bonus_cost_changes WHERE ctid = ANY(ARRAY(
+              SELECT ctid FROM bonus_cost_changes LIMIT ${changesPerRun}
+            )) RETURNING *
+          ), added AS (
+            INSERT INTO bonus_costs AS c
+              (operator_id, day, bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited)
+            SELECT operator_id, day, bonus_id, currency, is_test, sum(granted), sum(granted_amount), sum(finished),
+              sum(converted), sum(forfeited)
+            FROM gone GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+            ON CONFLICT (operator_id, day, bonus_id, currency, is_test) DO UPDATE
+            SET granted = c.granted + excluded.granted, granted_amount = c.granted_amount + excluded.granted_amount,
+              finished = c.finished + excluded.finished, converted = c.converted + excluded.converted,
+              forfeited = c.forfeited + excluded.forfeited
+          )
+          SELECT count(*)::float8 AS rows FROM gone`
+      ))
+
+      const addUp = Effect.gen(function*() {
+        let after = 0
+        let added = 0
+        for (let slices = 0; slices < slicesPerRun; slices++) {
+          const slice = yield* addSlice(after)
+          if (slice === undefined || slice.last === null) break
+          after = slice.last
+          added += slice.rows
+        }
+        const folded = (yield* fold)?.rows ?? 0
+        return { done: added + folded, hasMore: added === slicesPerRun * grantsPerSlice || folded === changesPerRun }
+      }).pipe(orTryAgain, Effect.withSpan("BonusCosts.addUp"))
+
+      const readLiabilities = Effect.gen(function*() {
+        const now = toDate(yield* Clock.currentTimeMillis)
+        const rows = yield* sql`WITH held AS (
+            SELECT b.operator_id, b.bonus_id, p.currency, p.is_test, count(*) AS running,
+              sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END) AS amount
+            FROM player_bonuses b JOIN players p ON p.id = b.player_id JOIN accounts a ON a.player_id = b.player_id
+            WHERE b.state <> 'finished' GROUP BY 1, 2, 3, 4
+          ), before AS (SELECT operator_id, bonus_id, currency, is_test FROM bonus_liabilities)
+          INSERT INTO bonus_liabilities (operator_id, bonus_id, currency, is_test, running, amount, at)
+          SELECT operator_id, bonus_id, currency, is_test, coalesce(running, 0), coalesce(amount, 0), ${now}::timestamptz
+          FROM held FULL JOIN before USING (operator_id, bonus_id, currency, is_test)
+          ON CONFLICT (operator_id, bonus_id, currency, is_test) DO UPDATE
+            SET running = excluded.running, amount = excluded.amount, at = excluded.at
+          RETURNING 1`
+        return { done: rows.length, hasMore: false }
+      }).pipe(orTryAgain, Effect.withSpan("BonusCosts.readLiabilities"))
+
+      return BonusCosts.of({ report, addUp, readLiabilities })
+    })
+  )
+}

@@ -1,0 +1,33 @@
+/** The range of days of a report. Pure. */
+import { Effect } from "effect"
+import { maxPoints, type SeriesStep, stepMs } from "../../domain/Figures.ts"
+import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
+import { parseIso } from "../../platform/Time.ts"
+
+export const dayMs = stepMs.day
+
+/** First and last day, `YYYY-MM-DD`, UTC. */
+export interface Days {
+  readonly from: string
+  readonly to: string
+  readonly includeTestPlayers: boolean
+}
+
+/** The days of a range as instants, or what is wrong with it. */
+export const rangeOf = ({ from, to }: Days, step: SeriesStep): Effect.Effect<
+  { readonly from: number; readonly to: number },
+  Refusal<"VALIDATION_FAILED">
+> => {
+  const [first, last] = [parseIso(from), parseIso(to)]
+  if (first === undefined || last === undefined) {
+    return Effect.fail(refuseFields({ from: ["must be a date like 2026-11-20"] }))
+  }
+  if (last < first) return Effect.fail(refuseFields({ to: ["must not be before from"] }))
+  return (last + dayMs - first) / stepMs[step] > maxPoints
+    ? Effect.fail(refuseFields({
+      to: [
+        `must be within ${Math.floor((maxPoints * stepMs[step]) / dayMs)} days from from: ${maxPoints} points at most`
+      ]
+    }))
+    : Effect.succeed({ from: first, to: last })
+}
