@@ -91,12 +91,15 @@ export const nodesScenario = scenario({
     connections: Flags.connections(256),
     corePercent: Flags.count("core-percent", "part of a core that each node gets", 100).pipe(Flag.withDefault(35)),
     nodes: Flags.counts("nodes", "how many nodes, in turn", [1, 2, 3], 16),
+    turns: Flags.count("turns", "how often each is measured on the same processes, in turn", 100).pipe(
+      Flag.withDefault(1)
+    ),
     overloads: Flags.switchOf("overload", "offer several nodes three times what they can do, too")
   },
-  plan: ({ nodes, overloads, players, rounds, seconds, warmUpSeconds }) => [
+  plan: ({ nodes, overloads, players, rounds, seconds, turns, warmUpSeconds }) => [
     `nodes: ${rounds} rounds of one process and of ${nodes.join(", ")} nodes`,
     30 + players / 80 +
-    rounds * (nodes.length + 1) * (25 + 2 * (warmUpSeconds + seconds + 2) + (overloads ? 3 * seconds : 0))
+    rounds * (nodes.length + 1) * (25 + 2 * turns * (warmUpSeconds + seconds + 2) + (overloads ? 3 * seconds : 0))
   ],
   measure: Effect.fnUntraced(function*(options) {
     const postgres = yield* startPostgres()
@@ -116,6 +119,7 @@ export const nodesScenario = scenario({
     const overloaded = new Map<number, Array<RoundResult>>()
     const together = new Map<number, Array<number>>()
     const problems = new Set<string>()
+    const turnNumbers = roundNumbers(options.rounds * options.turns)
 
     const hold = Effect.fnUntraced(function*(services: ReadonlyArray<Service>) {
       const problem = yield* holdToCores(services.map(({ child }) => child.pid), options.corePercent / 100)
@@ -169,7 +173,7 @@ export const nodesScenario = scenario({
       const noteSent = Effect.ignore(Effect.tap(sentBy(services), (counts) => Effect.sync(() => sent.push(counts))))
       const result = yield* checkedRound(
         { target, postgres, generator, books, measuring: noteSent, measured: noteSent },
-        `round ${round}/${options.rounds}  ${isFirst ? "warming" : name.padEnd(14)}`,
+        `round ${round}/${turnNumbers.length}  ${isFirst ? "warming" : name.padEnd(14)}`,
         {
           players,
           idPrefix: `${round}${name.replaceAll(/[^0-9a-z]/g, "")}${isFirst ? "w" : ""}`,
@@ -196,7 +200,7 @@ export const nodesScenario = scenario({
       const capacity = rounds.find((one) => one.round === round && one.target === name)?.result.perSecond ?? 0
       const result = yield* checkedRound(
         { target: yield* targetOf(name, services, null), postgres, generator, books },
-        `round ${round}/${options.rounds}  ${name} ×${overloadFactor}`,
+        `round ${round}/${turnNumbers.length}  ${name} ×${overloadFactor}`,
         { players, idPrefix: `${round}o${services.length}`, seed: round + 2000 },
         {
           ...loadOf(options),
@@ -222,23 +226,30 @@ export const nodesScenario = scenario({
 
     yield* Scope.close(preparing, Exit.void)
     for (const round of roundNumbers(options.rounds)) {
+      const first = (round - 1) * options.turns + 1
+      const turns = roundNumbers(options.turns).map((turn) => first + turn - 1)
       yield* Effect.scoped(Effect.gen(function*() {
         const services = [yield* startService(prepared.environment)]
-        yield* measureOn(round, alone, services, null, true)
-        yield* measureOn(round, alone, services, null)
+        yield* measureOn(first, alone, services, null, true)
+        for (const turn of turns) yield* measureOn(turn, alone, services, null)
       }))
       for (const count of options.nodes) {
         yield* Effect.scoped(Effect.gen(function*() {
           const services = yield* startNodes(count)
           const owners = count === 1 ? null : yield* ownersOf(prepared, services)
           const any = count === 1 ? clusterOf(1) : `${clusterOf(count)}, any`
-          yield* measureOn(round, any, services, null, true)
-          const measureAny = measureOn(round, any, services, null)
-          if (owners === null) return yield* measureAny
-          const measureOwner = measureOn(round, `${clusterOf(count)}, owner`, services, owners)
-          // whichever is second finds warmer nodes
-          yield* round % 2 === 1 ? Effect.andThen(measureAny, measureOwner) : Effect.andThen(measureOwner, measureAny)
-          if (options.overloads) yield* overload(round, services)
+          yield* measureOn(first, any, services, null, true)
+          for (const turn of turns) {
+            const measureAny = measureOn(turn, any, services, null)
+            if (owners === null) {
+              yield* measureAny
+              continue
+            }
+            const measureOwner = measureOn(turn, `${clusterOf(count)}, owner`, services, owners)
+            // whichever is second finds warmer nodes
+            yield* turn % 2 === 1 ? Effect.andThen(measureAny, measureOwner) : Effect.andThen(measureOwner, measureAny)
+          }
+          if (owners !== null && options.overloads) yield* overload(first, services)
         }))
       }
     }
@@ -262,9 +273,7 @@ export const nodesScenario = scenario({
             "processor time of both sides",
             "µs",
             "lower",
-            roundNumbers(options.rounds).map((round) =>
-              (microsOf("any", round) - microsOf("owner", round)) / ((count - 1) / count)
-            ),
+            turnNumbers.map((round) => (microsOf("any", round) - microsOf("owner", round)) / ((count - 1) / count)),
             60
           ),
           figure("calls in a message", "", "neither", together.get(count) ?? [])
@@ -295,7 +304,7 @@ export const nodesScenario = scenario({
     return {
       ...server,
       method: [
-        `Closed loop of ${options.connections} connections, ${players} players of ${registered} registered; ${options.rounds} rounds of ` +
+        `Closed loop of ${options.connections} connections, ${players} players of ${registered} registered; ${turnNumbers.length} rounds of ` +
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up; every balance checked after every round, the ledger proved at the end.`,
         problems.size === 0
           ? `Each process of the service is held to ${options.corePercent} % of a core by a control group, in periods of 10 ms; PostgreSQL and the ` +
