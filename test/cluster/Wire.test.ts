@@ -1,0 +1,115 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Queue } from "effect"
+import * as Tls from "node:tls"
+import { makeTrust } from "../../src/cluster/Trust.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { again, change, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
+
+// Goal: two releases run side by side, so that what a node says is understood by one of the release before, and what that says by this one. Method:
+// the other release is played by hand: it writes and reads the bytes that the first release with nodes did, and those of one to come have a
+// field more. Who changes a text here has to keep the old one working.
+
+const settings = { masterKey: masterKeyOf(0) }
+
+const makeKeys = makeTrust.pipe(Effect.provide([NodeServices.layer, Settings.layerTest(settings)]))
+
+const framed = (text: string): Buffer => {
+  const bytes = Buffer.alloc(4 + Buffer.byteLength(text))
+  bytes.writeUInt32BE(bytes.length - 4)
+  bytes.write(text, 4)
+  return bytes
+}
+
+/** The messages that come over a connection, as they are written. */
+const messagesOf = Effect.fnUntraced(function*(socket: Tls.TLSSocket) {
+  const messages = yield* Queue.unbounded<string>()
+  let waiting = Buffer.alloc(0)
+  socket.on("data", (chunk: Buffer) => {
+    waiting = Buffer.concat([waiting, chunk])
+    while (waiting.length >= 4 && waiting.length >= 4 + waiting.readUInt32BE(0)) {
+      const end = 4 + waiting.readUInt32BE(0)
+      Queue.offerUnsafe(messages, waiting.toString("utf8", 4, end))
+      waiting = waiting.subarray(end)
+    }
+  })
+  // what the other side ends is no failure of the test
+  socket.on("error", () => {})
+  return messages
+})
+
+/** What a release to come may add to a message. */
+const additions = ["", ",\"more\":{\"a\":1}"]
+
+describe("a node", () => {
+  it.live("answers one of another release", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const { forwarder, self } = yield* startNode(world, "this", settings)
+      change(world, self)
+      forwarder.serve("echo", ({ body, head }, done) => done({ status: 201, head: `${head}!`, body: `${body}?` }))
+      const trust = yield* makeKeys
+      const [host = "", port] = self.split(":")
+      for (const more of additions) {
+        const socket = yield* Effect.acquireRelease(
+          Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        const messages = yield* messagesOf(socket)
+        socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)}${more}}`))
+        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\"}")
+        socket.write(framed(`{"kind":"calls","ids":[4,9],"keys":[7,-1],"texts":["echo","ä","b","none","",""]${more}}`))
+        assert.strictEqual(
+          yield* Queue.take(messages),
+          "{\"kind\":\"answers\",\"ids\":[4,9],\"statuses\":[201,-2],\"texts\":[\"ä!\",\"b?\",\"\",\"\"]}"
+        )
+        change(world, "")
+        socket.write(framed(`{"kind":"calls","ids":[5],"keys":[7],"texts":["echo","","b"]${more}}`))
+        assert.strictEqual(
+          yield* Queue.take(messages),
+          "{\"kind\":\"answers\",\"ids\":[5],\"statuses\":[-1],\"texts\":[\"\",\"\"]}"
+        )
+        change(world, self)
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("calls one of another release", () =>
+    Effect.gen(function*() {
+      const trust = yield* makeKeys
+      for (const more of additions) {
+        const sockets = yield* Queue.unbounded<Tls.TLSSocket>()
+        const server = yield* Effect.acquireRelease(
+          Effect.callback<Tls.Server>((resume) => {
+            const server = Tls.createServer(trust.server, (socket) => void Queue.offerUnsafe(sockets, socket))
+            server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+          }),
+          (server) => Effect.sync(() => server.close())
+        )
+        const address = server.address()
+        const other = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+        const world = makeWorld()
+        world.live.add(other)
+        const { forwarder } = yield* startNode(world, "this", settings)
+        change(world, other)
+        const socket = yield* Effect.acquireRelease(
+          Queue.take(sockets),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        const messages = yield* messagesOf(socket)
+        assert.strictEqual(
+          yield* Queue.take(messages),
+          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)}}`
+        )
+        socket.write(framed(`{"kind":"welcome","node":"other"${more}}`))
+        const calling = yield* Effect.forkChild(
+          forwarder.send(key, "echo", { head: "ä", body: "b" }, again)
+        )
+        assert.strictEqual(
+          yield* Queue.take(messages),
+          "{\"kind\":\"calls\",\"ids\":[1],\"keys\":[7],\"texts\":[\"echo\",\"ä\",\"b\"]}"
+        )
+        socket.write(framed(`{"kind":"answers","ids":[1],"statuses":[201],"texts":["h","ö"]${more}}`))
+        assert.deepStrictEqual(yield* Fiber.join(calling), { status: 201, head: "h", body: "ö", node: "other" })
+      }
+    }).pipe(Effect.scoped))
+})
