@@ -227,22 +227,35 @@ export class Ownership extends Context.Service<Ownership, {
         }
         const mine = { shards: new Set(shards), done: Deferred.makeUnsafe<void>() }
         gathering = mine
+        /** Of shards that nobody works for any more, or must not. */
+        const give = (shards: ReadonlyArray<number>): Effect.Effect<void> => {
+          for (const shard of shards) mine.shards.delete(shard)
+          return Effect.andThen(giveUp(shards), unlock(shards))
+        }
         const released = Effect.suspend(() => {
           gathering = undefined
-          return Effect.forEach(releases, (release) => release((key) => mine.shards.has(shardOf(key))), {
-            concurrency: "unbounded",
-            discard: true
+          /** By release: the shards that it still works for. */
+          const busy = releases.map((): ReadonlySet<number> => mine.shards)
+          /** Most players rest: theirs need not wait for the slowest. Half of what is left each time, so that there are few times. */
+          const giveFree = Effect.suspend(() => {
+            const free = [...mine.shards].filter((shard) => !busy.some((shards) => shards.has(shard)))
+            return free.length * 2 < mine.shards.size ? Effect.void : give(free)
           })
+          const finish = (release: Release, index: number) => {
+            const note = (keys: ReadonlyArray<number>) =>
+              Effect.suspend(() => {
+                busy[index] = new Set(keys.map(shardOf))
+                return giveFree
+              })
+            return Effect.andThen(release((key) => mine.shards.has(shardOf(key)), note), note([]))
+          }
+          return Effect.forEach(releases, finish, { concurrency: "unbounded", discard: true })
         })
         return Effect.andThen(Effect.yieldNow, released).pipe(
           Effect.timeoutOption(maxDrainTime),
           Effect.ensuring(Effect.suspend(() => {
             if (gathering === mine) gathering = undefined
-            const shards = [...mine.shards]
-            return giveUp(shards).pipe(
-              Effect.andThen(unlock(shards)),
-              Effect.ensuring(Deferred.succeed(mine.done, undefined))
-            )
+            return Effect.ensuring(give([...mine.shards]), Deferred.succeed(mine.done, undefined))
           })),
           Effect.asVoid
         )

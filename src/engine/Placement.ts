@@ -1,8 +1,14 @@
 /** Placement of actors on processes: which keys this one may write, and from when on. */
 import { Context, type Effect, Layer } from "effect"
 
-/** Finishes what the actors of some keys have accepted, and removes them from memory. */
-export type Release = (isReleased: (key: number) => boolean) => Effect.Effect<void>
+/**
+ * Finishes what the actors of some keys have accepted, and removes them from memory. `meanwhile` is run between two looks at them, with the keys whose
+ * actors are not done yet: all others are.
+ */
+export type Release = (
+  isReleased: (key: number) => boolean,
+  meanwhile?: (busy: ReadonlyArray<number>) => Effect.Effect<void>
+) => Effect.Effect<void>
 
 export class Placement extends Context.Service<Placement, {
   /**

@@ -266,7 +266,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         }
 
         /** Has the player's node do it. A call has an id of its own: it may be sent again. */
-        const forward = (request: Request, playerId: number, id: string, body: Buffer): void => {
+        const forward = (request: Request, playerId: number, id: string, body: string): void => {
           const { credential: { provider }, lane, source } = request
           const traceparent = headerOf(source.headers["traceparent"]) ?? ""
           const head = `${lane.path}\n${provider.key}\n${id}\n${traceparent}`
@@ -278,8 +278,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             const failure = Exit.findErrorOption(exit)
             answerRefusal(request, failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
           }
-          const call = { head, body: textOf(body) }
-          forwarder.post(playerId, door, call, { isRepeatable: true }, (exit) => {
+          forwarder.post(playerId, door, { head, body }, { isRepeatable: true }, (exit) => {
             contain(request.target, () => conclude(exit))
           })
         }
@@ -329,7 +328,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           }
           const overfull = refuseOverfull(body)
           if (overfull !== undefined) return answerRefusal(request, overfull)
-          const object = parseObject(textOf(body))
+          const text = textOf(body)
+          const object = parseObject(text)
           if (object === undefined) return answerRefusal(request, noObject)
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
@@ -339,13 +339,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (forwarder.node !== undefined) {
             const playerId = lane.playerOf(provider, object)
             if (playerId !== undefined && !forwarder.isHere(playerId)) {
-              return forward(request, playerId, about.id(), body)
+              return forward(request, playerId, about.id(), text)
             }
           }
           const traceparent = headerOf(source.headers["traceparent"])
           perform({ about, lane, object, provider, traceparent }, (outcome) => {
             const conclude = () =>
-              typeof outcome === "number" ? forward(request, outcome, about.id(), body) : answer(request, outcome)
+              typeof outcome === "number" ? forward(request, outcome, about.id(), text) : answer(request, outcome)
             contain(request.target, conclude)
           })
         }

@@ -212,6 +212,48 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
+  // Goal: players who rest do not wait for one who bets. Method: four shards are released; an actor of one works for a second, one of another
+  // for half of it.
+  it.effect("gives what nobody works for without waiting for the others", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      const keys = [key]
+      for (let more = 0; keys.length < 4; more++) {
+        if (keys.every((one) => shardOf(one) !== shardOf(more))) keys.push(more)
+      }
+      const [slow, other, ...resting] = keys.map((one) => shard(shardOf(one)))
+      if (slow === undefined || other === undefined) return assert.fail("four shards")
+      const all = [slow, other, ...resting]
+      node.answers.acquire = Effect.succeed(all)
+      yield* node.watched.acquire(address, all)
+      const epoch = node.epochOf(key)
+      node.onRelease((isReleased, meanwhile = () => Effect.void) =>
+        Effect.gen(function*() {
+          assert.isTrue(keys.every(isReleased))
+          yield* meanwhile(keys.slice(0, 2))
+          assert.deepStrictEqual(keys.filter(isReleased), keys.slice(0, 2))
+          yield* Effect.sleep("500 millis")
+          yield* meanwhile([key])
+          yield* Effect.sleep("500 millis")
+        })
+      )
+      const releasing = yield* Effect.forkChild(
+        Effect.forEach(all, (one) => node.watched.release(address, one), { concurrency: "unbounded" })
+      )
+      const ids = resting.map(({ id }) => id).join(" ")
+      const told = [`end ${ids}`, `unlock ${ids}`]
+      yield* TestClock.adjust("1 milli")
+      assert.deepStrictEqual(node.told, told)
+      assert.isTrue(node.holds(key, epoch))
+      yield* TestClock.adjust("500 millis")
+      told.push(`end ${other.id}`, `unlock ${other.id}`)
+      assert.deepStrictEqual(node.told, told)
+      assert.isTrue(node.holds(key, epoch))
+      yield* TestClock.adjust("500 millis")
+      yield* Fiber.join(releasing)
+      assert.deepStrictEqual(node.told, [...told, `end ${slow.id}`, `unlock ${slow.id}`])
+    }))
+
   it.effect("gives a shard after three seconds, whatever is not done", () =>
     Effect.gen(function*() {
       const node = yield* makeNode

@@ -36,10 +36,10 @@ const makePlacement = (epoch: number, isShared = true) => {
       state.epoch = to
     },
     /** Hands over the keys for which `isReleased` holds: nothing new is accepted, what was accepted is still decided. */
-    release: (isReleased: (key: number) => boolean = () => true) =>
+    release: (isReleased: (key: number) => boolean = () => true, meanwhile?: Parameters<Release>[1]) =>
       Effect.suspend(() => {
         state.isLeaving = true
-        return release(isReleased)
+        return release(isReleased, meanwhile)
       })
   }
 }
@@ -389,6 +389,29 @@ describe("Epochs", () => {
         assert.strictEqual(actors.resident(), 1)
         yield* lastGate.open
         assert.deepStrictEqual((yield* Fiber.joinAll([first, behind])).map(({ total }) => total), [1, 2])
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(releasing)
+        assert.strictEqual(actors.resident(), 0)
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect("says who is not done yet, when all others are", () => {
+      const { layer, release } = makePlacement(1)
+      return Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const gate = makeGate()
+        const actors = yield* makeActors(store)
+        yield* Effect.forEach([1, 2], (key) => actors.read(key))
+        store.behaviours.push(gate.behaviour)
+        const asking = yield* start(actors.ask(1, post("a", 1)))
+        yield* gate.arrived
+        const told: Array<readonly [ReadonlyArray<number>, number]> = []
+        const releasing = yield* start(
+          release(undefined, (busy) => Effect.sync(() => void told.push([busy, actors.resident()])))
+        )
+        assert.deepStrictEqual(told, [[[1], 1]])
+        yield* gate.open
+        yield* Fiber.join(asking)
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(releasing)
         assert.strictEqual(actors.resident(), 0)

@@ -126,21 +126,25 @@ export const makeCells = <State, Change, Query, Knowledge>(
     return idle !== undefined && forget(idle)
   }
 
-  /** True when none of them is left. */
-  const removeIdle = (isReleased: (key: number) => boolean): boolean => {
-    let isDone = true
+  /** Gives those that are left. */
+  const removeIdle = (isReleased: (key: number) => boolean): ReadonlyArray<number> => {
+    const busy: Array<number> = []
     for (const [key, { run }] of cells) {
       if (!isReleased(key)) continue
       if (run === undefined) forget(key)
-      else isDone = false
+      else busy.push(key)
     }
-    return isDone
+    return busy
   }
 
-  const release: Release = (isReleased) =>
-    Effect.suspend(() =>
-      removeIdle(isReleased) ? Effect.void : Effect.andThen(Effect.sleep(releasePause), release(isReleased))
-    )
+  const release: Release = (isReleased, meanwhile = () => Effect.void) =>
+    Effect.suspend(() => {
+      const busy = removeIdle(isReleased)
+      return busy.length === 0 ? Effect.void : meanwhile(busy).pipe(
+        Effect.andThen(Effect.sleep(releasePause)),
+        Effect.andThen(release(isReleased, meanwhile))
+      )
+    })
 
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
     noteEpoch(epoch)
