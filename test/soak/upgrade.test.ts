@@ -20,10 +20,11 @@ import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: the version before goes on serving while today's migrates the database and serves beside it (docs/upgrading.md). Method: its sources
 // from the project's history, on a schema that it made; then today's on the same database, and clients who play the same players through
-// both; the books of all answers, and the ledger, are held against what is stored.
+// both; the books of all answers, and the ledger, are held against what is stored. Once as two processes that know nothing of each other, once as
+// two nodes of a cluster.
 
-/** The last version without nodes. Raise it when a version is released. */
-const before = "bbdc9ff"
+/** The last version without nodes, and the first whose nodes speak as today's. Raise them when a version is released. */
+const before = { processes: "bbdc9ff", nodes: "f36364f" }
 
 const root = join(import.meta.dirname, "..", "..")
 
@@ -33,30 +34,31 @@ const git = (...args: ReadonlyArray<string>): Buffer =>
 /** An export of the project without its history cannot know what it was before. */
 const hasHistory = (() => {
   try {
-    git("cat-file", "-e", `${before}^{commit}`)
+    for (const version of Object.values(before)) git("cat-file", "-e", `${version}^{commit}`)
     return true
   } catch {
     return false
   }
 })()
 
-/** The sources of the version before, with today's packages, in a folder that goes with the scope. */
-const exportBefore = Effect.acquireRelease(
-  Effect.sync(() => {
-    const folder = mkdtempSync(join(tmpdir(), "pitboss-before-"))
-    mkdirSync(folder, { recursive: true })
-    execFileSync("tar", ["-x", "-C", folder], { input: git("archive", before, "src", "migrations", "package.json") })
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-    return folder
-  }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
+/** The sources of a version, with today's packages, in a folder that goes with the scope. */
+const exportOf = (version: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "pitboss-before-"))
+      mkdirSync(folder, { recursive: true })
+      execFileSync("tar", ["-x", "-C", folder], { input: git("archive", version, "src", "migrations", "package.json") })
+      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+      return folder
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
 
 const clients = 8
 const seed = seedOfRun()
 
 layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
-  it.effect.skipIf(!hasHistory)(`is survived by the version before (E2E_SEED=${seed})`, () =>
+  const survive = (kind: keyof typeof before) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const url = yield* databaseUrl
@@ -65,12 +67,18 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
       yield* sql`CREATE SCHEMA public`
       yield* sql`GRANT USAGE ON SCHEMA public TO PUBLIC`
       const [oldPort, newPort] = [yield* freePort, yield* freePort]
-      const environment = { LOG_LEVEL: "error" }
-      const folder = yield* exportBefore
+      const environmentOf = Effect.map(
+        freePort,
+        (port): Record<string, string> => ({
+          LOG_LEVEL: "error",
+          ...kind === "nodes" ? { CLUSTER: "on", CLUSTER_PORT: String(port) } : {}
+        })
+      )
+      const folder = yield* exportOf(before[kind])
       const old = yield* startService({
         port: oldPort,
         databaseUrl: url,
-        environment,
+        environment: yield* environmentOf,
         main: join(folder, "src", "main.ts")
       })
       const agent = yield* makeAgent()
@@ -90,7 +98,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
         staff: staffOf(agent, () => backofficePort, token)
       })
 
-      const today = yield* startService({ port: newPort, databaseUrl: url, environment })
+      const today = yield* startService({ port: newPort, databaseUrl: url, environment: yield* environmentOf })
       const lines = [lineOf(old), lineOf(today)]
       const history = new History()
       let isOver = false
@@ -126,5 +134,16 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
         assert.isFalse(hasExited())
         assert.strictEqual((yield* exchange(agent, port, "/health/ready")).status, 200)
       }
-    }), 300_000)
+    })
+
+  it.effect.skipIf(!hasHistory)(
+    `is survived by the version before (E2E_SEED=${seed})`,
+    () => survive("processes"),
+    300_000
+  )
+  it.effect.skipIf(!hasHistory)(
+    `is survived by a node of the version before (E2E_SEED=${seed})`,
+    () => survive("nodes"),
+    300_000
+  )
 })
