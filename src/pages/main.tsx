@@ -8,6 +8,7 @@ import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { installCopying } from "./app/copying.ts"
+import { installLocale } from "./app/locale.ts"
 import "./app/pages.css"
 import { ZoneProvider } from "./app/preferences.tsx"
 import { queryClient } from "./app/queries.ts"
@@ -20,6 +21,7 @@ const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.c
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 installCopying()
+installLocale()
 
 const place = document.getElementById("root")
 if (place !== null) {

@@ -4,6 +4,7 @@ import { useElementSize } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
 import UPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
+import { locale } from "../app/locale.ts"
 
 /** A point: a moment (ISO 8601) and a figure. */
 export interface Point {
@@ -39,11 +40,11 @@ export default function Chart(
     if (first === undefined || last === undefined) return
     const isOfDays = Date.parse(last.at) - Date.parse(first.at) > 3 * 86_400_000
     const moment = new Intl.DateTimeFormat(
-      undefined,
+      locale,
       isOfDays ? { day: "numeric", month: "short", timeZone } : { hour: "2-digit", minute: "2-digit", timeZone }
     )
     const exact = new Intl.DateTimeFormat(
-      undefined,
+      locale,
       isOfDays ? { dateStyle: "medium", timeZone } : { dateStyle: "medium", timeStyle: "short", timeZone }
     )
     const chart = new UPlot(

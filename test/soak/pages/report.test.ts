@@ -93,4 +93,23 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
         })
       }).pipe(Effect.scoped)
     ))
+
+  it.effect("is drawn where the browser names a language that is none", () =>
+    whileTimePasses(
+      Effect.gen(function*() {
+        const casino = yield* playedTwoDays
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(async () => {
+          // as Chromium does on a machine without a language
+          await page.addInitScript(
+            "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })"
+          )
+          await page.goto(`/reports/ggr?operator=${casino.slug}&${range}`)
+          await page.locator("dl > div").filter({ hasText: /^GGR/ }).getByText("+€110.00").waitFor()
+          await page.getByRole("img", { name: /^GGR by (hour|day)/ }).locator("canvas").waitFor()
+        })
+        assert.deepStrictEqual((yield* Browser).problems(), [])
+      }).pipe(Effect.scoped)
+    ))
 })
