@@ -1,14 +1,24 @@
 /** What tests of pages do again and again: choose, take an action, and read what it shows once. */
 import type { Locator, Page } from "playwright-core"
 
-/** Opens the dialog of an action, fills what it asks for by label, and confirms. Gives the dialog. `within`: where its button is. */
+/** Where an action is: a button of its own there, or an item of a row's menu. */
+type Place = Page | Locator | { readonly menuOf: Locator }
+
+/** Opens the dialog of an action. */
+export const press = async (page: Page, action: string, place: Place): Promise<void> => {
+  if (!("menuOf" in place)) return place.getByRole("button", { name: action, exact: true }).first().click()
+  await place.menuOf.getByRole("button", { name: /^Actions of / }).click()
+  await page.getByRole("menuitem", { name: action, exact: true }).click()
+}
+
+/** As {@link press}; fills what the dialog asks for by label, and confirms. Gives the dialog. */
 export const act = async (
   page: Page,
   action: string,
   fields: Readonly<Record<string, string>> = {},
-  within: Page | Locator = page
+  place: Place = page
 ): Promise<Locator> => {
-  await within.getByRole("button", { name: action, exact: true }).first().click()
+  await press(page, action, place)
   const dialog = page.getByRole("dialog", { name: action, exact: true })
   for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value)
   await dialog.getByRole("button", { name: action, exact: true }).click()

@@ -1,11 +1,12 @@
 /** Lines of the audit log as a table draws them, with a dialog that shows what a line changed. */
-import { Button, Modal, Stack, Text } from "@mantine/core"
+import { Modal, Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf } from "../app/session.tsx"
 import { Changes } from "../parts/Changes.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
+import { RowButton } from "../parts/RowMenu.tsx"
 import { Cut, Instant, PageLink } from "../parts/Values.tsx"
 
 type Line = Row<"audit.list">
@@ -63,14 +64,9 @@ export const useAuditLines = (
         id: "changes",
         header: "",
         cell: (line) => (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`Before and after of line ${line.id}`}
-            onClick={() => show(line)}
-          >
+          <RowButton aria-label={`Before and after of line ${line.id}`} onClick={() => show(line)}>
             Before and after
-          </Button>
+          </RowButton>
         )
       }
     ]

@@ -1,14 +1,14 @@
 /** The catalogue of games: what is offered, found by its name, provider and type. */
-import { Group } from "@mantine/core"
 import { useMemo } from "react"
 import { gameTypes } from "../../domain/bonus/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field, Option } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { Cut, PageLink, Status } from "../parts/Values.tsx"
 
 type Game = Row<"game.list">
@@ -50,32 +50,33 @@ const gameFields = (providers: ReadonlyArray<Option>, game?: Game): ReadonlyArra
     : [])
 ]
 
-function Actions({ game }: { readonly game: Game }) {
-  const { active, id, name } = game
-  return (
-    <Group gap={4} justify="flex-end" wrap="nowrap">
-      <ActionButton
-        action="game.update"
-        label="Change game"
-        params={{ game: id }}
-        fields={gameFields([], game)}
-        isUpdate
-        done="Game changed"
-        size="lg"
-      />
-      <ActionButton
-        action="game.update"
-        label={active ? "Switch game off" : "Switch game on"}
-        params={{ game: id }}
-        fixed={{ active: !active }}
-        explanation={active
+const gameActions: RowActions<Game> = {
+  nameOf: ({ id }) => `game ${id}`,
+  of: (game) => {
+    const { active, id, name } = game
+    return [
+      rowAction({
+        action: "game.update",
+        label: "Change game",
+        params: { game: id },
+        fields: gameFields([], game),
+        isUpdate: true,
+        done: "Game changed",
+        size: "lg"
+      }),
+      rowAction({
+        action: "game.update",
+        label: active ? "Switch game off" : "Switch game on",
+        params: { game: id },
+        fixed: { active: !active },
+        explanation: active
           ? `${name} is no longer offered and takes no bets. What was begun is settled all the same.`
-          : `${name} is offered again, where its provider is.`}
-        done={`${name}: ${active ? "off" : "on"}`}
-        undo={{ action: "game.update", request: { params: { game: id }, payload: { active } } }}
-      />
-    </Group>
-  )
+          : `${name} is offered again, where its provider is.`,
+        done: `${name}: ${active ? "off" : "on"}`,
+        undo: { action: "game.update", request: { params: { game: id }, payload: { active } } }
+      })
+    ]
+  }
 }
 
 const columns: ReadonlyArray<Column<Game>> = [
@@ -91,8 +92,7 @@ const columns: ReadonlyArray<Column<Game>> = [
   { id: "category", header: "Category", cell: ({ category }) => category },
   { id: "rtp", header: "RTP", align: "right", cell: ({ rtp }) => rtp === null ? "–" : `${rtp} %` },
   { id: "original", header: "Built-in", cell: ({ original }) => original ?? "–" },
-  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-  { id: "actions", header: "", cell: (game) => <Actions game={game} /> }
+  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> }
 ]
 
 export default function GamesPage() {
@@ -120,6 +120,7 @@ export default function GamesPage() {
       paging="page"
       filters={filters}
       columns={columns}
+      rowActions={gameActions}
       actions={
         <ActionButton
           action="game.create"

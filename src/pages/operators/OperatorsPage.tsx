@@ -4,12 +4,13 @@ import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
 import { cooperationModels, features, scopes } from "../../domain/Operator.ts"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { Count, Cut, Instant, Status } from "../parts/Values.tsx"
 
 type Operator = Row<"operator.list">
@@ -116,6 +117,33 @@ const operatorColumns: ReadonlyArray<Column<Operator>> = [
 const isOpen = ({ expires_at: expires, revoked_at: revoked }: Key): string =>
   revoked !== null ? "revoked" : expires !== null && expires < new Date().toISOString() ? "expired" : "active"
 
+const keyActions: RowActions<Key> = {
+  nameOf: ({ key, name }) => `key ${name === "" ? key : name}`,
+  of: ({ key, name, revoked_at: revoked }) =>
+    revoked === null
+      ? [
+        rowAction({
+          action: "key.rotate",
+          label: "New secret",
+          params: { key },
+          explanation:
+            "The present secret signs nothing from then on: the operator's requests fail until it has the new one.",
+          typed: name === "" ? key : name,
+          danger: true,
+          result: ({ data }) => <Once label="Secret" value={data.secret} />
+        }),
+        rowAction({
+          action: "key.revoke",
+          label: "Revoke key",
+          params: { key },
+          explanation: "Ends the key for good, at every node, at once.",
+          typed: name === "" ? key : name,
+          danger: true
+        })
+      ]
+      : []
+}
+
 export default function OperatorsPage() {
   const may = useMay()
   const operators = useOperators()
@@ -140,33 +168,7 @@ export default function OperatorsPage() {
       align: "right",
       cell: ({ rate_limit_per_minute: rate }) => <Count of={rate} />
     },
-    { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> },
-    {
-      id: "actions",
-      header: "",
-      cell: (key) =>
-        key.revoked_at === null && (
-          <Group gap={4} justify="flex-end" wrap="nowrap">
-            <ActionButton
-              action="key.rotate"
-              label="New secret"
-              params={{ key: key.key }}
-              explanation="The present secret signs nothing from then on: the operator's requests fail until it has the new one."
-              typed={key.name === "" ? key.key : key.name}
-              danger
-              result={({ data }) => <Once label="Secret" value={data.secret} />}
-            />
-            <ActionButton
-              action="key.revoke"
-              label="Revoke key"
-              params={{ key: key.key }}
-              explanation="Ends the key for good, at every node, at once."
-              typed={key.name === "" ? key.key : key.name}
-              danger
-            />
-          </Group>
-        )
-    }
+    { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> }
   ], [operatorOf])
   return (
     <Stack>
@@ -208,6 +210,7 @@ export default function OperatorsPage() {
             paging="whole"
             filters={keyFilters}
             columns={keyColumns}
+            rowActions={keyActions}
             empty="No keys yet. An operator's requests are signed with one."
           />
         </>

@@ -19,6 +19,7 @@ import { useMay } from "../app/session.tsx"
 import { InTable } from "./DataTable.tsx"
 import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
+import { type RowAction, RowButton } from "./RowMenu.tsx"
 
 /** An action that takes another one back. */
 interface Undo {
@@ -95,7 +96,7 @@ const announce = (message: string, undo: Undo | undefined): void => {
 
 /** The dialog of an action. */
 function ActionDialog<A extends Action>(
-  { close, opened, ...props }: ActionProps<A> & { readonly opened: boolean; readonly close: () => void }
+  { close, ...props }: ActionProps<A> & { readonly close: () => void }
 ) {
   const { action, explanation, fixed, label, result, typed } = props
   const fieldsFor = (inputs: Inputs) => typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
@@ -133,7 +134,7 @@ function ActionDialog<A extends Action>(
 
   if (shown !== undefined) {
     return (
-      <Modal opened={opened} onClose={close} title={label} size={props.size ?? "md"}>
+      <Modal opened onClose={close} title={label} size={props.size ?? "md"}>
         <Stack>
           {shown}
           <Group justify="flex-end">
@@ -145,7 +146,7 @@ function ActionDialog<A extends Action>(
   }
   return (
     <Modal
-      opened={opened}
+      opened
       // what is asked for is not taken back by closing: its end is waited for
       onClose={() => change.isPending || close()}
       title={label}
@@ -195,17 +196,27 @@ export function ActionButton<A extends Action>(props: ActionProps<A>) {
   if (!may(props.action)) return null
   return (
     <>
-      <Button
-        ref={button}
-        size={isInTable ? "compact-xs" : "compact-sm"}
-        variant="default"
-        {...(props.danger === true ? { c: "var(--mantine-color-error)" } : {})}
-        {...props.button}
-        onClick={open}
-      >
-        {props.label}
-      </Button>
-      {opened && <ActionDialog {...props} opened close={close} />}
+      {isInTable ? <RowButton ref={button} danger={props.danger} onClick={open}>{props.label}</RowButton> : (
+        <Button
+          ref={button}
+          size="compact-sm"
+          variant="default"
+          {...(props.danger === true ? { c: "var(--mantine-color-error)" } : {})}
+          {...props.button}
+          onClick={open}
+        >
+          {props.label}
+        </Button>
+      )}
+      {opened && <ActionDialog {...props} close={close} />}
     </>
   )
 }
+
+/** An action of a row, for the menu of its table. */
+export const rowAction = <A extends Action>(props: ActionProps<A>): RowAction => ({
+  label: props.label,
+  action: props.action,
+  danger: props.danger,
+  dialog: (close) => <ActionDialog {...props} close={close} />
+})

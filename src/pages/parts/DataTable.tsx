@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { type RowActions, useRowMenu } from "./RowMenu.tsx"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -34,31 +35,33 @@ const rowHeight = 41
 /** Of the table's own elements. Rows are the browser's elements with these classes: a list draws hundreds of them. */
 const classes: Readonly<Record<string, string>> = Table.classes
 
-/** The cells of a row. */
-export const cellsOf = <R extends object>(columns: ReadonlyArray<Column<R>>, row: R | undefined, className = "") =>
-  columns.map(({ align, cell, id }) => (
-    <td
-      key={id}
-      className={`${classes["td"]} ${className}`}
-      {...(align === undefined ? {} : { style: { textAlign: align } })}
-    >
-      {row === undefined ? "…" : cell(row)}
-    </td>
-  ))
-
-/** What every row is drawn with. */
-export const rowLook = { className: classes["tr"], "data-with-row-border": true, "data-hover": true }
-
-/** Draws rows, each once while it, its place and the columns stay the same: React passes over an element that it has already drawn. */
-const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>) => {
+/**
+ * Draws rows, each once while it, its place and the columns stay the same: React passes over an element that it has already drawn. `height`: of rows
+ * that are one line high, in pixels. A row that is still read is drawn as one cell.
+ */
+export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>, height?: number) => {
   const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
     columns
   ])
-  return (key: string, index: number, row: R): React.ReactElement => {
-    const known = drawn.get(row)
-    if (known?.index === index && known.element.key === key) return known.element
-    const element = <tr key={key} {...rowLook} aria-rowindex={index + 2}>{cellsOf(columns, row)}</tr>
-    drawn.set(row, { index, element })
+  const look = { className: classes["tr"], "data-with-row-border": true, "data-hover": true, style: { height } }
+  const cell = height === undefined ? classes["td"] : `${classes["td"]} one-line`
+  return (key: string | number, index: number, row: R | undefined): React.ReactElement => {
+    const known = row && drawn.get(row)
+    if (known?.index === index && known.element.key === String(key)) return known.element
+    const element = (
+      <tr key={key} {...look} aria-rowindex={index + 2}>
+        {row === undefined ? <td className={cell} colSpan={columns.length}>…</td> : columns.map((column) => (
+          <td
+            key={column.id}
+            className={cell}
+            {...(column.align === undefined ? {} : { style: { textAlign: column.align } })}
+          >
+            {column.cell(row)}
+          </td>
+        ))}
+      </tr>
+    )
+    if (row !== undefined) drawn.set(row, { index, element })
     return element
   }
 }
@@ -81,18 +84,22 @@ export type Sort = string
  * descending; without it, columns with a `value` are sorted here.
  */
 export function DataTable<R extends object>(
-  { columns, label, minWidth = 640, onSort, rowKey, rows, sort, sorts }: {
+  { columns: given, label, minWidth = 640, onSort, rowActions, rowKey, rows, sort, sorts }: {
     readonly label: string
     /** In pixels. Where there is less room, the table scrolls sideways. */
     readonly minWidth?: number
     readonly columns: ReadonlyArray<Column<R>>
     readonly rows: ReadonlyArray<R>
+    /** What can be done with a row, as a menu in a last column. */
+    readonly rowActions?: RowActions<R> | undefined
     readonly rowKey: (row: R) => string | number
     readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
     readonly sort?: Sort | undefined
     readonly onSort?: (sort: string | undefined) => void
   }
 ) {
+  const { column: actions, menu } = useRowMenu(rowActions)
+  const columns = useMemo(() => actions === undefined ? given : [...given, actions], [actions, given])
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(
     () =>
@@ -176,48 +183,51 @@ export function DataTable<R extends object>(
 
   return (
     <InTable value={true}>
-      <Table.ScrollContainer minWidth={minWidth} type="native">
-        <Table
-          role="table"
-          aria-label={label}
-          aria-rowcount={rows.length + 1}
-          highlightOnHover
-          stickyHeader
-          verticalSpacing={6}
-          fz="sm"
-        >
-          <Table.Thead>
-            <Table.Tr>
-              {columns.map((column) => {
-                const sorted = sortOf(column)
-                return (
-                  <Table.Th
-                    key={column.id}
-                    ta={column.align ?? "left"}
-                    {...(column.width === undefined ? {} : { w: column.width })}
-                    {...(sorted === undefined ? {} : { "aria-sort": sorted })}
-                  >
-                    {isSortable(column)
-                      ? (
-                        <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
-                          {column.header} <Arrows sorted={sorted} />
-                        </UnstyledButton>
-                      )
-                      : column.header === ""
-                      ? <span className="visually-hidden">Actions</span>
-                      : column.header}
-                  </Table.Th>
-                )
-              })}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody ref={body}>
-            {before > 0 && <tr aria-hidden style={{ height: before }} />}
-            {shown.map(({ id, index, original }) => draw(id, index, original))}
-            {after > 0 && <tr aria-hidden style={{ height: after }} />}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <div className="table-frame">
+        <Table.ScrollContainer minWidth={minWidth} type="native">
+          <Table
+            role="table"
+            aria-label={label}
+            aria-rowcount={rows.length + 1}
+            highlightOnHover
+            stickyHeader
+            verticalSpacing={6}
+            fz="sm"
+          >
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map((column) => {
+                  const sorted = sortOf(column)
+                  return (
+                    <Table.Th
+                      key={column.id}
+                      ta={column.align ?? "left"}
+                      {...(column.width === undefined ? {} : { w: column.width })}
+                      {...(sorted === undefined ? {} : { "aria-sort": sorted })}
+                    >
+                      {isSortable(column)
+                        ? (
+                          <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
+                            {column.header} <Arrows sorted={sorted} />
+                          </UnstyledButton>
+                        )
+                        : column.header === ""
+                        ? <span className="visually-hidden">Actions</span>
+                        : column.header}
+                    </Table.Th>
+                  )
+                })}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody ref={body}>
+              {before > 0 && <tr aria-hidden style={{ height: before }} />}
+              {shown.map(({ id, index, original }) => draw(id, index, original))}
+              {after > 0 && <tr aria-hidden style={{ height: after }} />}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+        {menu}
+      </div>
     </InTable>
   )
 }

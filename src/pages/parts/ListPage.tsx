@@ -8,6 +8,7 @@ import { type Paging, useRows } from "../app/queries.ts"
 import { useMay, useOperators } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
+import type { RowActions } from "./RowMenu.tsx"
 import { operatorOptions, type Option } from "./Fields.tsx"
 
 /** A filter; its name is that of the query field. `operator`: the operators that the person may see, if there are several. */
@@ -29,6 +30,7 @@ export interface ListProps<A extends Action> {
   readonly query?: Readonly<Record<string, unknown>>
   readonly filters?: ReadonlyArray<Filter>
   readonly columns: ReadonlyArray<Column<Row<A>>>
+  readonly rowActions?: RowActions<Row<A>>
   readonly rowKey?: (row: Row<A>) => string | number
   /** Columns that the service sorts by, with the values of `sort`. */
   readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
@@ -50,6 +52,8 @@ function FilterInput(
   const operators = useOperators()
   const typed = useDebouncedCallback(onChange, 250)
   const [day, setDay] = useState(value.slice(0, 10))
+  // options are drawn once the choice has the focus: above a list stand several
+  const [hasOptions, setOptions] = useState(false)
   useEffect(() => setDay(value.slice(0, 10)), [value])
   const { kind, label, width = 170 } = filter
   if (kind === "choice" || kind === "operator") {
@@ -64,6 +68,8 @@ function FilterInput(
         label={label}
         placeholder="Any"
         clearable
+        comboboxProps={{ keepMounted: hasOptions }}
+        onFocus={() => setOptions(true)}
         data={data}
         value={value === "" ? null : value}
         onChange={(chosen) => onChange(chosen ?? "")}
@@ -173,6 +179,7 @@ export function List<A extends Action>(props: ListProps<A>) {
         label={heading}
         columns={columns}
         rows={rows}
+        rowActions={props.rowActions}
         rowKey={keyOf}
         {...(sorts === undefined ? {} : { sorts })}
         sort={search["sort"]}

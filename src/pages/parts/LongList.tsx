@@ -5,8 +5,9 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { type Action, asRows, type Request, type Row } from "../app/api.ts"
+import { locale } from "../app/locale.ts"
 import { useStretch } from "../app/queries.ts"
-import { cellsOf, type Column, rowLook } from "./DataTable.tsx"
+import { type Column, useRowDrawing } from "./DataTable.tsx"
 import { type Filter, Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
 
@@ -15,18 +16,20 @@ const rowHeight = 33
 /** Rows of a list; browsers draw no element that is much higher. */
 const mostRows = 400_000
 
+/** Rows above and below the window: few, for each jump through the list draws them all anew. */
+const overscan = 8
+
 /** While a person drags through the list, nothing is read. */
 const restMs = 80
 
 /** A list that the service pages with its length known. Every column but one has a width. */
 export function LongList<A extends Action>(
-  { action, columns, empty, filters, heading, params, rowKey }: {
+  { action, columns, empty, filters, heading, params }: {
     readonly heading: string
     readonly action: A
     readonly params?: Request<A>["params"]
     readonly filters: ReadonlyArray<Filter>
     readonly columns: ReadonlyArray<Column<Row<A>>>
-    readonly rowKey: (row: Row<A>) => string | number
     readonly empty: string
   }
 ) {
@@ -49,7 +52,7 @@ export function LongList<A extends Action>(
   const virtualizer = useWindowVirtualizer({
     count: total,
     estimateSize: () => rowHeight,
-    overscan: 15,
+    overscan,
     scrollMargin: offset
   })
   const items = virtualizer.getVirtualItems()
@@ -59,8 +62,9 @@ export function LongList<A extends Action>(
   const before = (first?.start ?? offset) - offset
   const after = virtualizer.getTotalSize() - ((last?.end ?? offset) - offset)
 
-  return (
-    <Stack gap="sm">
+  // drawn once: they cost more than the rows, and the list is drawn again with every step that it is scrolled
+  const above = useMemo(
+    () => (
       <Filters
         action={action}
         heading={heading}
@@ -68,6 +72,23 @@ export function LongList<A extends Action>(
         query={query}
         {...(params === undefined ? {} : { params })}
       />
+    ),
+    [action, filters, heading, params, query]
+  )
+  const head = useMemo(() => (
+    <Table.Thead>
+      <Table.Tr h={rowHeight}>
+        {columns.map(({ align, header, id, width }) => (
+          <Table.Th key={id} ta={align ?? "left"} {...(width === undefined ? {} : { w: width })}>{header}</Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+  ), [columns])
+  const draw = useRowDrawing(columns, rowHeight)
+
+  return (
+    <Stack gap="sm">
+      {above}
       {list.error !== null && <Refusal error={list.error} again={list.refetch} />}
       <Table
         role="table"
@@ -79,27 +100,13 @@ export function LongList<A extends Action>(
         verticalSpacing={0}
         fz="sm"
       >
-        <Table.Thead>
-          <Table.Tr h={rowHeight}>
-            {columns.map(({ align, header, id, width }) => (
-              <Table.Th key={id} ta={align ?? "left"} {...(width === undefined ? {} : { w: width })}>{header}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
+        {head}
         <Table.Tbody ref={body}>
           {before > 0 && <tr aria-hidden style={{ height: before }} />}
           {items.map(({ index }) => {
             const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
-            return (
-              <tr
-                key={row === undefined ? `at ${index}` : rowKey(row)}
-                {...rowLook}
-                style={{ height: rowHeight }}
-                aria-rowindex={index + 2}
-              >
-                {cellsOf(columns, row, "one-line")}
-              </tr>
-            )
+            // by its place: a row that has been read takes that of the one drawn meanwhile
+            return draw(index, index, row)
           })}
           {after > 0 && <tr aria-hidden style={{ height: after }} />}
         </Table.Tbody>
@@ -107,7 +114,7 @@ export function LongList<A extends Action>(
       {list.total === 0 && <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : empty}</Text>}
       {(list.total ?? 0) > mostRows && (
         <Text size="sm">
-          Only the newest {mostRows.toLocaleString()} are listed. Earlier ones are found by their time.
+          Only the newest {mostRows.toLocaleString(locale)} are listed. Earlier ones are found by their time.
         </Text>
       )}
     </Stack>

@@ -1,6 +1,7 @@
 /** Values as a person reads them, each with the machine's form for copying. */
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
+import { locale } from "../app/locale.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 
 const digitsOf = (currency: string): number => digits[currency] ?? 2
@@ -11,7 +12,7 @@ const moneyFormat = (currency: string): Intl.NumberFormat => {
   const known = moneyFormats.get(currency)
   if (known !== undefined) return known
   const count = digitsOf(currency)
-  const format = new Intl.NumberFormat(undefined, {
+  const format = new Intl.NumberFormat(locale, {
     style: "currency",
     currency,
     minimumFractionDigits: count,
@@ -45,7 +46,7 @@ export function Money(
   )
 }
 
-const countFormat = new Intl.NumberFormat()
+const countFormat = new Intl.NumberFormat(locale)
 
 /** A whole number of things. */
 export function Count({ of: count }: { readonly of: number }) {
@@ -59,7 +60,7 @@ const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateT
   const key = `${timeStyle} ${timeZone}`
   const known = timeFormats.get(key)
   if (known !== undefined) return known
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone })
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle, timeZone })
   timeFormats.set(key, format)
   return format
 }
@@ -121,7 +122,12 @@ export const headed = (code: string): string =>
 /** A state by its code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
   if (code === null || code === undefined) return <span>–</span>
-  return <span className="status" data-color={statusColors[code] ?? "gray"} data-copy={code}>{words(code)}</span>
+  const tint = `var(--mantine-color-${statusColors[code] ?? "gray"}-light`
+  return (
+    <span className="status" style={{ background: `${tint})`, color: `${tint}-color)` }} data-copy={code}>
+      {words(code)}
+    </span>
+  )
 }
 
 /** Yes or no. */

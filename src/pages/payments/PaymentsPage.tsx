@@ -1,18 +1,19 @@
 /** Payments: the queue of withdrawals, why one waits, and what the next step is; corrections that wait for a second person; ways to pay. */
-import { Button, Group, Modal, Stack, Tabs, Text } from "@mantine/core"
-import { useMemo, useState } from "react"
+import { Group, Modal, Stack, Tabs } from "@mantine/core"
+import { useMemo } from "react"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { paymentEdges, paymentMoves } from "../../domain/payment/PaymentMoves.ts"
 import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
 import { Cut, Instant, moneyText, PageLink, Status, Truth } from "../parts/Values.tsx"
 
 type Payment = Row<"payment.list">
@@ -53,11 +54,15 @@ function Waits({ payment }: { readonly payment: Payment }) {
   const { held_by_alerts: alerts, objection, waiting_for: reasons } = payment
   if (reasons.length === 0) return <>–</>
   return (
-    <Stack gap={0}>
-      <span>{reasons.map((reason) => waits[reason]).join(", ")}</span>
-      {alerts.map((alert) => <PageLink key={alert} to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>)}
-      {objection !== null && <Text size="xs" c="dimmed">Not by you: {objectionWords(objection)}</Text>}
-    </Stack>
+    <>
+      <div>{reasons.map((reason) => waits[reason]).join(", ")}</div>
+      {alerts.map((alert) => (
+        <div key={alert}>
+          <PageLink to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>
+        </div>
+      ))}
+      {objection !== null && <div className="aside">Not by you: {objectionWords(objection)}</div>}
+    </>
   )
 }
 
@@ -80,69 +85,61 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   chargeback: "Takes a paid deposit back out of the player's wallet, which may go below zero."
 }
 
-const rareMoves: ReadonlyArray<(typeof paymentMoves)[number]> = ["cancel", "chargeback"]
-
-/** Buttons of what can be done next. `isRare`: of what hardly ever is, in place of the others. */
-function Moves(
-  { done, isRare = false, payment }: {
-    readonly payment: Payment
-    readonly isRare?: boolean
-    readonly done?: () => void
-  }
-) {
-  const { amount, currency, id, status, type } = payment
-  const fitting = paymentMoves.filter((move) =>
+/** What can be done next. */
+const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }: Payment): ReadonlyArray<RowAction> =>
+  paymentMoves.filter((move) =>
     paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
-    rareMoves.includes(move) === isRare && !(move === "chargeback" && payment.is_reversed)
+    !(move === "chargeback" && isReversed)
+  ).map((move) =>
+    rowAction({
+      action: `payment.${move}`,
+      label: labels[move],
+      params: { payment: id },
+      fields: [move === "approve" || move === "pay" ? reason : { ...reason, required: true }],
+      explanation: `${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
+        explain[move]
+      }`,
+      done: `Payment ${id}: ${paymentEdges[move].past}`,
+      danger: move === "reject" || move === "cancel" || move === "chargeback",
+      ...(move === "chargeback" ? { typed: String(id) } : {})
+    })
   )
+
+function Details({ close, payment }: { readonly payment: Payment; readonly close: () => void }) {
+  const text = (value: string | null) => value ?? "–"
   return (
-    <Group gap={4} justify="flex-end" wrap="nowrap">
-      {fitting.map((move) => (
-        <ActionButton
-          key={move}
-          action={`payment.${move}`}
-          label={labels[move]}
-          params={{ payment: id }}
-          fields={[move === "approve" || move === "pay" ? reason : { ...reason, required: true }]}
-          explanation={`${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
-            explain[move]
-          }`}
-          done={`Payment ${id}: ${paymentEdges[move].past}`}
-          danger={move === "reject" || move === "cancel" || move === "chargeback"}
-          {...(move === "chargeback" ? { typed: String(id) } : {})}
-          {...(done === undefined ? {} : { onDone: done })}
-        />
-      ))}
-    </Group>
+    <Modal opened onClose={close} title={`Payment ${payment.id}`} size="lg">
+      <Facts
+        columns={2}
+        facts={[
+          ["Method", text(payment.payment_method)],
+          ["Reference", text(payment.external_reference)],
+          ["Bank", text(payment.bank_name)],
+          ["Info", text(payment.info)],
+          ["Notes", text(payment.notes)],
+          ["Approved by", text(payment.first_approved_by)],
+          ["And by", text(payment.second_approved_by)],
+          ["Paid", <Instant key="paid" at={payment.paid_at} />],
+          ["Rejected", <Instant key="rejected" at={payment.rejected_at} />],
+          ["Why rejected", text(payment.reject_reason)],
+          ["Cancelled", <Instant key="cancelled" at={payment.cancelled_at} />],
+          ["Charged back", <Truth key="reversed" of={payment.is_reversed} />]
+        ]}
+      />
+    </Modal>
   )
 }
 
-function PaymentFacts({ payment }: { readonly payment: Payment }) {
-  const text = (value: string | null) => value ?? "–"
-  return (
-    <Facts
-      columns={2}
-      facts={[
-        ["Method", text(payment.payment_method)],
-        ["Reference", text(payment.external_reference)],
-        ["Bank", text(payment.bank_name)],
-        ["Info", text(payment.info)],
-        ["Notes", text(payment.notes)],
-        ["Approved by", text(payment.first_approved_by)],
-        ["And by", text(payment.second_approved_by)],
-        ["Paid", <Instant key="paid" at={payment.paid_at} />],
-        ["Rejected", <Instant key="rejected" at={payment.rejected_at} />],
-        ["Why rejected", text(payment.reject_reason)],
-        ["Cancelled", <Instant key="cancelled" at={payment.cancelled_at} />],
-        ["Charged back", <Truth key="reversed" of={payment.is_reversed} />]
-      ]}
-    />
-  )
+const paymentActions: RowActions<Payment> = {
+  nameOf: ({ id }) => `payment ${id}`,
+  of: (payment) => [
+    ...movesOf(payment),
+    { label: "Details", dialog: (close) => <Details payment={payment} close={close} /> }
+  ]
 }
 
 function Payments() {
   const operatorColumn = useOperatorColumn()
-  const [shown, show] = useState<Payment>()
   const columns: ReadonlyArray<Column<Payment>> = useMemo(() => [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
     { id: "type", header: "Type", cell: ({ type }) => type },
@@ -151,49 +148,19 @@ function Payments() {
     playerColumn,
     ...operatorColumn,
     { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> },
-    {
-      id: "more",
-      header: "",
-      cell: (payment) => (
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-label={`Details of payment ${payment.id}`}
-          onClick={() => show(payment)}
-        >
-          Details
-        </Button>
-      )
-    },
-    { id: "moves", header: "", cell: (payment) => <Moves payment={payment} /> }
+    { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> }
   ], [operatorColumn])
   return (
-    <>
-      <List
-        heading="Payments"
-        action="payment.list"
-        paging="walk"
-        filters={filters}
-        sorts={sorts}
-        columns={columns}
-        empty="No payments yet. Deposits and withdrawals appear here as players ask for them."
-      />
-      <Modal
-        opened={shown !== undefined}
-        onClose={() => show(undefined)}
-        title={`Payment ${shown?.id ?? ""}`}
-        size="lg"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
-        {shown !== undefined && (
-          <Stack>
-            <PaymentFacts payment={shown} />
-            <Moves payment={shown} isRare done={() => show(undefined)} />
-          </Stack>
-        )}
-      </Modal>
-    </>
+    <List
+      heading="Payments"
+      action="payment.list"
+      paging="walk"
+      filters={filters}
+      sorts={sorts}
+      columns={columns}
+      rowActions={paymentActions}
+      empty="No payments yet. Deposits and withdrawals appear here as players ask for them."
+    />
   )
 }
 
@@ -205,32 +172,32 @@ const correctionColumns: ReadonlyArray<Column<Correction>> = [
   playerColumn,
   { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut width={150}>{text}</Cut> },
   { id: "by", header: "Asked by", cell: ({ requested_by: by }) => by },
-  { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> },
-  {
-    id: "moves",
-    header: "",
-    cell: ({ amount, currency, id, player_id: player, status }) =>
-      status === "pending" && (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
-          <ActionButton
-            action="correction.approve"
-            label="Approve correction"
-            params={{ correction: id }}
-            explanation={`Posts ${
-              moneyText(amount, currency)
-            } to the wallet of player ${player}. It takes somebody else than who asked for it.`}
-          />
-          <ActionButton
-            action="correction.reject"
-            label="Reject correction"
-            params={{ correction: id }}
-            fields={[{ ...reason, required: true }]}
-            danger
-          />
-        </Group>
-      )
-  }
+  { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> }
 ]
+
+const correctionActions: RowActions<Correction> = {
+  nameOf: ({ id }) => `correction ${id}`,
+  of: ({ amount, currency, id, player_id: player, status }) =>
+    status === "pending"
+      ? [
+        rowAction({
+          action: "correction.approve",
+          label: "Approve correction",
+          params: { correction: id },
+          explanation: `Posts ${
+            moneyText(amount, currency)
+          } to the wallet of player ${player}. It takes somebody else than who asked for it.`
+        }),
+        rowAction({
+          action: "correction.reject",
+          label: "Reject correction",
+          params: { correction: id },
+          fields: [{ ...reason, required: true }],
+          danger: true
+        })
+      ]
+      : []
+}
 
 const correctionFilters: ReadonlyArray<Filter> = [
   { name: "player", label: "Player id", kind: "text" },
@@ -348,6 +315,7 @@ export default function PaymentsPage() {
             paging="walk"
             filters={correctionFilters}
             columns={correctionColumns}
+            rowActions={correctionActions}
             empty="No corrections. Those above an operator's threshold wait here for a second person."
           />
         </Tabs.Panel>

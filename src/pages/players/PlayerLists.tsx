@@ -110,7 +110,6 @@ export function PlayerLedger({ player }: Props) {
       params={{ player: player.id }}
       filters={entryFilters}
       columns={entryColumns}
-      rowKey={({ id }) => id}
       empty="No entries yet. Every movement of money in the player's wallets is one."
     />
   )

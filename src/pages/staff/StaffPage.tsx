@@ -1,13 +1,13 @@
 /** Staff accounts: who may do what, and how they get in. */
-import { Group } from "@mantine/core"
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { Once } from "../parts/Once.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { Instant, Status } from "../parts/Values.tsx"
 
 type Account = Row<"staff.list">
@@ -20,93 +20,90 @@ const bound = ({ operators, ...values }: Record<string, unknown>): Record<string
     ? values
     : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
 
-const useFields = (account?: Account): ReadonlyArray<Field> => {
-  const operators = useOperators()
-  return useMemo(() => [
-    { name: "name", label: "Name", kind: "text", required: true, initial: account?.name },
-    {
-      name: "role",
-      label: "Role",
-      kind: "choice",
-      options: roles,
-      required: true,
-      initial: account?.role ?? "support"
-    },
-    {
-      name: "operators",
-      label: "Operators",
-      kind: "choices",
-      description: "Sees and changes these alone. None chosen: all.",
-      options: operators.map(({ id, name }) => ({ value: String(id), label: name })),
-      initial: account?.operators?.map(String) ?? []
-    },
-    ...(account === undefined
-      ? []
-      : [{ name: "active", label: "Active", kind: "switch", initial: account.active } as const]),
-    {
-      name: "password",
-      label: account === undefined ? "Password" : "New password",
-      kind: "password",
-      description: account === undefined
-        ? "12 characters or more. Without one the account has a token only."
-        : "Ends the account's sessions. Empty: as it is."
-    },
-    {
-      name: "daily_budget",
-      label: "Daily budget (minor units)",
-      kind: "integer",
-      nullable: true,
-      description: "What the account may give away alone in a day, in each operator's currency.",
-      initial: account === undefined ? 1_000_000 : account.daily_budget
-    }
-  ], [account, operators])
-}
+const fieldsOf = (operators: ReturnType<typeof useOperators>, account?: Account): ReadonlyArray<Field> => [
+  { name: "name", label: "Name", kind: "text", required: true, initial: account?.name },
+  {
+    name: "role",
+    label: "Role",
+    kind: "choice",
+    options: roles,
+    required: true,
+    initial: account?.role ?? "support"
+  },
+  {
+    name: "operators",
+    label: "Operators",
+    kind: "choices",
+    description: "Sees and changes these alone. None chosen: all.",
+    options: operators.map(({ id, name }) => ({ value: String(id), label: name })),
+    initial: account?.operators?.map(String) ?? []
+  },
+  ...(account === undefined
+    ? []
+    : [{ name: "active", label: "Active", kind: "switch", initial: account.active } as const]),
+  {
+    name: "password",
+    label: account === undefined ? "Password" : "New password",
+    kind: "password",
+    description: account === undefined
+      ? "12 characters or more. Without one the account has a token only."
+      : "Ends the account's sessions. Empty: as it is."
+  },
+  {
+    name: "daily_budget",
+    label: "Daily budget (minor units)",
+    kind: "integer",
+    nullable: true,
+    description: "What the account may give away alone in a day, in each operator's currency.",
+    initial: account === undefined ? 1_000_000 : account.daily_budget
+  }
+]
 
-function Edit({ account }: { readonly account: Account }) {
-  const fields = useFields(account)
-  return (
-    <Group gap={4} justify="flex-end" wrap="nowrap">
-      <ActionButton
-        action="staff.update"
-        label="Change account"
-        params={{ staff: account.id }}
-        fields={fields}
-        toPayload={bound}
-        isUpdate
-        done="Account changed"
-      />
-      {account.has_second_factor && (
-        <ActionButton
-          action="staff.update"
-          label="Reset second factor"
-          params={{ staff: account.id }}
-          fixed={{ reset_second_factor: true }}
-          explanation={`${account.name} signs in without a second factor until a new one is set up. All sessions of the account end.`}
-          danger
-        />
-      )}
-      <ActionButton
-        action="staff.rotate"
-        label="New token"
-        params={{ staff: account.id }}
-        explanation={`The present token of ${account.name} opens nothing from then on.`}
-        danger
-        result={({ data }) => <Once label="Token" value={data.token} />}
-      />
-      <ActionButton
-        action="staff.ticket"
-        label="Sign-in link"
-        fixed={{ staff: account.id }}
-        explanation={`A link that signs ${account.name} in once, within 15 minutes.`}
-        result={({ data }) => <Once label="Link" value={data.url} />}
-      />
-    </Group>
-  )
-}
+const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Account> => ({
+  nameOf: ({ name }) => name,
+  of: (account) => [
+    rowAction({
+      action: "staff.update",
+      label: "Change account",
+      params: { staff: account.id },
+      fields: fieldsOf(operators, account),
+      toPayload: bound,
+      isUpdate: true,
+      done: "Account changed"
+    }),
+    ...(account.has_second_factor
+      ? [rowAction({
+        action: "staff.update",
+        label: "Reset second factor",
+        params: { staff: account.id },
+        fixed: { reset_second_factor: true },
+        explanation:
+          `${account.name} signs in without a second factor until a new one is set up. All sessions of the account end.`,
+        danger: true
+      })]
+      : []),
+    rowAction({
+      action: "staff.rotate",
+      label: "New token",
+      params: { staff: account.id },
+      explanation: `The present token of ${account.name} opens nothing from then on.`,
+      danger: true,
+      result: ({ data }) => <Once label="Token" value={data.token} />
+    }),
+    rowAction({
+      action: "staff.ticket",
+      label: "Sign-in link",
+      fixed: { staff: account.id },
+      explanation: `A link that signs ${account.name} in once, within 15 minutes.`,
+      result: ({ data }) => <Once label="Link" value={data.url} />
+    })
+  ]
+})
 
 export default function StaffPage() {
   const operatorOf = useOperatorOf()
-  const fields = useFields()
+  const operators = useOperators()
+  const rowActions = useMemo(() => actionsOf(operators), [operators])
   const columns: ReadonlyArray<Column<Account>> = useMemo(() => [
     { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },
     { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
@@ -129,8 +126,7 @@ export default function StaffPage() {
       header: "Last seen",
       value: ({ last_used_at: at }) => at ?? "",
       cell: ({ last_used_at: at }) => <Instant at={at} seconds={false} />
-    },
-    { id: "actions", header: "", cell: (account) => <Edit account={account} /> }
+    }
   ], [operatorOf])
   return (
     <ListPage
@@ -138,12 +134,13 @@ export default function StaffPage() {
       action="staff.list"
       paging="whole"
       columns={columns}
+      rowActions={rowActions}
       empty="No accounts yet."
       actions={
         <ActionButton
           action="staff.create"
           label="Add account"
-          fields={fields}
+          fields={fieldsOf(operators)}
           toPayload={bound}
           button={{ variant: "filled" }}
           result={({ data }) => <Once label="Token for scripts and the command line" value={data.token} />}

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+import { act, done } from "../../kit/PageSteps.ts"
 
 // Goal: the catalogue is found, added to and changed in a browser, and operators meet what it then offers.
 // Method: clicks and keys in Chromium, answers from the staff API and the operator's.
@@ -39,8 +40,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const status = Effect.map(casino.get(`/games/${casino.slots.id}`), (answer) => answer.status)
       yield* Effect.promise(async () => {
         await page.goto(`/games?provider=${casino.studio.slug}`)
-        await row.getByRole("button", { name: "Switch game off" }).click()
-        await page.getByRole("dialog").getByRole("button", { name: "Switch game off" }).click()
+        await act(page, "Switch game off", {}, { menuOf: row })
         await row.getByText("inactive").waitFor()
       })
       assert.strictEqual(yield* status, 404)
@@ -93,11 +93,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(added, { external_id: "slots-2", rtp: 96.5, category: "slots", active: true })
       yield* Effect.promise(async () => {
         const row = page.getByRole("row").filter({ hasText: name })
-        await row.getByRole("button", { name: "Change game" }).click()
-        const change = page.getByRole("dialog", { name: "Change game" })
-        await change.getByLabel("Return to player").fill("")
-        await change.getByRole("button", { name: "Change game" }).click()
-        await change.waitFor({ state: "detached" })
+        await done(page, "Change game", { "Return to player": "" }, { menuOf: row })
         await row.getByText("96.5 %").waitFor({ state: "detached" })
       })
       const [changed] = yield* staff("GET", path)
@@ -112,7 +108,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await page.goto(`/games?provider=${casino.studio.slug}`)
         await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
-        assert.strictEqual(await page.getByRole("button", { name: /Add game|Change game|Switch game/ }).count(), 0)
+        assert.strictEqual(await page.getByRole("button", { name: /Add game|Actions of/ }).count(), 0)
       })
       assert.deepStrictEqual(yield* violationsOn(page), [])
     }).pipe(Effect.scoped))

@@ -3,7 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { heldWithdrawal } from "../../kit/commands/Scene.ts"
-import { act, choose, done } from "../../kit/PageSteps.ts"
+import { act, choose, done, press } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: a withdrawal that takes two people is approved by two, each with a second factor, and who may not is told why before and after trying. Method:
@@ -35,7 +35,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await first.goto(address)
         await rowOn(first).getByText("€7.00").waitFor()
-        const dialog = await act(first, "Approve", { Reason: "Known player" }, rowOn(first))
+        const dialog = await act(first, "Approve", { Reason: "Known player" }, { menuOf: rowOn(first) })
         const asked = first.getByRole("dialog").filter({ hasText: "Enter a code of your second factor" })
         await asked.getByLabel("Code").fill("000000")
         await asked.getByRole("button", { name: "Confirm" }).click()
@@ -48,7 +48,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await rowOn(first).getByText("a second person's approval").waitFor()
         await rowOn(first).getByText(/^Not by you: /).waitFor()
         // and is refused when it is tried all the same
-        const again = await act(first, "Approve", {}, rowOn(first))
+        const again = await act(first, "Approve", {}, { menuOf: rowOn(first) })
         await again.getByRole("alert").locator("code").waitFor()
         await again.getByRole("button", { name: "Cancel" }).click()
       })
@@ -56,13 +56,13 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await second.goto(address)
         await rowOn(second).getByText("a second person's approval").waitFor()
-        await done(second, "Approve", {}, rowOn(second))
+        await done(second, "Approve", {}, { menuOf: rowOn(second) })
         await rowOn(second).getByText("to be paid out").waitFor()
         // who approved does not pay
         await third.goto(address)
-        await done(third, "Pay", {}, rowOn(third))
+        await done(third, "Pay", {}, { menuOf: rowOn(third) })
         await rowOn(third).getByText("paid", { exact: true }).waitFor()
-        await rowOn(third).getByRole("button", { name: `Details of payment ${payment}` }).click()
+        await press(third, "Details", { menuOf: rowOn(third) })
         const details = third.getByRole("dialog", { name: `Payment ${payment}` })
         await details.getByText(`staff:${ann.id}`).waitFor()
         await details.getByText(`staff:${ben.id}`).waitFor()
@@ -80,18 +80,32 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const support = yield* browser.open({ cookie: (yield* signedIn({ role: "support" })).cookie })
       yield* Effect.promise(async () => {
         await support.goto(`/payments?id=${payment}`)
-        await support.getByRole("link", { name: String(payment), exact: true }).waitFor()
-        for (const name of ["Approve", "Pay", "Reject", "Cancel payment"]) {
-          assert.strictEqual(await support.getByRole("button", { name, exact: true }).count(), 0, name)
-        }
+        await support.getByRole("button", { name: `Actions of payment ${payment}` }).click()
+        assert.deepStrictEqual(await support.getByRole("menuitem").allTextContents(), ["Details"])
       })
       const page = yield* browser.open({ cookie: (yield* signedIn({ role: "payments" })).cookie })
       yield* Effect.promise(async () => {
         await page.goto(`/payments?id=${payment}`)
         await page.getByRole("link", { name: String(payment), exact: true }).waitFor()
       })
-      yield* tabTo(page, "Reject")
+      yield* tabTo(page, `Actions of payment ${payment}`)
+      const opener = page.getByRole("button", { name: `Actions of payment ${payment}` }).and(page.locator(":focus"))
+      const item = (name: string) => page.getByRole("menuitem", { name, exact: true }).and(page.locator(":focus"))
       yield* Effect.promise(async () => {
+        await page.keyboard.press("Enter")
+        await item("Approve").waitFor()
+        await page.keyboard.press("ArrowUp")
+        await item("Details").waitFor()
+      })
+      assert.deepStrictEqual(yield* violationsOn(page), [])
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("Escape")
+        await page.getByRole("menu").waitFor({ state: "hidden" })
+        await opener.waitFor()
+        await page.keyboard.press("Enter")
+        await item("Approve").waitFor()
+        await page.keyboard.press("ArrowDown")
+        await item("Reject").waitFor()
         await page.keyboard.press("Enter")
         const dialog = page.getByRole("dialog", { name: "Reject" })
         await dialog.waitFor()
@@ -101,6 +115,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.keyboard.press("Enter")
         await dialog.waitFor({ state: "hidden" })
         await page.getByRole("table", { name: "Payments" }).getByText("rejected", { exact: true }).waitFor()
+        await opener.waitFor()
       })
       assert.deepStrictEqual(yield* casino.balances(player), [1000, 0])
       assert.deepInclude(yield* staff("GET", `/payments/${payment}`), { reject_reason: "Another account's card" })
@@ -112,18 +127,18 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const { payment, player } = yield* heldWithdrawal(casino, 400)
       const [deposit] = yield* staff("GET", `/payments?player=${player}&type=deposit`)
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })
+      const only = page.getByRole("table", { name: "Payments" })
       yield* Effect.promise(async () => {
         await page.goto(`/payments?id=${payment}`)
-        await page.getByRole("button", { name: `Details of payment ${payment}` }).click()
-        await done(page, "Cancel payment", { Reason: "Asked for twice" })
+        await done(page, "Cancel payment", { Reason: "Asked for twice" }, { menuOf: only })
         await page.getByRole("table", { name: "Payments" }).getByText("cancelled", { exact: true }).waitFor()
       })
       assert.deepStrictEqual(yield* casino.balances(player), [1000, 0])
       yield* Effect.promise(async () => {
         await page.goto(`/payments?id=${deposit.id}`)
-        await page.getByRole("button", { name: `Details of payment ${deposit.id}` }).click()
+        await page.getByRole("link", { name: String(deposit.id), exact: true }).waitFor()
         const fields = { Reason: "Stolen card", [`Type ${deposit.id} to confirm`]: String(deposit.id) }
-        await done(page, "Charge back", fields)
+        await done(page, "Charge back", fields, { menuOf: only })
       })
       assert.deepInclude(yield* staff("GET", `/payments/${deposit.id}`), { is_reversed: true })
       assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
@@ -146,12 +161,12 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const address = `/payments?tab=corrections&player=${id}`
       yield* Effect.promise(async () => {
         await first.goto(address)
-        const own = await act(first, "Approve correction", {}, rowOn(first, "€9.00"))
+        const own = await act(first, "Approve correction", {}, { menuOf: rowOn(first, "€9.00") })
         await own.getByRole("alert").locator("code").waitFor()
         await second.goto(address)
-        await done(second, "Approve correction", {}, rowOn(second, "€9.00"))
+        await done(second, "Approve correction", {}, { menuOf: rowOn(second, "€9.00") })
         await rowOn(second, "€9.00").getByText("posted").waitFor()
-        await done(second, "Reject correction", { Reason: "It did pay" }, rowOn(second, "€50.00"))
+        await done(second, "Reject correction", { Reason: "It did pay" }, { menuOf: rowOn(second, "€50.00") })
         await rowOn(second, "€50.00").getByText("rejected").waitFor()
       })
       assert.deepStrictEqual(yield* casino.balances(id), [900, 0])

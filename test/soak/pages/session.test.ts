@@ -6,7 +6,7 @@ import { made } from "../../kit/Backoffice.ts"
 import { Browser, later, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino } from "../../kit/Casino.ts"
 import { openBackoffice, openProvider } from "../../kit/IdentityProvider.ts"
-import { done } from "../../kit/PageSteps.ts"
+import { act, done } from "../../kit/PageSteps.ts"
 import { codeOf, cookieOf, inSession, signIn } from "../../kit/StaffBrowser.ts"
 
 // Goal: a person gets in and out of the pages in every way that there is, loses nothing when the session ends in the middle of something, and sees
@@ -228,8 +228,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       yield* Effect.promise(async () => {
         await page.goto("/staff")
         const row = page.getByRole("row").filter({ hasText: clerk.name })
-        await row.getByRole("button", { name: "New token" }).click()
-        await page.getByRole("dialog", { name: "New token" }).getByRole("button", { name: "New token" }).click()
+        await act(page, "New token", {}, { menuOf: row })
         const dialog = page.getByRole("dialog", { name: "Second factor" })
         await dialog.getByLabel("Code").fill(code)
         await dialog.getByRole("button", { name: "Confirm" }).click()

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { staffCall } from "../../kit/Backoffice.ts"
 import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, House, layerCasinos, openCasino, operatorWith, staff } from "../../kit/Casino.ts"
-import { act, done, shownOnce } from "../../kit/PageSteps.ts"
+import { act, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are made and changed in the pages, and what was done stands in the audit log with what it was before.
 // Method: clicks and keys in Chromium, answers from the database and the staff API.
@@ -69,8 +69,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const page = yield* (yield* Browser).open({ cookie })
       yield* Effect.promise(async () => {
         await open(page, "/staff", "Staff")
-        await page.getByRole("row").filter({ hasText: clerk.name }).getByRole("button", { name: "Change account" })
-          .click()
+        await press(page, "Change account", { menuOf: page.getByRole("row").filter({ hasText: clerk.name }) })
         const dialog = page.getByRole("dialog", { name: "Change account" })
         await dialog.getByLabel("Role").click()
         await page.getByRole("option", { name: "payments" }).click()
@@ -119,7 +118,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await open(page, `/operators?operator=${casino.slug}`, "Operators")
         const row = page.getByRole("table", { name: "API keys" }).getByRole("row").filter({ hasText: casino.slug })
-        await row.getByRole("button", { name: "Revoke key" }).click()
+        await press(page, "Revoke key", { menuOf: row })
         const dialog = page.getByRole("dialog", { name: "Revoke key" })
         const confirm = dialog.getByRole("button", { name: "Revoke key" })
         assert.isTrue(await confirm.isDisabled())
@@ -177,7 +176,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const row = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: casino.slug })
         await done(page, "Change operator", { "Second approval above (EUR)": "1250.50" }, row)
         await row.getByText("€1,250.50").waitFor()
-        const dialog = await act(page, "New secret", { "Type API key to confirm": "API key" })
+        const keyRow = page.getByRole("table", { name: "API keys" }).getByRole("row").filter({ hasText: casino.slug })
+        const dialog = await act(page, "New secret", { "Type API key to confirm": "API key" }, { menuOf: keyRow })
         return shownOnce(dialog)
       })
       const { withdrawal_second_approval_above: above } = yield* rowOf("/operators", casino.id)
@@ -195,9 +195,9 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const row = page.getByRole("row").filter({ hasText: clerk.name })
       const link = yield* Effect.promise(async () => {
         await open(page, "/staff", "Staff")
-        await done(page, "Reset second factor", {}, row)
-        await row.getByRole("button", { name: "Reset second factor" }).waitFor({ state: "detached" })
-        return shownOnce(await act(page, "Sign-in link", {}, row))
+        await done(page, "Reset second factor", {}, { menuOf: row })
+        await row.getByText("second factor").waitFor({ state: "detached" })
+        return shownOnce(await act(page, "Sign-in link", {}, { menuOf: row }))
       })
       assert.strictEqual((yield* clerk.call("GET", "/session")).status, 401)
       assert.isFalse((yield* rowOf("/staff", clerk.id)).has_second_factor)

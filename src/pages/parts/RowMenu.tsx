@@ -1,0 +1,115 @@
+/** What can be done with a row of a table: a light button in each row, and one menu for the whole table, made when it is opened. */
+import { Menu } from "@mantine/core"
+import { useMemo, useState } from "react"
+import type { Action } from "../app/api.ts"
+import { useMay } from "../app/session.tsx"
+import type { Column } from "./DataTable.tsx"
+
+/** An item of the menu. `action`: not offered to a role that may not take it; without one, offered to all. `dialog`: what it opens. */
+export interface RowAction {
+  readonly label: string
+  readonly action?: Action
+  readonly danger?: boolean | undefined
+  readonly dialog: (close: () => void) => React.ReactElement
+}
+
+/** `nameOf`: what a row is, as its button and its menu are named: `payment 12`. */
+export interface RowActions<R> {
+  readonly nameOf: (row: R) => string
+  readonly of: (row: R) => ReadonlyArray<RowAction>
+}
+
+/** A button in a row: the browser's own element, of which a list draws hundreds. */
+export function RowButton(
+  { danger, ...props }: React.ComponentProps<"button"> & { readonly danger?: boolean | undefined }
+) {
+  return <button type="button" className="row-button mantine-focus-auto" data-danger={danger} {...props} />
+}
+
+interface Opened {
+  readonly button: HTMLButtonElement
+  readonly name: string
+  readonly items: ReadonlyArray<RowAction>
+  readonly chosen?: RowAction
+}
+
+/** The menu of the button that opened it. Another one lies over that button, which says that the menu is open and closes it. */
+function RowMenu(
+  { choose, close, opened: { button, items, name } }: {
+    readonly opened: Opened
+    readonly choose: (item: RowAction) => void
+    readonly close: () => void
+  }
+) {
+  const [place] = useState(() => {
+    const { height, left, top, width } = button.getBoundingClientRect()
+    const frame = button.closest(".table-frame")?.getBoundingClientRect() ?? new DOMRect()
+    return { position: "absolute", height, width, left: left - frame.left, top: top - frame.top } as const
+  })
+  return (
+    <Menu
+      opened
+      onChange={close}
+      position="bottom-end"
+      closeOnItemClick={false}
+      menuItemTabIndex={0}
+      transitionProps={{ duration: 0 }}
+      withInitialFocusPlaceholder={false}
+      withinPortal={false}
+    >
+      <Menu.Target>
+        <RowButton style={place} tabIndex={-1} aria-label={`Actions of ${name}`}>Actions</RowButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {items.map((item) => (
+          <Menu.Item
+            key={item.label}
+            onClick={() => choose(item)}
+            {...(item.danger === true ? { c: "var(--mantine-color-error)" } : {})}
+          >
+            {item.label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** The column of the rows' buttons, and the menu or the dialog that is open. The focus comes back to the button of its row. */
+export const useRowMenu = <R extends object>(
+  actions: RowActions<R> | undefined
+): { readonly column: Column<R> | undefined; readonly menu: React.ReactNode } => {
+  const may = useMay()
+  const [opened, setOpened] = useState<Opened>()
+  const column = useMemo((): Column<R> | undefined =>
+    actions && {
+      id: "actions",
+      header: "",
+      align: "right",
+      cell: (row) => {
+        const items = actions.of(row).filter(({ action }) => action === undefined || may(action))
+        if (items.length === 0) return null
+        const name = actions.nameOf(row)
+        return (
+          <RowButton
+            aria-haspopup="menu"
+            aria-label={`Actions of ${name}`}
+            onClick={({ currentTarget: button }) => setOpened({ button, name, items })}
+          >
+            Actions
+          </RowButton>
+        )
+      }
+    }, [actions, may])
+  if (opened === undefined) return { column, menu: null }
+  const close = () => {
+    setOpened(undefined)
+    opened.button.focus({ preventScroll: true })
+  }
+  return {
+    column,
+    menu: opened.chosen === undefined
+      ? <RowMenu opened={opened} close={close} choose={(chosen) => setOpened({ ...opened, chosen })} />
+      : opened.chosen.dialog(close)
+  }
+}
