@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
-import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
 import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../src/service.ts"
 import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
@@ -66,7 +65,6 @@ layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => 
       const { id } = yield* casino.register()
       const first = dataOf(yield* casino.grant(id, bonus.id), 201)
       const second = dataOf(yield* casino.grant(id, bonus.id, { amount: 700 }), 201)
-      yield* (yield* BonusCosts).readLiabilities
       const shown = yield* staff("GET", `/bonuses/${bonus.id}`)
       assert.deepInclude(shown.liability[0], { currency: "EUR", running: 2, amount: 1200 })
       assert.include(shown.terms.join(" "), `Bonus money cannot be staked on ${casino.table.name}`)

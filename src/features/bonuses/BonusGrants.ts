@@ -1,5 +1,5 @@
 /** What has become of a bonus of the catalogue: its grants, and what they may still cost. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BonusState } from "../../domain/bonus/Bonus.ts"
 import { amountWords, bonusWords } from "../../domain/bonus/BonusWords.ts"
@@ -10,6 +10,7 @@ import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } fro
 import { behind, mapPart, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { liabilitiesOf } from "./Liabilities.ts"
 import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
 
 const grantRows = rowsOf(PlayerBonusRow)
@@ -29,7 +30,7 @@ const notFound = refuse("NOT_FOUND", "There is no such bonus.")
 type Refused = Refusal<"NOT_FOUND" | "TRY_AGAIN">
 
 export class BonusGrants extends Context.Service<BonusGrants, {
-  /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units), as read last. */
+  /** A bonus with its terms in words, and the bonus funds of grants that run or wait, by the players' currency (minor units). */
   readonly show: (bonusId: number) => Effect.Effect<typeof ShownBonus.Type, Refused>
   /** Grants of a bonus, newest first. */
   readonly walk: (
@@ -59,9 +60,9 @@ export class BonusGrants extends Context.Service<BonusGrants, {
           : yield* gameRows(sql`SELECT id, name FROM games WHERE ${sql.in("id", named)}`)
         const names = new Map(games.map(({ id, name }) => [String(id), name]))
         const liability = yield* liabilityRows(
-          sql`SELECT currency, running::float8 AS running, amount::float8 AS amount, at FROM bonus_liabilities
-            WHERE operator_id = ${bonus.operator_id} AND bonus_id = ${bonusId}::float8::bigint AND NOT is_test AND running > 0
-            ORDER BY currency`
+          sql`SELECT currency, running::float8 AS running, amount::float8 AS amount, at
+            FROM ${liabilitiesOf(sql, yield* Clock.currentTimeMillis, bonus.operator_id, bonusId)} l
+            WHERE NOT is_test ORDER BY currency`
         )
         return {
           ...bonus,

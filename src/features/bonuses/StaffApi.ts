@@ -28,7 +28,9 @@ export const ShownBonus = Schema.Struct({
     currency: currencyCode.annotate({ description: "The players'." }),
     running: Schema.Int.annotate({ description: "Grants that run or wait." }),
     amount: money.annotate({ description: "Bonus funds of those." }),
-    at: timestamp.annotate({ description: "When it was read: every five minutes." })
+    at: timestamp.annotate({
+      description: "When it was read: now, or every five minutes where more than 1,000 grants of the bonus run or wait."
+    })
   }))
 })
 

@@ -5,6 +5,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
 import type { BonusCost } from "./SeriesResource.ts"
 
@@ -32,7 +33,7 @@ const sliceRows = rowsOf(Schema.Struct({ rows: Schema.Number, last: Schema.NullO
 const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 
 export class BonusCosts extends Context.Service<BonusCosts, {
-  /** What each bonus of an operator cost in a range of days, and what its grants might still cost when that was read last. */
+  /** What each bonus of an operator cost in a range of days, and what its grants that run or wait may still cost. */
   readonly report: (
     operatorId: number,
     days: Days
@@ -67,7 +68,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
               WHERE b.operator_id = ${operatorId} AND NOT b.is_counted AND ${inRange}
               UNION ALL
               SELECT bonus_id, currency, is_test, 0, 0, 0, 0, 0, running, amount, at
-              FROM bonus_liabilities WHERE operator_id = ${operatorId}
+              FROM ${liabilitiesOf(sql, yield* Clock.currentTimeMillis, operatorId)} l
             )
             SELECT b.id AS bonus_id, b.name, b.type, s.currency, sum(s.granted)::float8 AS granted,
               sum(s.granted_amount)::float8 AS granted_amount, sum(s.converted)::float8 AS converted,

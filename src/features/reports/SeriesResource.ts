@@ -60,10 +60,10 @@ export const BonusCost = Schema.Struct({
   granted_amount: money,
   converted: money.annotate({ description: "Became real money, of the grants that ended in the range." }),
   forfeited: money.annotate({ description: "Was lost or taken, of the same." }),
-  running: count.annotate({ description: "Grants that ran or waited at liability_at, whenever they were made." }),
-  liability: money.annotate({ description: "Bonus funds of those: balances of what ran, amounts of what waited." }),
+  running: count.annotate({ description: "Grants that run or wait, whenever they were made." }),
+  liability: money.annotate({ description: "Bonus funds of those: balances of what runs, amounts of what waits." }),
   liability_at: Schema.NullOr(timestamp).annotate({
     description:
-      "When those two were read: every five minutes. Null for a bonus that was not granted before the last reading."
+      "When those two were read: now, or every five minutes where more than 1,000 grants of the operator run or wait. Null where none does."
   })
 }).annotate({ identifier: "BonusCost" })

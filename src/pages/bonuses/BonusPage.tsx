@@ -92,7 +92,7 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
         )}
       </Group>
       {bonus.liability.length === 0
-        ? <Text size="sm">No grant ran or waited when that was read last: every five minutes.</Text>
+        ? <Text size="sm">No grant runs or waits: it costs nothing more.</Text>
         : (
           <DataTable
             label="Liability"

@@ -146,7 +146,7 @@ const costColumns: ReadonlyArray<Column<Cost>> = [
   {
     id: "liability_at",
     header: "Running and liability as of",
-    cell: ({ liability_at: at }) => at === null ? "not read yet" : <Instant at={at} />
+    cell: ({ liability_at: at }) => at === null ? "" : <Instant at={at} />
   }
 ]
 

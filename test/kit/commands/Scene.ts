@@ -3,7 +3,6 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
-import { BonusCosts } from "../../../src/features/reports/BonusCosts.ts"
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
 import { type Calendar, pass } from "../Calendar.ts"
@@ -30,7 +29,7 @@ interface Names {
   readonly names: { readonly [name: string]: string }
 }
 
-export type Needs = BonusCosts | BothServers | Calendar | SqlClient.SqlClient | StaleRounds | Scope.Scope
+export type Needs = BothServers | Calendar | SqlClient.SqlClient | StaleRounds | Scope.Scope
 
 /** One command with everything that is tried with it. */
 export interface CommandCase {
@@ -111,7 +110,6 @@ export const grantedBonus = Effect.fnUntraced(function*(casino: Casino) {
   const { id: player } = yield* casino.register()
   const bonus = yield* casino.newBonus()
   const granted = dataOf(yield* casino.grant(player, bonus.id), 201)
-  yield* (yield* BonusCosts).readLiabilities
   return { player: Number(player), bonus: Number(bonus.id), granted: Number(granted.id) }
 })
 

@@ -1,0 +1,36 @@
+/** Bonus funds of grants that run or wait (`docs/decisions/0052-bonus-costs.md`). */
+import type { SqlClient, Statement } from "effect/sql"
+import { toDate } from "../../platform/Time.ts"
+
+/** So many grants are read for an answer. */
+const maxRead = 1000
+
+/**
+ * What runs or waits of an operator's bonuses, or of one of them, as a table: `bonus_id`, `currency`, `is_test`, `running`, `amount` (minor
+ * units), `at`. Read now where it is at most {@link maxRead} grants, else as the job read it last.
+ */
+export const liabilitiesOf = (
+  sql: SqlClient.SqlClient,
+  now: number,
+  operatorId: number,
+  bonusId?: number
+): Statement.Fragment => {
+  const of = sql.and([
+    sql`operator_id = ${operatorId}`,
+    ...(bonusId === undefined ? [] : [sql`bonus_id = ${bonusId}::float8::bigint`])
+  ])
+  return sql`(WITH few AS MATERIALIZED (
+      SELECT player_id, bonus_id, state, amount FROM player_bonuses WHERE ${of} AND state <> 'finished' LIMIT ${
+    maxRead + 1
+  }
+    )
+    SELECT f.bonus_id, p.currency, p.is_test, count(*) AS running,
+      sum(CASE f.state WHEN 'activated' THEN a.bonus_balance ELSE f.amount END) AS amount, ${
+    toDate(now)
+  }::timestamptz AS at
+    FROM few f JOIN players p ON p.id = f.player_id JOIN accounts a ON a.player_id = f.player_id
+    WHERE (SELECT count(*) FROM few) <= ${maxRead} GROUP BY 1, 2, 3
+    UNION ALL
+    SELECT bonus_id, currency, is_test, running, amount, at FROM bonus_liabilities
+    WHERE ${of} AND running > 0 AND (SELECT count(*) FROM few) > ${maxRead})`
+}
