@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { Forwarder } from "../cluster/Forwarder.ts"
+import { RecentMap } from "../platform/RecentMap.ts"
 
 const windowMs = 60_000
 
@@ -22,8 +23,7 @@ interface Window {
 
 /** Windows by id: of keys, or of players. `now` in epoch milliseconds. */
 export const makeRateWindows = () => {
-  /** In the order of their starts: expired ones come first. */
-  const windows = new Map<number, Window>()
+  const windows = new RecentMap<number, Window>(maxWindows / 2)
 
   const running = (id: number, now: number): Window | undefined => {
     const window = windows.get(id)
@@ -39,11 +39,6 @@ export const makeRateWindows = () => {
   })
 
   const start = (id: number, now: number): Window => {
-    windows.delete(id)
-    for (const [first, window] of windows) {
-      if (windows.size < maxWindows && now < window.startedAt + windowMs) break
-      windows.delete(first)
-    }
     const window = { startedAt: now, taken: 0 }
     windows.set(id, window)
     return window

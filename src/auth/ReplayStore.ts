@@ -1,7 +1,8 @@
-import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
+import { RecentMap } from "../platform/RecentMap.ts"
 import { toDate } from "../platform/Time.ts"
 import { replayedRequest } from "./Checks.ts"
 import { makeBatches } from "../store/Batches.ts"
@@ -56,19 +57,12 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     Effect.gen(function*() {
       const sql = yield* ServingClient
 
-      /** Oldest first. */
-      const remembered = new Map<string, number>()
-
-      const forget = (now: number): void => {
-        for (const [signature, at] of remembered) {
-          if (remembered.size < maxRemembered && now - at <= rememberedMs) break
-          remembered.delete(signature)
-        }
-      }
+      /** When signatures were accepted. */
+      const remembered = new RecentMap<string, number>(maxRemembered / 2)
 
       const remember = (signature: string, now: number): boolean => {
-        if (remembered.has(signature)) return false
-        forget(now)
+        const acceptedAt = remembered.get(signature)
+        if (acceptedAt !== undefined && now - acceptedAt <= rememberedMs) return false
         remembered.set(signature, now)
         return true
       }
@@ -100,10 +94,6 @@ export class ReplayStore extends Context.Service<ReplayStore, {
 
       const write = (signature: string, now: number): Effect.Effect<void, Failure> =>
         batches.waiting() >= maxWaiting ? Effect.fail(tryAgain) : batches.put({ signature, acceptedAt: now })
-
-      yield* Effect.forkScoped(
-        Effect.repeat(Effect.map(Clock.currentTimeMillis, forget), Schedule.spaced("1 minute"))
-      )
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis

@@ -8,6 +8,7 @@ import { clientAddress, isWithin, networks } from "../auth/Addresses.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { RecentMap } from "../platform/RecentMap.ts"
 
 /** Token bucket of an address: its size, and its rate. */
 const burst = 2000
@@ -90,7 +91,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
       const clock = monotonicClock(yield* Clock.Clock)
       const proxies = networks((yield* Settings).trustProxy)
       /** In the order in which they were first counted. */
-      const buckets = new Map<string, Bucket>()
+      const buckets = new RecentMap<string, Bucket>(maxAddresses / 2)
       const readingsByCaller = new Map<string, Readings>()
       let bytesInAll = 0
 
@@ -114,10 +115,6 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
           known.left = Math.min(burst, known.left + (now - known.at) * perSecond / 1000)
           known.at = now
           return known
-        }
-        for (const first of buckets.keys()) {
-          if (buckets.size < maxAddresses) break
-          buckets.delete(first)
         }
         const bucket = { left: burst, at: now }
         buckets.set(caller, bucket)

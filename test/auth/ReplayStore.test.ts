@@ -48,6 +48,20 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(AtNoon)))("ReplayStore", (it) =
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "REPLAYED_REQUEST")
     }))
 
+  it.effect("refuses a signature that is no longer in memory", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* accept(store, signatureOf("early")), "accepted")
+        const now = yield* Clock.currentTimeMillis
+        for (let index = 0; index < 250_000; index++) store.remember(`later-${index}`, now)
+        assert.isTrue(store.remember(signatureOf("early"), now), "memory is bounded")
+        assert.deepStrictEqual(
+          yield* Effect.flip(store.write(signatureOf("early"), now)).pipe(Effect.map(({ code }) => code)),
+          "REPLAYED_REQUEST"
+        )
+      })
+    ))
+
   it.effect("lets one of several processes win", () =>
     inProcess((one) =>
       inProcess((two) =>
