@@ -71,12 +71,12 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it("have a test that takes each of their actions by its button", () => {
+  it("have a test that takes each of their actions by its button or from its menu", () => {
     const textOf = (pattern: string) =>
       globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8")).join("\n")
     // those that are looked up, such as the moves of a payment, are not seen here
-    const labels = [...textOf("src/pages/**/*.tsx").matchAll(/<ActionButton\s+action=\S+\s+label=[^"\n]*"([^"]+)"/g)]
-      .map(([, label = ""]) => label)
+    const action = /(?:<ActionButton\s+action=\S+\s+label=|rowAction\(\{\s+action: \S+\s+label: )[^"\n]*"([^"]+)"/g
+    const labels = [...textOf("src/pages/**/*.tsx").matchAll(action)].map(([, label = ""]) => label)
     const tests = textOf("test/soak/pages/*.test.ts")
     assert.isAbove(labels.length, 50)
     // a node is drained where there are several
