@@ -5,7 +5,7 @@
  * is one. This listens to what passes between `Sharding` and its storage, and keeps three things that `Sharding` does not tell: until when a
  * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
  */
-import { Clock, Context, Deferred, Duration, Effect, Latch, Layer, Schedule, Semaphore } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Fiber, Latch, Layer, Schedule, Semaphore } from "effect"
 import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
 import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
@@ -228,10 +228,9 @@ export class Ownership extends Context.Service<Ownership, {
         const mine = { shards: new Set(shards), done: Deferred.makeUnsafe<void>() }
         gathering = mine
         /** Of shards that nobody works for any more, or must not. */
-        const give = (shards: ReadonlyArray<number>): Effect.Effect<void> => {
-          for (const shard of shards) mine.shards.delete(shard)
-          return Effect.andThen(giveUp(shards), unlock(shards))
-        }
+        const give = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
+          Effect.andThen(giveUp(shards), unlock(shards))
+        const gifts: Array<Fiber.Fiber<void>> = []
         const released = Effect.suspend(() => {
           gathering = undefined
           /** By release: the shards that it still works for. */
@@ -239,23 +238,32 @@ export class Ownership extends Context.Service<Ownership, {
           /** Most players rest: theirs need not wait for the slowest. Half of what is left each time, so that there are few times. */
           const giveFree = Effect.suspend(() => {
             const free = [...mine.shards].filter((shard) => !busy.some((shards) => shards.has(shard)))
-            return free.length * 2 < mine.shards.size ? Effect.void : give(free)
+            if (free.length * 2 < mine.shards.size) return Effect.void
+            for (const shard of free) mine.shards.delete(shard)
+            // in a fiber of its own: what is being given is not cut off when the time to drain is over
+            return Effect.map(
+              Effect.forkIn(give(free), scope, { startImmediately: true }),
+              (gift) => void gifts.push(gift)
+            )
           })
-          const finish = (release: Release, index: number) => {
-            const note = (keys: ReadonlyArray<number>) =>
+          const finish = (release: Release, index: number) =>
+            release((key) => mine.shards.has(shardOf(key)), (keys) =>
               Effect.suspend(() => {
                 busy[index] = new Set(keys.map(shardOf))
                 return giveFree
-              })
-            return Effect.andThen(release((key) => mine.shards.has(shardOf(key)), note), note([]))
-          }
+              })).pipe(Effect.andThen(Effect.sync(() => {
+                busy[index] = new Set()
+              })))
           return Effect.forEach(releases, finish, { concurrency: "unbounded", discard: true })
         })
         return Effect.andThen(Effect.yieldNow, released).pipe(
           Effect.timeoutOption(maxDrainTime),
           Effect.ensuring(Effect.suspend(() => {
             if (gathering === mine) gathering = undefined
-            return Effect.ensuring(give([...mine.shards]), Deferred.succeed(mine.done, undefined))
+            return give([...mine.shards]).pipe(
+              Effect.andThen(Fiber.awaitAll(gifts)),
+              Effect.ensuring(Deferred.succeed(mine.done, undefined))
+            )
           })),
           Effect.asVoid
         )

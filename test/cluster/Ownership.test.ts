@@ -27,6 +27,8 @@ interface Answers {
   waitMs: number
   /** Before it is one of the nodes. */
   register: Effect.Effect<void>
+  /** How long it takes to note that shards were given up. */
+  end: Effect.Effect<void>
 }
 
 /** A node that leases of so many milliseconds are given to, with what its storage was told. */
@@ -37,7 +39,8 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
     kept: [mine],
     hasLocks: true,
     waitMs: 0,
-    register: Effect.void
+    register: Effect.void,
+    end: Effect.void
   }
   /** Milliseconds at which locks were renewed. */
   const renewals: Array<number> = []
@@ -77,7 +80,11 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
         Tenures.of({
           begin: (shards) =>
             Effect.sync(() => shards.map((shard): Begun => ({ shard, tenure: ++tenure, waitMs: answers.waitMs }))),
-          end: (tenures) => Effect.sync(() => void told.push(`end ${tenures.map(({ shard }) => shard).join(" ")}`))
+          end: (tenures) =>
+            Effect.andThen(
+              answers.end,
+              Effect.sync(() => void told.push(`end ${tenures.map(({ shard }) => shard).join(" ")}`))
+            )
         })
       ))
     )
@@ -264,6 +271,20 @@ describe("ownership of shards", () => {
       yield* TestClock.adjust("3100 millis")
       yield* Fiber.join(releasing)
       assert.isFalse(node.holds(key, epoch))
+      assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
+    }))
+
+  it.effect("ends giving what it began to give before three seconds were over", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      node.onRelease((_, meanwhile = () => Effect.void) =>
+        Effect.delay(meanwhile([]), "2900 millis").pipe(Effect.andThen(Effect.never))
+      )
+      node.answers.end = Effect.sleep("200 millis")
+      yield* node.watched.acquire(address, [mine])
+      const releasing = yield* Effect.forkChild(node.watched.release(address, mine))
+      yield* TestClock.adjust("3200 millis")
+      yield* Fiber.join(releasing)
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
