@@ -214,9 +214,12 @@ export function ActionButton<A extends Action>(props: ActionProps<A>) {
 }
 
 /** An action of a row, for the menu of its table. */
-export const rowAction = <A extends Action>(props: ActionProps<A>): RowAction => ({
+export const rowAction = <A extends Action>(
+  { isNext, ...props }: ActionProps<A> & { readonly isNext?: boolean }
+): RowAction => ({
   label: props.label,
   action: props.action,
   danger: props.danger,
+  isNext,
   dialog: (close) => <ActionDialog {...props} close={close} />
 })

@@ -98,8 +98,12 @@ export function DataTable<R extends object>(
     readonly onSort?: (sort: string | undefined) => void
   }
 ) {
-  const { column: actions, menu } = useRowMenu(rowActions)
-  const columns = useMemo(() => actions === undefined ? given : [...given, actions], [actions, given])
+  const { buttons, menu } = useRowMenu(rowActions)
+  const columns = useMemo(
+    (): ReadonlyArray<Column<R>> =>
+      buttons === undefined ? given : [...given, { id: "actions", header: "", align: "right", cell: buttons }],
+    [buttons, given]
+  )
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(
     () =>

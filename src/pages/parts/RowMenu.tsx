@@ -3,13 +3,16 @@ import { Menu } from "@mantine/core"
 import { useMemo, useState } from "react"
 import type { Action } from "../app/api.ts"
 import { useMay } from "../app/session.tsx"
-import type { Column } from "./DataTable.tsx"
 
-/** An item of the menu. `action`: not offered to a role that may not take it; without one, offered to all. `dialog`: what it opens. */
+/**
+ * An item of the menu. `action`: not offered to a role that may not take it; without one, offered to all. `dialog`: what it opens. `isNext`: what a row
+ * waits for, a button of its own beside the menu.
+ */
 export interface RowAction {
   readonly label: string
   readonly action?: Action
   readonly danger?: boolean | undefined
+  readonly isNext?: boolean | undefined
   readonly dialog: (close: () => void) => React.ReactElement
 }
 
@@ -75,41 +78,56 @@ function RowMenu(
   )
 }
 
-/** The column of the rows' buttons, and the menu or the dialog that is open. The focus comes back to the button of its row. */
+/** The buttons of a row, and the menu or the dialog that is open. The focus comes back to the button of its row. */
 export const useRowMenu = <R extends object>(
   actions: RowActions<R> | undefined
-): { readonly column: Column<R> | undefined; readonly menu: React.ReactNode } => {
+): { readonly buttons: ((row: R) => React.ReactNode) | undefined; readonly menu: React.ReactNode } => {
   const may = useMay()
   const [opened, setOpened] = useState<Opened>()
-  const column = useMemo((): Column<R> | undefined =>
-    actions && {
-      id: "actions",
-      header: "",
-      align: "right",
-      cell: (row) => {
-        const items = actions.of(row).filter(({ action }) => action === undefined || may(action))
-        if (items.length === 0) return null
-        const name = actions.nameOf(row)
-        return (
-          <RowButton
-            aria-haspopup="menu"
-            aria-label={`Actions of ${name}`}
-            onClick={({ currentTarget: button }) => setOpened({ button, name, items })}
-          >
-            Actions
-          </RowButton>
-        )
-      }
-    }, [actions, may])
-  if (opened === undefined) return { column, menu: null }
+  const buttons = useMemo(() =>
+    actions && ((row: R) => {
+      const name = actions.nameOf(row)
+      const items = actions.of(row).filter(({ action }) => action === undefined || may(action))
+      const rest = items.filter(({ isNext }) => isNext !== true)
+      return (
+        <>
+          {items.filter(({ isNext }) => isNext === true).map((chosen, index) => (
+            // by its place, so that the focus is on what comes next when it is done
+            <RowButton
+              key={index}
+              onClick={({ currentTarget: button }) => setOpened({ button, name, items, chosen })}
+            >
+              {chosen.label}
+            </RowButton>
+          ))}
+          {rest.length > 0 && (
+            <RowButton
+              aria-haspopup="menu"
+              aria-label={`Actions of ${name}`}
+              onClick={({ currentTarget: button }) => setOpened({ button, name, items: rest })}
+            >
+              Actions
+            </RowButton>
+          )}
+        </>
+      )
+    }), [actions, may])
+  if (opened === undefined) return { buttons, menu: null }
   const close = () => {
     setOpened(undefined)
     opened.button.focus({ preventScroll: true })
   }
   return {
-    column,
+    buttons,
     menu: opened.chosen === undefined
-      ? <RowMenu opened={opened} close={close} choose={(chosen) => setOpened({ ...opened, chosen })} />
+      ? (
+        <RowMenu
+          key={opened.name}
+          opened={opened}
+          close={close}
+          choose={(chosen) => setOpened({ ...opened, chosen })}
+        />
+      )
       : opened.chosen.dialog(close)
   }
 }

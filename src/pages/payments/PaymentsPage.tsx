@@ -101,6 +101,7 @@ const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }
       }`,
       done: `Payment ${id}: ${paymentEdges[move].past}`,
       danger: move === "reject" || move === "cancel" || move === "chargeback",
+      isNext: move === "approve" || move === "pay",
       ...(move === "chargeback" ? { typed: String(id) } : {})
     })
   )
@@ -183,6 +184,7 @@ const correctionActions: RowActions<Correction> = {
         rowAction({
           action: "correction.approve",
           label: "Approve correction",
+          isNext: true,
           params: { correction: id },
           explanation: `Posts ${
             moneyText(amount, currency)

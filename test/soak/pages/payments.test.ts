@@ -35,7 +35,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await first.goto(address)
         await rowOn(first).getByText("€7.00").waitFor()
-        const dialog = await act(first, "Approve", { Reason: "Known player" }, { menuOf: rowOn(first) })
+        const dialog = await act(first, "Approve", { Reason: "Known player" }, rowOn(first))
         const asked = first.getByRole("dialog").filter({ hasText: "Enter a code of your second factor" })
         await asked.getByLabel("Code").fill("000000")
         await asked.getByRole("button", { name: "Confirm" }).click()
@@ -48,7 +48,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await rowOn(first).getByText("a second person's approval").waitFor()
         await rowOn(first).getByText(/^Not by you: /).waitFor()
         // and is refused when it is tried all the same
-        const again = await act(first, "Approve", {}, { menuOf: rowOn(first) })
+        const again = await act(first, "Approve", {}, rowOn(first))
         await again.getByRole("alert").locator("code").waitFor()
         await again.getByRole("button", { name: "Cancel" }).click()
       })
@@ -56,11 +56,11 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await second.goto(address)
         await rowOn(second).getByText("a second person's approval").waitFor()
-        await done(second, "Approve", {}, { menuOf: rowOn(second) })
+        await done(second, "Approve", {}, rowOn(second))
         await rowOn(second).getByText("to be paid out").waitFor()
         // who approved does not pay
         await third.goto(address)
-        await done(third, "Pay", {}, { menuOf: rowOn(third) })
+        await done(third, "Pay", {}, rowOn(third))
         await rowOn(third).getByText("paid", { exact: true }).waitFor()
         await press(third, "Details", { menuOf: rowOn(third) })
         const details = third.getByRole("dialog", { name: `Payment ${payment}` })
@@ -93,7 +93,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const item = (name: string) => page.getByRole("menuitem", { name, exact: true }).and(page.locator(":focus"))
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
-        await item("Approve").waitFor()
+        await item("Reject").waitFor()
         await page.keyboard.press("ArrowUp")
         await item("Details").waitFor()
       })
@@ -103,8 +103,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByRole("menu").waitFor({ state: "hidden" })
         await opener.waitFor()
         await page.keyboard.press("Enter")
-        await item("Approve").waitFor()
-        await page.keyboard.press("ArrowDown")
         await item("Reject").waitFor()
         await page.keyboard.press("Enter")
         const dialog = page.getByRole("dialog", { name: "Reject" })
@@ -161,10 +159,10 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const address = `/payments?tab=corrections&player=${id}`
       yield* Effect.promise(async () => {
         await first.goto(address)
-        const own = await act(first, "Approve correction", {}, { menuOf: rowOn(first, "€9.00") })
+        const own = await act(first, "Approve correction", {}, rowOn(first, "€9.00"))
         await own.getByRole("alert").locator("code").waitFor()
         await second.goto(address)
-        await done(second, "Approve correction", {}, { menuOf: rowOn(second, "€9.00") })
+        await done(second, "Approve correction", {}, rowOn(second, "€9.00"))
         await rowOn(second, "€9.00").getByText("posted").waitFor()
         await done(second, "Reject correction", { Reason: "It did pay" }, { menuOf: rowOn(second, "€50.00") })
         await rowOn(second, "€50.00").getByText("rejected").waitFor()
