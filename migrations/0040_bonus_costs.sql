@@ -31,10 +31,13 @@ CREATE TABLE bonus_liabilities (
   PRIMARY KEY (operator_id, bonus_id, currency, is_test)
 );
 
+-- From here on nobody reads grants until the migration ends, and whoever comes meanwhile waits behind it for what still does: not for long.
+SET LOCAL lock_timeout = '3s';
+
 -- Whether the sums hold a grant. Those from before do not: a job sets this on them, and the trigger adds them.
-ALTER TABLE player_bonuses ADD COLUMN is_counted boolean NOT NULL DEFAULT false;
+ALTER TABLE player_bonuses ADD COLUMN IF NOT EXISTS is_counted boolean NOT NULL DEFAULT false;
 ALTER TABLE player_bonuses ALTER COLUMN is_counted SET DEFAULT true;
-CREATE INDEX player_bonuses_uncounted ON player_bonuses (id) WHERE NOT is_counted;
+CREATE INDEX IF NOT EXISTS player_bonuses_uncounted ON player_bonuses (id) WHERE NOT is_counted;
 
 -- Takes off what a grant was counted as before and adds what it is now, in the same commit. With the owner's rights: the version before
 -- this one writes grants too, and has none on these tables.

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Layer, Path, Redacted } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
@@ -35,7 +35,7 @@ const marks = Effect.gen(function*() {
   return rows.map((row) => row.n)
 })
 
-const inEmptyDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+const inEmptyDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.provide(Layer.fresh(EmptyDatabase)))
 
 // Goal: each file runs once, in order. Method: run one, then both, then both again, and look at what they did.
@@ -144,5 +144,34 @@ layer(NodeServices.layer)("files", (it) => {
       assert.isNotEmpty(own)
       assert.strictEqual((yield* runMigrations(own)).length, own.length)
       assert.deepStrictEqual(yield* runMigrations(own), [])
+    }).pipe(inEmptyDatabase))
+
+  // Goal: 0040 goes on from what docs/upgrading.md has operators of large tables run before it, and stops readers of grants only for so long.
+  // Method: those statements between 0039 and 0040; then 0040 with a long reader in its way, and without.
+  it.effect("of bonus costs finds its column and index made by hand, and gives up behind a long reader", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const sql = yield* SqlClient.SqlClient
+      const own = (yield* loadMigrations(migrationsFolder)).filter(({ number }) => number <= 40)
+      yield* runMigrations(own.slice(0, -1))
+      const guide = yield* fs.readFileString("docs/upgrading.md")
+      const [, script = ""] = /Migration 0040[^]*?```sql\n([^]*?);\n```/.exec(guide) ?? []
+      const statements = script.split(";\n")
+      assert.lengthOf(statements, 4)
+      for (const statement of statements) yield* sql.unsafe(statement)
+      const [isReading, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const reader = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`SELECT 1 FROM player_bonuses`
+        yield* Deferred.succeed(isReading, undefined)
+        yield* Deferred.await(mayEnd)
+      })))
+      yield* Deferred.await(isReading)
+      assert.include((yield* Effect.flip(runMigrations(own))).message, "lock timeout")
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(reader)
+      assert.deepStrictEqual(yield* runMigrations(own), ["0040_bonus_costs"])
+      const [column] =
+        yield* sql`SELECT column_default FROM information_schema.columns WHERE column_name = 'is_counted'`
+      assert.deepStrictEqual(column, { column_default: "true" })
     }).pipe(inEmptyDatabase))
 })
