@@ -67,7 +67,10 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return true
       }
 
-      /** Writes signatures; gives those that were known already or came twice. */
+      /**
+       * Writes signatures; gives those that were known already. Of two equal ones in a batch it gives one, which refuses both: no second one
+       * gets here, since `remember` refuses it.
+       */
       const insert = (batch: ReadonlyArray<Accepted>) =>
         Effect.map(
           sql.unsafe(insertText, [

@@ -90,7 +90,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
     Effect.gen(function*() {
       const clock = monotonicClock(yield* Clock.Clock)
       const proxies = networks((yield* Settings).trustProxy)
-      /** In the order in which they were first counted. */
+      /** Counts of the callers seen last. */
       const buckets = new RecentMap<string, Bucket>(maxAddresses / 2)
       const readingsByCaller = new Map<string, Readings>()
       let bytesInAll = 0
