@@ -25,6 +25,12 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const change = (id: number, body: Fields) => staffCall("PATCH", `${api}/staff/${id}`, body)
+      // one who is bound to operators lets nobody in: the bootstrap token is still the only way in
+      const { slug } = yield* House
+      const bound = yield* made("/staff", { name: "Bound", operators: [slug] })
+      const early = yield* staffCall("POST", `${api}/staff/bootstrap/retirement`, {})
+      assert.strictEqual(early.code, "INVALID_REQUEST")
+      yield* change(bound.id, { active: false })
       const first = yield* made("/staff", { name: "First" })
       for (let round = 0; round < 5; round++) {
         const second = yield* made("/staff", { name: "Second" })
@@ -40,9 +46,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
         yield* change(first.id, { active: true, role: "admin" })
         yield* change(second.id, { active: false })
       }
-      // one who is bound to operators lets nobody in
-      const { slug } = yield* House
-      const bound = yield* made("/staff", { name: "Bound", operators: [slug] })
+      yield* change(bound.id, { active: true })
       for (
         const [body, field] of [
           [{ active: false }, "active"],

@@ -57,7 +57,10 @@ const lastAdmin = (field: string) =>
 
 const ownBudget = refuseFields({ daily_budget: ["must not be one's own: another admin sets it"] })
 
-const noAdmin = refuse("INVALID_REQUEST", "The bootstrap token is the only way in. Make an admin account first.")
+const noAdmin = refuse(
+  "INVALID_REQUEST",
+  "The bootstrap token is the only way in. Make an admin account of all operators first."
+)
 
 /** The bootstrap token is for the setup: money is moved by a staff account as soon as there is one that may. */
 const staffOnly = (action: Action) =>
@@ -84,7 +87,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     actor: Actor,
     action: string
   ) => Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE"> | Unavailable>
-  /** Ends the bootstrap token for good; only a setting brings it back. Needs an admin account that can get in. */
+  /** Ends the bootstrap token for good; only a setting brings it back. Needs an admin of all operators who can get in. */
   readonly retireBootstrap: (actor: Actor) => Effect.Effect<Retirement, Refusal<"INVALID_REQUEST"> | Unavailable>
   /** Opens an account. `token` is shown here and never again: only its hash is kept. */
   readonly create: (
@@ -168,8 +171,8 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             const before = yield* retirement
             if (before !== undefined) return before
             const admins = yield* accounts.all(
-              sql`role = 'admin' AND active AND token_issued_at > ${toDate(now - staffTokenDays * dayMs)}
-                FOR NO KEY UPDATE`
+              sql`role = 'admin' AND active AND operator_ids IS NULL
+                AND token_issued_at > ${toDate(now - staffTokenDays * dayMs)} ORDER BY id FOR NO KEY UPDATE`
             )
             if (admins.length === 0) return yield* Effect.fail(noAdmin)
             const after: Retirement = { retired_at: iso(now), retired_by: actor.label }
