@@ -22,7 +22,8 @@ export const walk = <Item, E, R>(
   )
 
 /**
- * Reads a list page by page, for lists without a cursor. An item added at the front meanwhile repeats the last item of a page on the next.
+ * Reads a list page by page, for lists without a cursor. An item added at the front meanwhile repeats the last item of a page on the next. Staff's
+ * lists of players and of payments refuse pages behind the hundredth, and the stream fails there: read them with {@link walk}.
  *
  *     pages((page) => operator.games.list({ query: { page, per_page: 100 } }))
  */

@@ -10,20 +10,26 @@ const withDefault = (value: number) => (field: ReturnType<typeof integer>) =>
     Schema.withConstructorDefault(Effect.succeed(value))
   )
 
+/** `page` is at most so much. */
+export const furthestPage = 1_000_000
+
 /** The query fields of every paginated list. Left out they are 1 and 25. */
 export const pageQuery = {
-  page: integer(1, 1_000_000).pipe(withDefault(1)),
+  page: integer(1, furthestPage).pipe(withDefault(1)),
   per_page: integer(1, 100).pipe(withDefault(25))
 }
 
 /**
- * `page` of a list of staff that grows without end. All that lies before a page is read for it: 10,000 lines at most, and what lies behind is
- * reached by cursor.
+ * The furthest page of a list of staff that grows without end. All that lies before a page is read for it: 10,000 lines at most, and what lies
+ * behind is reached by cursor.
  */
+export const furthestNearPage = 100
+
+/** `page` of such a list. Who answers refuses a further one where there is no cursor: with a cursor it is ignored. */
 export const nearPage = {
-  page: integer(1, 100).annotate({ description: "Up to 100; what lies behind is reached by cursor." }).pipe(
-    withDefault(1)
-  )
+  page: integer(1, furthestPage).annotate({
+    description: `Up to ${furthestNearPage}, unless the list is walked; what lies behind is reached by cursor.`
+  }).pipe(withDefault(1))
 }
 
 const PageMeta = Schema.Struct({

@@ -1,6 +1,8 @@
 /** The envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { furthestPage } from "../contract/Pagination.ts"
+import { refuseFields } from "../domain/Refusal.ts"
 import { mapPart, type Part, type PartQuery } from "../store/Cursors.ts"
 import type { Page, PageQuery } from "../store/Rows.ts"
 
@@ -19,12 +21,16 @@ const linkWith = (url: string, name: string, value: string): string => {
 
 const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
-/** Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages go on behind the last one. */
+/**
+ * Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages go on behind the last one.
+ * `furthest`: no link leads to a page behind it.
+ */
 export const paginated = Effect.fnUntraced(function*<Item>(
   position: Position,
   total: number,
   items: ReadonlyArray<Item>,
-  more = false
+  more = false,
+  furthest = furthestPage
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const { page, per_page: perPage } = position
@@ -43,9 +49,9 @@ export const paginated = Effect.fnUntraced(function*<Item>(
     },
     links: {
       first: linkTo(url, 1),
-      last: linkTo(url, lastPage),
+      last: linkTo(url, Math.min(lastPage, furthest)),
       prev: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
-      next: page < lastPage || more ? linkTo(url, page + 1) : null
+      next: page < furthest && (page < lastPage || more) ? linkTo(url, page + 1) : null
     }
   }
 })
@@ -60,7 +66,10 @@ export const walked = Effect.fnUntraced(function*<Item>(perPage: number, { items
   }
 })
 
-/** A list that is paged or, with a cursor, walked; a page says where a walk goes on behind it. */
+/**
+ * A list that is paged or, with a cursor, walked; a page says where a walk goes on behind it. `furthest`: a page behind it is refused, and a walk
+ * is next after it.
+ */
 export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
   query: Position & { readonly cursor?: string | undefined },
   list: {
@@ -68,17 +77,25 @@ export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
     readonly part: (query: PartQuery) => Effect.Effect<Part<Row>, E, R>
     readonly cursorAt: (row: Row) => string
     readonly toItem: (row: Row) => Item
-  }
+  },
+  furthest = furthestPage
 ) {
+  const { url } = yield* HttpServerRequest.HttpServerRequest
   const { cursor, page, per_page: perPage } = query
   if (cursor !== undefined) {
     return yield* walked(perPage, mapPart(yield* list.part({ cursor, limit: perPage }), list.toItem))
   }
+  if (page > furthest) return yield* Effect.fail(refuseFields({ page: [`must be between 1 and ${furthest}`] }))
   const { items, more = false, total } = yield* list.page({ page, perPage })
-  const { data, links, meta } = yield* paginated(query, total, items.map(list.toItem), more)
+  const { data, links, meta } = yield* paginated(query, total, items.map(list.toItem), more, furthest)
   const last = items.at(-1)
   const isLast = last === undefined || (meta.current_page >= meta.last_page && !more)
-  return { data, meta: { ...meta, next_cursor: isLast ? null : list.cursorAt(last) }, links }
+  const next = isLast ? null : list.cursorAt(last)
+  return {
+    data,
+    meta: { ...meta, next_cursor: next },
+    links: page < furthest || next === null ? links : { ...links, next: linkWith(url, "cursor", next) }
+  }
 })
 
 /** The envelope of a list that is only walked, without links. */

@@ -211,6 +211,12 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       const name = String(players[2]?.["username"])
       const [typed] = yield* staff("GET", `/players?starting_with=${name.toUpperCase()}`)
       assert.strictEqual(typed.id, ids[2])
+      // far pages are for cursors, which ignore the page
+      for (const list of ["/players", "/payments"]) {
+        const far = `/backoffice/v1${list}?operator=${casino.slug}&page=101`
+        assert.property((yield* staffCall("GET", far)).details, "page")
+        assert.strictEqual((yield* staffCall("GET", `${far}&cursor=`)).status, 200)
+      }
     }))
 
   it.effect("a timeline holds everything once, in order, and no alert for whom alerts are not", () =>

@@ -1,6 +1,7 @@
 /** Handlers of players for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { furthestNearPage } from "../../contract/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
 import { Corrections } from "../corrections/Corrections.ts"
@@ -101,7 +102,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             part: (part) => walk.walk(scope, { ...filters, ...part, sort, startingWith }),
             cursorAt: ({ id }) => numberCursors.write(id),
             toItem: (player) => player
-          })
+          }, furthestNearPage)
         }))
       .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>
