@@ -16,7 +16,12 @@ import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
 const grantRows = rowsOf(PlayerBonusRow)
 const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 const liabilityRows = rowsOf(
-  Schema.Struct({ currency: Schema.String, running: Schema.Number, amount: Schema.Number, at: Schema.Date })
+  Schema.Struct({
+    currency: Schema.String,
+    running: Schema.Number,
+    amount: Schema.Number,
+    at: Schema.NullOr(Schema.Date)
+  })
 )
 const gameRows = rowsOf(Schema.Struct({ id: Schema.Number, name: Schema.String }))
 
@@ -60,10 +65,11 @@ export class BonusGrants extends Context.Service<BonusGrants, {
           : yield* gameRows(sql`SELECT id, name FROM games WHERE ${sql.in("id", named)}`)
         const names = new Map(games.map(({ id, name }) => [String(id), name]))
         const liability = yield* liabilityRows(
-          sql`SELECT currency, running::float8 AS running, amount::float8 AS amount, at
+          sql`SELECT currency, coalesce(running, 0)::float8 AS running, coalesce(amount, 0)::float8 AS amount, at
             FROM ${liabilitiesOf(sql, yield* Clock.currentTimeMillis, bonus.operator_id, bonusId)} l
             WHERE NOT is_test ORDER BY currency`
         )
+        const held = liability.flatMap(({ at, ...row }) => at === null ? [] : [{ ...row, at: iso(at.getTime()) }])
         return {
           ...bonus,
           currency,
@@ -72,7 +78,7 @@ export class BonusGrants extends Context.Service<BonusGrants, {
             (amount) => amountWords(amount, currency, minorDigits(currency)),
             (game) => names.get(game) ?? `game ${game}`
           ),
-          liability: liability.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
+          liability: held.length < liability.length ? null : held
         }
       }, orTryAgain)
 

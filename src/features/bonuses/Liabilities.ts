@@ -7,7 +7,8 @@ const maxRead = 1000
 
 /**
  * What runs or waits of an operator's bonuses, or of one of them, as a table: `bonus_id`, `currency`, `is_test`, `running`, `amount` (minor
- * units), `at`. Read now where it is at most {@link maxRead} grants, else as the job read it last.
+ * units), `at`. Read now where it is at most {@link maxRead} grants, else as the job read it last. A bonus whose grants it has not read yet has
+ * one row without `running`, `amount` and `at`, in the currency of one of its grants.
  */
 export const liabilitiesOf = (
   sql: SqlClient.SqlClient,
@@ -32,5 +33,15 @@ export const liabilitiesOf = (
     WHERE (SELECT count(*) FROM few) <= ${maxRead} GROUP BY 1, 2, 3
     UNION ALL
     SELECT bonus_id, currency, is_test, running, amount, at FROM bonus_liabilities
-    WHERE ${of} AND running > 0 AND (SELECT count(*) FROM few) > ${maxRead})`
+    WHERE ${of} AND running > 0 AND (SELECT count(*) FROM few) > ${maxRead}
+    UNION ALL
+    SELECT b.id, g.currency, false, NULL, NULL, NULL
+    FROM bonuses b CROSS JOIN LATERAL (
+      SELECT p.currency FROM player_bonuses r JOIN players p ON p.id = r.player_id
+      WHERE r.operator_id = b.operator_id AND r.bonus_id = b.id AND r.state <> 'finished' LIMIT 1
+    ) g
+    WHERE b.operator_id = ${operatorId} ${bonusId === undefined ? sql`` : sql`AND b.id = ${bonusId}::float8::bigint`}
+      AND (SELECT count(*) FROM few) > ${maxRead} AND NOT EXISTS (
+        SELECT FROM bonus_liabilities l WHERE l.operator_id = b.operator_id AND l.bonus_id = b.id AND l.running > 0
+      ))`
 }

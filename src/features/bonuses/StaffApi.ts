@@ -24,14 +24,16 @@ export const ShownBonus = Schema.Struct({
   ...StaffBonus.fields,
   currency: currencyCode,
   terms: Schema.Array(Schema.String).annotate({ description: "What the terms mean, in sentences." }),
-  liability: Schema.Array(Schema.Struct({
+  liability: Schema.NullOr(Schema.Array(Schema.Struct({
     currency: currencyCode.annotate({ description: "The players'." }),
     running: Schema.Int.annotate({ description: "Grants that run or wait." }),
     amount: money.annotate({ description: "Bonus funds of those." }),
     at: timestamp.annotate({
       description: "When it was read: now, or every five minutes where more than 1,000 grants of the bonus run or wait."
     })
-  }))
+  }))).annotate({
+    description: "Empty where no grant runs or waits; null where more than 1,000 do and they were not read yet."
+  })
 })
 
 /** A promo code (table `promo_codes`). */

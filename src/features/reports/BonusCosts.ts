@@ -4,13 +4,18 @@ import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { iso, toDate } from "../../platform/Time.ts"
+import { makeTurns } from "../../platform/Turns.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
+import { reportTurns, tooManyReports } from "./Reports.ts"
 import type { BonusCost } from "./SeriesResource.ts"
 
-/** Grants from before the sums that one statement adds to them: locked for some hundredths of a second. */
-const grantsPerSlice = 250
+/**
+ * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait
+ * at most 50 ms for them; they hardly ever write finished ones.
+ */
+const grantsPerSlice = { finished: 250, running: 25 } as const
 const slicesPerRun = 40
 
 /** Changes that one run folds into the sums. */
@@ -25,15 +30,18 @@ const costRows = rowsOf(Schema.Struct({
   granted_amount: Schema.Number,
   converted: Schema.Number,
   forfeited: Schema.Number,
-  running: Schema.Number,
-  liability: Schema.Number,
+  running: Schema.NullOr(Schema.Number),
+  liability: Schema.NullOr(Schema.Number),
   liability_at: Schema.NullOr(Schema.Date)
 }))
 const sliceRows = rowsOf(Schema.Struct({ rows: Schema.Number, last: Schema.NullOr(Schema.Number) }))
 const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 
 export class BonusCosts extends Context.Service<BonusCosts, {
-  /** What each bonus of an operator cost in a range of days, and what its grants that run or wait may still cost. */
+  /**
+   * What each bonus of an operator cost in a range of days, and what its grants that run or wait may still cost. Two are made at once, others
+   * wait ten seconds at most, then `TRY_AGAIN`.
+   */
   readonly report: (
     operatorId: number,
     days: Days
@@ -47,10 +55,13 @@ export class BonusCosts extends Context.Service<BonusCosts, {
     BonusCosts,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const inTurn = yield* makeTurns(reportTurns)
 
       const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
         yield* rangeOf(days, "day")
         const inRange = sql`day BETWEEN ${days.from}::text::date AND ${days.to}::text::date`
+        // whatever the currency: of an unread bonus one is named that some grant is in
+        const isUnread = sql`bool_or(bool_or(s.running IS NULL)) OVER (PARTITION BY b.id)`
         const rows = yield* costRows(
           sql`WITH parts AS (
               SELECT bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited, 0 AS running,
@@ -72,13 +83,14 @@ export class BonusCosts extends Context.Service<BonusCosts, {
             )
             SELECT b.id AS bonus_id, b.name, b.type, s.currency, sum(s.granted)::float8 AS granted,
               sum(s.granted_amount)::float8 AS granted_amount, sum(s.converted)::float8 AS converted,
-              sum(s.forfeited)::float8 AS forfeited, sum(s.running)::float8 AS running,
-              sum(s.liability)::float8 AS liability, max(s.at) AS liability_at
+              sum(s.forfeited)::float8 AS forfeited, max(s.at) AS liability_at,
+              CASE WHEN NOT ${isUnread} THEN sum(s.running)::float8 END AS running,
+              CASE WHEN NOT ${isUnread} THEN sum(s.liability)::float8 END AS liability
             FROM parts s JOIN bonuses b ON b.id = s.bonus_id ${days.includeTestPlayers ? sql`` : sql`AND NOT s.is_test`}
             GROUP BY b.id, b.name, b.type, s.currency
-            HAVING sum(s.granted) > 0 OR sum(s.finished) > 0 OR sum(s.running) > 0
+            HAVING sum(s.granted) > 0 OR sum(s.finished) > 0 OR sum(s.running) > 0 OR bool_or(s.running IS NULL)
             ORDER BY b.name, b.id, s.currency`
-        )
+        ).pipe(inTurn(tooManyReports))
         return rows.map((row) => ({
           ...row,
           liability_at: row.liability_at === null ? null : iso(row.liability_at.getTime())
@@ -86,11 +98,12 @@ export class BonusCosts extends Context.Service<BonusCosts, {
       }, orTryAgain)
 
       /** A grant that is being written is left for the next run: it is not waited for. The trigger adds those that are set. */
-      const addSlice = (after: number) =>
+      const addSlice = (kind: "finished" | "running", after: number) =>
         oneOf(sliceRows(
           sql`WITH old AS (
               SELECT id FROM player_bonuses WHERE NOT is_counted AND id > ${after}::float8::bigint
-              ORDER BY player_bonuses.id LIMIT ${grantsPerSlice} FOR NO KEY UPDATE SKIP LOCKED
+                AND (state = 'finished') = ${kind === "finished"}
+              ORDER BY player_bonuses.id LIMIT ${grantsPerSlice[kind]} FOR NO KEY UPDATE SKIP LOCKED
             ), added AS (
               UPDATE player_bonuses b SET is_counted = true FROM old WHERE b.id = old.id RETURNING b.id
             )
@@ -117,16 +130,19 @@ export class BonusCosts extends Context.Service<BonusCosts, {
       ))
 
       const addUp = Effect.gen(function*() {
-        let after = 0
         let added = 0
-        for (let slices = 0; slices < slicesPerRun; slices++) {
-          const slice = yield* addSlice(after)
-          if (slice === undefined || slice.last === null) break
-          after = slice.last
-          added += slice.rows
+        let slices = 0
+        // those that run last: they are few, and every run reads over those that are not its turn's
+        for (const kind of ["finished", "running"] as const) {
+          for (let after = 0; slices < slicesPerRun; slices++) {
+            const slice = yield* addSlice(kind, after)
+            if (slice === undefined || slice.last === null) break
+            after = slice.last
+            added += slice.rows
+          }
         }
         const folded = (yield* fold)?.rows ?? 0
-        return { done: added + folded, hasMore: added === slicesPerRun * grantsPerSlice || folded === changesPerRun }
+        return { done: added + folded, hasMore: slices === slicesPerRun || folded === changesPerRun }
       }).pipe(orTryAgain, Effect.withSpan("BonusCosts.addUp"))
 
       const readLiabilities = Effect.gen(function*() {
@@ -137,11 +153,12 @@ export class BonusCosts extends Context.Service<BonusCosts, {
             FROM player_bonuses b JOIN players p ON p.id = b.player_id JOIN accounts a ON a.player_id = b.player_id
             WHERE b.state <> 'finished' GROUP BY 1, 2, 3, 4
           ), before AS (SELECT operator_id, bonus_id, currency, is_test FROM bonus_liabilities)
-          INSERT INTO bonus_liabilities (operator_id, bonus_id, currency, is_test, running, amount, at)
+          INSERT INTO bonus_liabilities AS l (operator_id, bonus_id, currency, is_test, running, amount, at)
           SELECT operator_id, bonus_id, currency, is_test, coalesce(running, 0), coalesce(amount, 0), ${now}::timestamptz
-          FROM held FULL JOIN before USING (operator_id, bonus_id, currency, is_test)
+          FROM held FULL JOIN before USING (operator_id, bonus_id, currency, is_test) ORDER BY 1, 2, 3, 4
           ON CONFLICT (operator_id, bonus_id, currency, is_test) DO UPDATE
             SET running = excluded.running, amount = excluded.amount, at = excluded.at
+            WHERE l.running > 0 OR excluded.running > 0
           RETURNING 1`
         return { done: rows.length, hasMore: false }
       }).pipe(orTryAgain, Effect.withSpan("BonusCosts.readLiabilities"))

@@ -60,10 +60,14 @@ export const BonusCost = Schema.Struct({
   granted_amount: money,
   converted: money.annotate({ description: "Became real money, of the grants that ended in the range." }),
   forfeited: money.annotate({ description: "Was lost or taken, of the same." }),
-  running: count.annotate({ description: "Grants that run or wait, whenever they were made." }),
-  liability: money.annotate({ description: "Bonus funds of those: balances of what runs, amounts of what waits." }),
+  running: Schema.NullOr(count).annotate({
+    description: "Grants that run or wait, whenever they were made. Null where there are some that were not read yet."
+  }),
+  liability: Schema.NullOr(money).annotate({
+    description: "Bonus funds of those: balances of what runs, amounts of what waits. Null as running."
+  }),
   liability_at: Schema.NullOr(timestamp).annotate({
     description:
-      "When those two were read: now, or every five minutes where more than 1,000 grants of the operator run or wait. Null where none does."
+      "When those two were read: now, or every five minutes where more than 1,000 grants of the operator run or wait. Null where none does, or they were not read yet."
   })
 }).annotate({ identifier: "BonusCost" })

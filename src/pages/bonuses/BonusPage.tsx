@@ -15,7 +15,7 @@ import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Val
 import { ChangeBonus, SwitchBonus, Words } from "./Terms.tsx"
 
 type Grant = Row<"bonus.grants">
-type Held = Data<"bonus.show">["liability"][number]
+type Held = NonNullable<Data<"bonus.show">["liability"]>[number]
 
 const liabilityColumns: ReadonlyArray<Column<Held>> = [
   { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
@@ -91,7 +91,13 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
           <PageLink to={`/reports/ggr?operator=${encodeURIComponent(slug)}`}>Cost of bonuses in the report</PageLink>
         )}
       </Group>
-      {bonus.liability.length === 0
+      {bonus.liability === null
+        ? (
+          <Text size="sm">
+            More than 1,000 grants run or wait. What they may cost was not read yet: it is every five minutes.
+          </Text>
+        )
+        : bonus.liability.length === 0
         ? <Text size="sm">No grant runs or waits: it costs nothing more.</Text>
         : (
           <DataTable

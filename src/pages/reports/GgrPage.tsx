@@ -139,14 +139,15 @@ const costColumns: ReadonlyArray<Column<Cost>> = [
     id: name,
     header: headed(name),
     align: "right",
-    value: (row) => row[name],
+    value: (row) => row[name] ?? -1,
     cell: (row) => <Money amount={row[name]} currency={row.currency} />
   })),
-  { id: "running", header: "Running", align: "right", cell: ({ running }) => running },
+  { id: "running", header: "Running", align: "right", cell: ({ running }) => running ?? "–" },
   {
     id: "liability_at",
     header: "Running and liability as of",
-    cell: ({ liability_at: at }) => at === null ? "" : <Instant at={at} />
+    cell: ({ liability_at: at, running }) =>
+      at !== null ? <Instant at={at} /> : running === null ? "Not read yet: it is every five minutes" : ""
   }
 ]
 

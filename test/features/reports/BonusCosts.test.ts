@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { BonusGrants } from "../../../src/features/bonuses/BonusGrants.ts"
 import { BonusCosts } from "../../../src/features/reports/BonusCosts.ts"
 import { iso } from "../../../src/platform/Time.ts"
 import { chanceOf, seedOfRun } from "../../kit/Chance.ts"
@@ -89,7 +90,7 @@ const compare = Effect.fnUntraced(function*(step: string) {
 })
 
 layer(
-  BonusCosts.layer.pipe(
+  Layer.merge(BonusCosts.layer, BonusGrants.layer).pipe(
     Layer.provide(TestDatabase.layerService),
     Layer.provideMerge(Layer.effectDiscard(scene)),
     Layer.provideMerge(TestDatabase.layer)
@@ -161,6 +162,47 @@ layer(
         yield* compare("added up")
       }), 60_000)
 
+    it.effect("are null, not nothing, while many grants of a bonus run that were not read yet", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { readLiabilities, report } = yield* BonusCosts
+        const { show } = yield* BonusGrants
+        const days = { from: day(0), to: day(9), includeTestPlayers: false }
+        const costs = Effect.map(report(2, days), (rows) => rows.filter(({ bonus_id: id }) => id === 1))
+        yield* grant(10_001, 16_000, start, true)
+        yield* sql`DELETE FROM bonus_liabilities`
+        const before = yield* costs
+        assert.isNotEmpty(before)
+        for (const { granted, liability, liability_at: at, running } of before) {
+          assert.isAbove(granted, 0)
+          assert.deepStrictEqual([running, liability, at], [null, null, null])
+        }
+        assert.isNull((yield* show(1)).liability)
+        yield* readLiabilities
+        for (const { liability, running } of yield* costs) assert.isAbove(Math.min(liability ?? 0, running ?? 0), 0)
+        assert.isNotEmpty((yield* show(1)).liability)
+      }))
+
+    it.effect("leave connections to others, however many reports are asked for at once", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { report } = yield* BonusCosts
+        const { show } = yield* BonusGrants
+        const reports = yield* sql.withTransaction(Effect.gen(function*() {
+          yield* sql`LOCK TABLE bonus_costs IN ACCESS EXCLUSIVE MODE`
+          const one = report(1, { from: day(0), to: day(1), includeTestPlayers: true })
+          const asked = yield* Effect.forkChild(
+            Effect.all(Array.from({ length: 10 }, () => one), { concurrency: "unbounded" }),
+            {
+              startImmediately: true
+            }
+          )
+          yield* show(1)
+          return asked
+        }))
+        assert.lengthOf(yield* Fiber.join(reports), 10)
+      }))
+
     it.effect("lose and double nothing when the database ends the job in the middle", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
@@ -194,6 +236,11 @@ layer(
         yield* addUp
         assert.deepStrictEqual(yield* sql`SELECT 1 FROM bonus_cost_changes`, [])
         yield* compare("run again")
+        // bets wait for the grants that a statement has locked
+        const [largest] = yield* sql`SELECT count(*)::int AS rows FROM player_bonuses WHERE id BETWEEN 4001 AND 4040
+          GROUP BY xmin::text
+          ORDER BY 1 DESC LIMIT 1`
+        assert.deepStrictEqual(largest, { rows: 25 })
       }))
   }
 )
