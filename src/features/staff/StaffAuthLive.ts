@@ -32,7 +32,8 @@ const SentActor = Schema.fromJsonString(Schema.Struct({
   id: Schema.NullOr(Schema.Number),
   name: Schema.String,
   role: Schema.Literals(allRoles),
-  operators: Schema.NullOr(Schema.Array(Schema.Number)),
+  // a node of a version before names none: it knows only staff of all operators
+  operators: Schema.NullOr(Schema.Array(Schema.Number)).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   label: Schema.String
 }))
 const encodeActor = Schema.encodeSync(SentActor)
