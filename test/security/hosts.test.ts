@@ -38,34 +38,33 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("a
   // the port of all nodes is none of a node
   it.effect.skipIf(nodesOfRun > 1)(
     "of the back office come under its own hosts only, and its figures to this machine or to staff",
-    () =>
-      Effect.gen(function*() {
-        const { backofficePort: port } = yield* BothServers
-        const authorization = `Bearer ${bootstrapToken}`
-        for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]) {
-          assert.strictEqual((yield* send(port, "/metrics", { headers: { host } })).status, 200, host)
+    Effect.fnUntraced(function*() {
+      const { backofficePort: port } = yield* BothServers
+      const authorization = `Bearer ${bootstrapToken}`
+      for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]) {
+        assert.strictEqual((yield* send(port, "/metrics", { headers: { host } })).status, 200, host)
+      }
+      for (
+        const host of [
+          "rebound.example",
+          `rebound.example:${port}`,
+          `127.0.0.1:${port}.example`,
+          "127.0.0.1",
+          "x@y"
+        ]
+      ) {
+        for (const path of ["/metrics", "/openapi.json", "/backoffice/v1/staff"]) {
+          const { code, status } = yield* send(port, path, { headers: { host, authorization } })
+          assert.deepStrictEqual([status, code], [421, "INVALID_REQUEST"], `${host} ${path}`)
         }
-        for (
-          const host of [
-            "rebound.example",
-            `rebound.example:${port}`,
-            `127.0.0.1:${port}.example`,
-            "127.0.0.1",
-            "x@y"
-          ]
-        ) {
-          for (const path of ["/metrics", "/openapi.json", "/backoffice/v1/staff"]) {
-            const { code, status } = yield* send(port, path, { headers: { host, authorization } })
-            assert.deepStrictEqual([status, code], [421, "INVALID_REQUEST"], `${host} ${path}`)
-          }
+      }
+      for (const forwarded of [{ "x-forwarded-for": "192.0.2.1" }, { forwarded: "for=192.0.2.1" }]) {
+        for (const path of ["/metrics", "/metrics?x", "/openapi.json"]) {
+          assert.strictEqual((yield* send(port, path, { headers: forwarded })).code, "MISSING_CREDENTIALS")
+          assert.strictEqual((yield* send(port, path, { headers: { ...forwarded, authorization } })).status, 200)
         }
-        for (const forwarded of [{ "x-forwarded-for": "192.0.2.1" }, { forwarded: "for=192.0.2.1" }]) {
-          for (const path of ["/metrics", "/metrics?x", "/openapi.json"]) {
-            assert.strictEqual((yield* send(port, path, { headers: forwarded })).code, "MISSING_CREDENTIALS")
-            assert.strictEqual((yield* send(port, path, { headers: { ...forwarded, authorization } })).status, 200)
-          }
-        }
-      })
+      }
+    })
   )
 })
 

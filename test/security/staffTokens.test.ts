@@ -18,33 +18,32 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("w
   // each node counts the strangers that come to it
   it.effect.skipIf(nodesOfRun > 1)(
     "make their address wait, count and are logged; a token that has worked goes on",
-    () =>
-      Effect.gen(function*() {
-        const { backofficePort, logged } = yield* BothServers
-        const listStaff = (token: string) =>
-          send(backofficePort, "/backoffice/v1/staff", { headers: { authorization: `Bearer ${token}` } })
-        const [working, unused] = [yield* addStaff("working"), yield* addStaff("unused")]
-        assert.strictEqual((yield* listStaff(working)).status, 200)
-        const failures = Effect.map(
-          send(backofficePort, "/metrics", { headers: { authorization: `Bearer ${bootstrapToken}` } }),
-          ({ text }) => parseMetrics(text).value("pitboss_authentication_failures_total", { kind: "staff_token" }) ?? 0
-        )
-        // counted since the process began, the tests before this one included
-        const failuresBefore = yield* failures
-        const codes = new Map<string | undefined, number>()
-        for (let count = 0; count < 310; count++) {
-          const { code } = yield* listStaff(`st_wrong-${count}`)
-          codes.set(code, (codes.get(code) ?? 0) + 1)
-        }
-        assert.strictEqual(codes.get("INVALID_API_KEY"), 300)
-        const refused = yield* listStaff(unused)
-        assert.deepStrictEqual([refused.status, refused.code], [429, "RATE_LIMITED"])
-        assert.match(refused.headers["retry-after"] ?? "", /^[1-9]\d*$/)
-        assert.strictEqual((yield* listStaff(working)).status, 200)
-        assert.isAtLeast((yield* failures) - failuresBefore, 300)
-        assert.isTrue(logged.some((line) => line.includes("authentication failed")))
-        assert.isFalse(logged.some((line) => line.includes("st_wrong-0")))
-      })
+    Effect.fnUntraced(function*() {
+      const { backofficePort, logged } = yield* BothServers
+      const listStaff = (token: string) =>
+        send(backofficePort, "/backoffice/v1/staff", { headers: { authorization: `Bearer ${token}` } })
+      const [working, unused] = [yield* addStaff("working"), yield* addStaff("unused")]
+      assert.strictEqual((yield* listStaff(working)).status, 200)
+      const failures = Effect.map(
+        send(backofficePort, "/metrics", { headers: { authorization: `Bearer ${bootstrapToken}` } }),
+        ({ text }) => parseMetrics(text).value("pitboss_authentication_failures_total", { kind: "staff_token" }) ?? 0
+      )
+      // counted since the process began, the tests before this one included
+      const failuresBefore = yield* failures
+      const codes = new Map<string | undefined, number>()
+      for (let count = 0; count < 310; count++) {
+        const { code } = yield* listStaff(`st_wrong-${count}`)
+        codes.set(code, (codes.get(code) ?? 0) + 1)
+      }
+      assert.strictEqual(codes.get("INVALID_API_KEY"), 300)
+      const refused = yield* listStaff(unused)
+      assert.deepStrictEqual([refused.status, refused.code], [429, "RATE_LIMITED"])
+      assert.match(refused.headers["retry-after"] ?? "", /^[1-9]\d*$/)
+      assert.strictEqual((yield* listStaff(working)).status, 200)
+      assert.isAtLeast((yield* failures) - failuresBefore, 300)
+      assert.isTrue(logged.some((line) => line.includes("authentication failed")))
+      assert.isFalse(logged.some((line) => line.includes("st_wrong-0")))
+    })
   )
 })
 

@@ -146,27 +146,26 @@ const Verification = Schema.fromJsonString(
 layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a newcomer tries", (it) => {
   it.effect.skipIf(cannotRun)(
     "the README's steps by hand and in the back office do what it says",
-    () =>
-      Effect.gen(function*() {
-        const between = "what follows is the back office's"
-        const script = [
-          codeUnder("By hand", "bash"),
-          `echo "${between}"`,
-          // without the time npm takes: npm run -s backoffice -- …
-          `npm() { shift 4; node src/cli.ts "$@"; }`,
-          "set -e",
-          codeUnder("Back office", "bash")
-        ]
-        const { exitCode, stderr, stdout } = yield* run("bash", ["-c", script.join("\n")])
-        assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
-        const [byHand = "", backOffice = ""] = stdout.split(`${between}\n`)
-        assert.strictEqual(withoutIds(byHand), withoutIds(codeUnder("By hand", "json")))
-        const documents = backOffice.trim().split(/\n(?=[{[])/)
-        assert.lengthOf(documents, 6)
-        const { entries, violations } = yield* Schema.decodeUnknownEffect(Verification)(documents.at(-1))
-        assert.isAtLeast(entries, 3)
-        assert.deepStrictEqual(violations, [])
-      })
+    Effect.fnUntraced(function*() {
+      const between = "what follows is the back office's"
+      const script = [
+        codeUnder("By hand", "bash"),
+        `echo "${between}"`,
+        // without the time npm takes: npm run -s backoffice -- …
+        `npm() { shift 4; node src/cli.ts "$@"; }`,
+        "set -e",
+        codeUnder("Back office", "bash")
+      ]
+      const { exitCode, stderr, stdout } = yield* run("bash", ["-c", script.join("\n")])
+      assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
+      const [byHand = "", backOffice = ""] = stdout.split(`${between}\n`)
+      assert.strictEqual(withoutIds(byHand), withoutIds(codeUnder("By hand", "json")))
+      const documents = backOffice.trim().split(/\n(?=[{[])/)
+      assert.lengthOf(documents, 6)
+      const { entries, violations } = yield* Schema.decodeUnknownEffect(Verification)(documents.at(-1))
+      assert.isAtLeast(entries, 3)
+      assert.deepStrictEqual(violations, [])
+    })
   )
 
   it.effect("the demo finds nothing wrong with the service", () =>

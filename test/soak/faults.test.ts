@@ -49,11 +49,10 @@ describe("a service at work", () => {
 
   it.live(
     `loses and doubles nothing when it or its database dies, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
-    () =>
-      Effect.gen(function*() {
-        const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
-        assertClean(yield* run(plan), kinds.length)
-      }),
+    Effect.fnUntraced(function*() {
+      const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
+      assertClean(yield* run(plan), kinds.length)
+    }),
     900_000
   )
 
@@ -62,12 +61,11 @@ describe("a service at work", () => {
 
   it.live.skipIf(noDisk !== undefined)(
     `loses and doubles nothing when its disk is full${reason} (E2E_SEED=${seed})`,
-    () =>
-      Effect.gen(function*() {
-        const kinds = ["full-disk"] as const
-        const plan = { seed, cycles: 1, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
-        assertClean(yield* run(plan), 1)
-      }),
+    Effect.fnUntraced(function*() {
+      const kinds = ["full-disk"] as const
+      const plan = { seed, cycles: 1, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
+      assertClean(yield* run(plan), 1)
+    }),
     900_000
   )
 })

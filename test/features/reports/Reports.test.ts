@@ -101,21 +101,20 @@ const rateTexts = ["0.0061", "0.92", "3.2511", "1.000000001", "162.4"]
 layer(live)("Reports", (it) => {
   it.effect(
     "say what the ledger says",
-    () =>
-      Effect.gen(function*() {
-        const context = yield* Effect.context<Effect.Services<ReturnType<typeof traffic>>>()
-        const run = Effect.runPromiseWith(context)
-        yield* Effect.promise(() =>
-          FastCheck.assert(
-            FastCheck.asyncProperty(
-              FastCheck.array(step, { minLength: 20, maxLength: 45 }),
-              FastCheck.infiniteStream(FastCheck.nat(400)),
-              (steps, chance) => run(traffic(steps, chance))
-            ),
-            { numRuns: 5, endOnFailure: true }
-          )
+    Effect.fnUntraced(function*() {
+      const context = yield* Effect.context<Effect.Services<ReturnType<typeof traffic>>>()
+      const run = Effect.runPromiseWith(context)
+      yield* Effect.promise(() =>
+        FastCheck.assert(
+          FastCheck.asyncProperty(
+            FastCheck.array(step, { minLength: 20, maxLength: 45 }),
+            FastCheck.infiniteStream(FastCheck.nat(400)),
+            (steps, chance) => run(traffic(steps, chance))
+          ),
+          { numRuns: 5, endOnFailure: true }
         )
-      }),
+      )
+    }),
     300_000
   )
 })

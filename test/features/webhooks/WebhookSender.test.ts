@@ -86,62 +86,61 @@ layer(live)("sending webhooks", (it) => {
 
   it.effect(
     `loses nothing to an endpoint that fails half of the time (E2E_SEED=${seed})`,
-    () =>
-      Effect.gen(function*() {
-        const sql = yield* ServiceSql
-        const { sweep } = yield* WebhookSender
-        const deliveries = yield* WebhookDeliveries
-        const wallet = yield* Wallet
-        const { insert, listenAt, operator, playerId } = yield* addListener("flaky")
-        const chance = chanceOf(seed)
-        const good = new Set<number>()
-        const sink = yield* makeSink(({ body }) => {
-          if (chance.pick([true, false])) return chance.pick([500, 302, 404])
-          good.add(JSON.parse(body).data.payment.id)
-          return 200
-        })
-        yield* listenAt(sink.url)
+    Effect.fnUntraced(function*() {
+      const sql = yield* ServiceSql
+      const { sweep } = yield* WebhookSender
+      const deliveries = yield* WebhookDeliveries
+      const wallet = yield* Wallet
+      const { insert, listenAt, operator, playerId } = yield* addListener("flaky")
+      const chance = chanceOf(seed)
+      const good = new Set<number>()
+      const sink = yield* makeSink(({ body }) => {
+        if (chance.pick([true, false])) return chance.pick([500, 302, 404])
+        good.add(JSON.parse(body).data.payment.id)
+        return 200
+      })
+      yield* listenAt(sink.url)
 
-        const answering = { claim: undefined, render: () => ({ status: 201, body: "" }) }
-        const paid = new Set<number>()
-        let refused = 0
-        yield* Effect.forEach(Array.from({ length: 120 }), (_, index) =>
-          Effect.gen(function*() {
-            // every third names a reference that is taken, by another amount; every fifth a way to pay that is unknown
-            const paymentMethod = index % 5 === 4 ? "unknown" : null
-            const externalReference = index % 3 === 2 ? "taken" : index === 0 ? "taken" : `d${index}`
-            const request = { amount: 100 + index, externalReference, paymentMethod, info: null, notes: null }
-            yield* wallet.deposit(operator, playerId, request, answering).pipe(
-              Effect.match({ onFailure: () => void refused++, onSuccess: ({ payment }) => void paid.add(payment.id) })
-            )
-          }))
-        assert.isAbove(refused, 20)
-        assert.isAbove(paid.size, 60)
-        // what is rolled back was never there
-        yield* Effect.ignore(sql.withTransaction(Effect.andThen(insert(), Effect.fail("rolled back"))))
+      const answering = { claim: undefined, render: () => ({ status: 201, body: "" }) }
+      const paid = new Set<number>()
+      let refused = 0
+      yield* Effect.forEach(Array.from({ length: 120 }), (_, index) =>
+        Effect.gen(function*() {
+          // every third names a reference that is taken, by another amount; every fifth a way to pay that is unknown
+          const paymentMethod = index % 5 === 4 ? "unknown" : null
+          const externalReference = index % 3 === 2 ? "taken" : index === 0 ? "taken" : `d${index}`
+          const request = { amount: 100 + index, externalReference, paymentMethod, info: null, notes: null }
+          yield* wallet.deposit(operator, playerId, request, answering).pipe(
+            Effect.match({ onFailure: () => void refused++, onSuccess: ({ payment }) => void paid.add(payment.id) })
+          )
+        }))
+      assert.isAbove(refused, 20)
+      assert.isAbove(paid.size, 60)
+      // what is rolled back was never there
+      yield* Effect.ignore(sql.withTransaction(Effect.andThen(insert(), Effect.fail("rolled back"))))
 
+      yield* sweep
+      for (const delay of delays) {
+        yield* TestClock.adjust(delay * 60_000)
+        yield* sweep
+      }
+      // one in 256 has failed eight times
+      for (;;) {
+        const { items } = yield* deliveries.list({ ...all, scope: [operator.id], status: "failed" })
+        if (items.length === 0) break
+        for (const { id } of items) yield* deliveries.retry(someStaff, id)
         yield* sweep
         for (const delay of delays) {
           yield* TestClock.adjust(delay * 60_000)
           yield* sweep
         }
-        // one in 256 has failed eight times
-        for (;;) {
-          const { items } = yield* deliveries.list({ ...all, scope: [operator.id], status: "failed" })
-          if (items.length === 0) break
-          for (const { id } of items) yield* deliveries.retry(someStaff, id)
-          yield* sweep
-          for (const delay of delays) {
-            yield* TestClock.adjust(delay * 60_000)
-            yield* sweep
-          }
-        }
-        assert.deepStrictEqual(good, paid)
-        // who keeps the ids of events knows each once
-        const ids = new Set(sink.received.map(({ headers }) => headers["x-service-event-id"]))
-        assert.strictEqual(ids.size, paid.size)
-        assert.isAbove(sink.received.length, ids.size)
-      }),
+      }
+      assert.deepStrictEqual(good, paid)
+      // who keeps the ids of events knows each once
+      const ids = new Set(sink.received.map(({ headers }) => headers["x-service-event-id"]))
+      assert.strictEqual(ids.size, paid.size)
+      assert.isAbove(sink.received.length, ids.size)
+    }),
     120_000
   )
 
