@@ -48,6 +48,14 @@ const nodeFlags = {
   nodes: whole("nodes", 16, "How many nodes (3)").pipe(Flag.withDefault(3)),
   players: whole("players", 100_000, "How many players (200)").pipe(Flag.withDefault(200)),
   clients: whole("clients", 1000, "How many clients play them (24)").pipe(Flag.withDefault(24)),
+  restMs: whole(
+    "rest",
+    60_000,
+    "Milliseconds that a client rests between two turns (0: as many calls as the nodes can do)",
+    0
+  ).pipe(
+    Flag.withDefault(0)
+  ),
   leaseSeconds: whole("lease", 60, "Lease of a node, seconds (4)", 2).pipe(Flag.withDefault(4)),
   seed: flags.seed,
   keep: flags.keep,

@@ -172,6 +172,8 @@ export interface ClientOptions {
   readonly lines: ReadonlyArray<Line>
   /** How often the same operation may go out at once, and the share of operations that do; over several lines, all at once. */
   readonly atOnce?: { readonly most: number; readonly share: number }
+  /** Rest between two turns; without one, the service is kept as busy as it can be. */
+  readonly restMs?: number
   readonly isOver: () => boolean
 }
 
@@ -251,6 +253,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
   // first, so that each kind of operation is there however short the run
   yield* lowerLimit(chance.pick(options.seats.slice(0, 1)))
   while (!options.isOver()) {
+    if (options.restMs !== undefined) yield* Effect.sleep(options.restMs)
     const seat = chance.pick(options.seats)
     const draw = chance.below(100)
     if (draw < 34) {

@@ -29,6 +29,8 @@ export interface NodePlan {
   readonly nodes: number
   readonly players: number
   readonly clients: number
+  /** Rest of a client between two turns; 0 keeps the nodes as busy as they can be. */
+  readonly restMs: number
   readonly leaseSeconds: number
   /** How many of each. */
   readonly faults: { readonly [Kind in NodeFault]: number }
@@ -174,6 +176,7 @@ const runOn = Effect.fnUntraced(function*(
           seats,
           lines: [line],
           atOnce: { most: 3, share: 0.15 },
+          ...(plan.restMs === 0 ? {} : { restMs: plan.restMs }),
           chanceOf: (index) => chanceOf(plan.seed, 5000 + half * clientsOfHalf + index),
           isOver: () => isOver
         }),
