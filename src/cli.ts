@@ -1,17 +1,5 @@
-/**
- * Entry point of the back-office command line: nouns and verbs over the staff API of a running service.
- *
- * One JSON document on standard output, or a table on a terminal. Exit 0; 1 for a refusal, whose envelope goes to standard error;
- * 2 for wrong usage, with the usage on standard error.
- */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
-import { runCommandLine } from "./commandLine.ts"
+/** Entry point of the back-office command line. */
+import { keepCompiled } from "./compiled.ts"
 
-await Effect.runPromise(
-  runCommandLine(process.argv.slice(2)).pipe(
-    // not fetch, which gives up on an answer after five minutes: a proof of a large ledger takes what it takes
-    Effect.provide([NodeHttpClient.layerUndici, NodeServices.layer])
-  )
-)
+keepCompiled()
+await import("./runCli.ts")

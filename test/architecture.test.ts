@@ -75,7 +75,8 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const pageRoots = ["src/pages/main.tsx", "src/pages/vite.config.ts"]
 
-const roots = [...pageRoots, "src/main.ts", "src/cli.ts", "src/commandLine.ts", "src/service.ts"]
+const programs = ["main", "cli", "compiled", "runService", "runCli", "commandLine", "service"]
+const roots = [...pageRoots, ...programs.map((name) => `src/${name}.ts`)]
 
 /** The room of a file. A noun's folder has a part in four rooms; the composition roots are in none. */
 const roomOf = (file: string): string | undefined => {
