@@ -6,6 +6,7 @@ import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 import { actions, rolesFor } from "../../src/features/staff/Authorisation.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { BothServers, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { runs } from "../kit/Runs.ts"
 
 // Goal: each operation of the staff API is open to exactly the roles of its table, refuses bad input without an error of its own, and
 // shows secrets once. Method: walks over the served document and over the contract, so that a new operation is covered, on both servers.
@@ -130,7 +131,8 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       assert.deepStrictEqual([wrongMethod.status, wrongMethod.code], [405, "METHOD_NOT_ALLOWED"])
     }))
 
-  // Goal: nothing that can be sent is answered with our own mistake. Method: every endpoint with bodies and queries of every wrong kind.
+  // Goal: nothing that can be sent is answered with our own mistake. Method: every endpoint with bodies and queries of every wrong kind; with a quarter
+  // of them beside every change, another quarter for the next endpoint.
   it.effect("refuses bad input of every kind, without a 5xx", () =>
     Effect.gen(function*() {
       const texts = ["\u0000", "\ud800", "%", "'; --", "x".repeat(3000), "\u202e", "9".repeat(30)]
@@ -150,15 +152,16 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
         ...values.map((value) => JSON.stringify(Object.fromEntries(fields.map((field) => [field, value]))))
       ]
 
-      for (const { action, method, path } of endpoints) {
+      for (const [index, { action, method, path }] of endpoints.entries()) {
+        const some = <A>(all: ReadonlyArray<A>) => all.filter((_, place) => (index + place) % runs(4, 1) === 0)
         const atOnce = { concurrency: action === "ledger.verify" ? 1 : 8 }
         const answers = method === "GET"
-          ? yield* Effect.forEach(texts, (text) => {
+          ? yield* Effect.forEach(some(texts), (text) => {
             const value = encodeURIComponent(text.isWellFormed() ? text : "%EF%BF%BD")
             const query = ["page", "per_page", "operator", "search", "username", "player", "created_from", "active"]
             return Effect.forEach(query, (name) => staffCall(method, `${path}?${name}=${value}`), atOnce)
           }).pipe(Effect.map((found) => found.flat()))
-          : yield* Effect.forEach(bodies, (body) => staffCall(method, path, body), atOnce)
+          : yield* Effect.forEach(some(bodies), (body) => staffCall(method, path, body), atOnce)
         for (const { code, status } of answers) {
           assert.isBelow(status, 500, action)
           if (status >= 400) assert.isString(code, action)

@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
 import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
+import { StreamPeriods } from "../../src/features/figures/LiveStreams.ts"
 import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
 import { BothServers, layerBothServers, staffCall } from "../kit/Backoffice.ts"
 import { pass } from "../kit/Calendar.ts"
@@ -155,8 +156,13 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
     }))
 })
 
-// on the real clock: a stream looks every two seconds
-layer(layerBothServers, { excludeTestServices: true })("live figures", (it) => {
+// on the real clock: overviews are read every two seconds
+const layerBrisk = Layer.provide(
+  layerBothServers,
+  Layer.succeed(StreamPeriods, { everyMs: 50, heartbeatMs: 15_000, recheckMs: 500 })
+)
+
+layer(layerBrisk, { excludeTestServices: true })("live figures", (it) => {
   it.effect("come to open pages when they change, and end with the token", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -179,7 +185,7 @@ layer(layerBothServers, { excludeTestServices: true })("live figures", (it) => {
       assert.strictEqual(others.at(-1)?.state.status, 429)
       assert.isAtLeast(others.length, 10)
       yield* Effect.forEach(others, ({ leave }) => leave)
-      // the role is looked at again within thirty seconds
+      // the role is looked at again
       yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
       yield* stream.until(({ isOver }) => isOver)
       assert.match(stream.state.text, /event: end\ndata: \{"reason":"changed"\}/)

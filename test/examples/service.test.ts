@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { TestClock } from "effect/testing"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
+import { Calendar, dayMs, pass } from "../kit/Calendar.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
+
+const live = Layer.provideMerge(layerTestService(), Calendar.layer)
 
 const deposit = (reference: string) => ({
   amount: 1000,
@@ -16,7 +18,7 @@ const answering = { claim: undefined, render: () => ({ status: 201, body: "" }) 
 
 // Goal: a daily deposit limit opens again at midnight UTC. Method: the real service on a database of its own; the clock is the
 // test's.
-layer(layerTestService())("a service with a database and a clock of its own", (it) => {
+layer(live, { excludeTestServices: true })("a service with a database and a clock of its own", (it) => {
   it.effect("counts deposits by the day", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -29,7 +31,7 @@ layer(layerTestService())("a service with a database and a clock of its own", (i
       const refusal = yield* Effect.flip(wallet.deposit(operator, playerId, deposit("second"), answering))
       assert.deepInclude(refusal, { code: "LIMIT_EXCEEDED" })
 
-      yield* TestClock.adjust("24 hours")
+      yield* pass(dayMs)
       yield* wallet.deposit(operator, playerId, deposit("second"), answering)
       const { player } = yield* wallet.view(operator, playerId)
       assert.strictEqual(player.real, 2000)

@@ -1,7 +1,7 @@
 /** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Context, Deferred, Effect, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -20,6 +20,7 @@ import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicSe
 import { type Call, opened, send } from "./HttpCalls.ts"
 import { together } from "./E2eServer.ts"
 import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
+import { compileCache } from "./ServiceProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService, ServiceSql } from "./TestService.ts"
 
@@ -46,7 +47,8 @@ const portOf = (server: HttpServer.HttpServer["Service"]): number =>
 const logged: Array<string> = []
 
 const collecting = Logger.make((options) => {
-  logged.push(JSON.stringify([options.message, options.cause, Object.entries(options.fiber.context.mapUnsafe)]))
+  const annotations = options.fiber.getRef(References.CurrentLogAnnotations)
+  logged.push(JSON.stringify([options.message, options.cause, annotations]))
 })
 
 /** Both servers of a node; gives their ports. `backofficePort`: where staff reach the back office, when that is not the server's own. */
@@ -131,7 +133,8 @@ export interface CommandOptions {
 const runNode = (args: ReadonlyArray<string>, env: { readonly [name: string]: string | undefined }) =>
   Effect.callback<CommandOutcome>((resume) => {
     const child = spawn(process.execPath, args, {
-      env: { PATH: process.env["PATH"], ...env },
+      // compiled once for all processes of all runs
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ["ignore", "pipe", "pipe"]
     })
     let stdout = ""

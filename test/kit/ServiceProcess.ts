@@ -12,6 +12,9 @@ const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 const movableClock = join(import.meta.dirname, "movableClock.ts")
 const detours = join(import.meta.dirname, "detours.ts")
 
+/** Node's own folder for what it compiled: what is started again and again need not be compiled each time. */
+export const compileCache = join(tmpdir(), "node-compile-cache")
+
 /** What stops a wait that would never end; it measures nothing. */
 const longEnough = "60 seconds"
 
@@ -106,8 +109,7 @@ export const startService = Effect.fnUntraced(function*(
           ...options.detours === undefined
             ? {}
             : { DETOURS: [...options.detours].map((pair) => pair.join("=")).join(",") },
-          // Node's own folder for it: a service that is started again and again need not be compiled each time.
-          NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+          NODE_COMPILE_CACHE: compileCache,
           ...options.environment
         },
         stdio: options.hasMovableClock === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"]

@@ -19,7 +19,8 @@ import {
   type SettlementPolicy,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
-import { type Answer, checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
+import { type Answer, checkLedger, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
+import { runs } from "../kit/Runs.ts"
 import { policies } from "../kit/Policies.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import {
@@ -96,25 +97,25 @@ describe("every order of one round's messages", () => {
   })
 
   const cases = [
-    { name: "real money", length: 5, stake: 100, prize: 250, player: makePlayer({ real: 100 }) },
+    { name: "real money", length: runs(4, 5), stake: 100, prize: 250, player: makePlayer({ real: 100 }) },
     {
       name: "a mixed stake",
-      length: 5,
+      length: runs(4, 5),
       stake: 90,
       prize: 100,
       player: makePlayer({ real: 40, bonus: 100, activeBonus: makeBonus() })
     },
-    { name: "a win of nothing", length: 4, stake: 60, prize: 0, player: makePlayer({ real: 100 }) },
+    { name: "a win of nothing", length: runs(3, 4), stake: 60, prize: 0, player: makePlayer({ real: 100 }) },
     {
       name: "the last of a bonus",
-      length: 4,
+      length: runs(3, 4),
       stake: 100,
       prize: 70,
       player: makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() })
     },
     {
       name: "a bonus that converts",
-      length: 4,
+      length: runs(3, 4),
       stake: 80,
       prize: 90,
       player: makePlayer({ real: 50, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 80 }) })
@@ -136,9 +137,7 @@ describe("every order of one round's messages", () => {
                 : step(messages[kind])
             )
             const expected = kind === "close" ? model.close(1, close()) : model.settle(1, messages[kind])
-            if (JSON.stringify(answerOf(answer)) !== JSON.stringify(expected)) {
-              assert.deepStrictEqual(answerOf(answer), expected, `${kind} in ${sequence.join(", ")}`)
-            }
+            mustEqual(answerOf(answer), expected, () => `${kind} in ${sequence.join(", ")}`)
             if ("reply" in answer && kind !== "close") {
               const ids = answer.reply.entryIds.join()
               if ((first.get(kind) ?? ids) !== ids) assert.fail(`a repeat names other ids in ${sequence.join(", ")}`)
@@ -661,9 +660,9 @@ describe("long traffic", () => {
   }
 
   const traffics = [
-    { name: "messages", all: commands, numRuns: 120 },
-    { name: "messages of protocols", all: protocolCommands, numRuns: 150 },
-    { name: "originals", all: originalCommands, numRuns: 60 }
+    { name: "messages", all: commands, numRuns: runs(15, 120) },
+    { name: "messages of protocols", all: protocolCommands, numRuns: runs(20, 150) },
+    { name: "originals", all: originalCommands, numRuns: runs(10, 60) }
   ]
   for (const { all: any, name, numRuns } of traffics) {
     for (const remembers of ["all", "nothing", "some"] as const) {
@@ -687,7 +686,7 @@ describe("long traffic", () => {
                 if (!cannotDeposit) run(runner, model, command, index)
                 if ("playerId" in command) {
                   const { bonus, real, walletSeq } = runner.player(command.playerId)
-                  assert.deepStrictEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
+                  mustEqual({ real, bonus, walletSeq }, model.balances(command.playerId))
                   checkCounters(runner, model, command.playerId)
                   checkBonuses(runner, model, command.playerId)
                   runner.checkMemory(command.playerId)

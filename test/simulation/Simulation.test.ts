@@ -30,12 +30,12 @@ describe("the simulator", () => {
   })
 
   it("finds no violation in the nodes of a cluster", () => {
-    const violations = Array.from({ length: 10 }, (_, index) => simulate(planOf(index + 1, steps, "nodes")).violations)
+    const violations = Array.from({ length: 4 }, (_, index) => simulate(planOf(index + 1, steps, "nodes")).violations)
     assert.deepStrictEqual(violations.flat(), [])
   })
 
   it("finds no violation in the service", () => {
-    const violations = Array.from({ length: 20 }, (_, index) => simulate(planOf(index + 1, steps)).violations).flat()
+    const violations = Array.from({ length: 8 }, (_, index) => simulate(planOf(index + 1, steps)).violations).flat()
     assert.deepStrictEqual(violations, [])
   })
 })

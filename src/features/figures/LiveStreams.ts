@@ -11,9 +11,14 @@ import { Overviews, type Reading } from "./Overviews.ts"
 const maxStreams = 200
 const maxStreamsOfOne = 10
 
-const everyMs = 2000
-const heartbeatMs = 15_000
-const recheckMs = 30_000
+/** How often a stream looks, says that it is there, and asks again who has it. A reference, so that tests need not wait so long. */
+export const StreamPeriods = Context.Reference<{
+  readonly everyMs: number
+  readonly heartbeatMs: number
+  readonly recheckMs: number
+}>("pitboss/figures/StreamPeriods", {
+  defaultValue: () => ({ everyMs: 2000, heartbeatMs: 15_000, recheckMs: 30_000 })
+})
 
 const full = refuse("RATE_LIMITED", `Too many pages are open: ${maxStreamsOfOne} for one person.`, {
   retry_after_seconds: 30,
@@ -60,6 +65,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
     LiveStreams,
     Effect.gen(function*() {
       const overviews = yield* Overviews
+      const { everyMs, heartbeatMs, recheckMs } = yield* StreamPeriods
       /** Open streams by who has them. */
       const open = new Map<string, number>()
 
