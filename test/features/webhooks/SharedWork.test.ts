@@ -22,10 +22,10 @@ const base = layerBackoffice.pipe(
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
 )
 
-/** A sender of its own, until the scope closes. */
+/** A sender of its own, until the scope closes. It takes every event at once, since the clock stands still, unless a test says otherwise. */
 const startSender = (options: Partial<SenderOptions> = {}) =>
   Effect.map(
-    Layer.build(Layer.fresh(WebhookSender.layerWith(options))),
+    Layer.build(Layer.fresh(WebhookSender.layerWith({ gatherMs: 0, ...options }))),
     (context) => Context.get(context, WebhookSender)
   )
 
@@ -50,6 +50,26 @@ layer(base)("sharing the work", (it) => {
         assert.strictEqual(received.length, 120)
         assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery"])).size, 120)
       }
+    }))
+
+  it.effect("events that are committed within the pause after a fan-out are fanned out together", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { emit, listenAt } = yield* addListener("gathered")
+      const sink = yield* makeSink()
+      yield* listenAt(sink.url)
+      const { sweep } = yield* startSender({ gatherMs: 20, pollMs: 60_000 })
+      yield* sweep
+      const first = yield* emit()
+      yield* sink.arrived(1)
+      const others = [yield* emit(), yield* emit(), yield* emit()]
+      yield* TestClock.adjust(20)
+      yield* sink.arrived(4)
+      const rows = yield* sql<{ readonly id: number; readonly xmin: string }>`
+        SELECT id, xmin::text AS xmin FROM events WHERE id >= ${first} AND fanned_out ORDER BY id`
+      assert.deepStrictEqual(rows.map(({ id }) => Number(id)), [first, ...others])
+      assert.strictEqual(new Set(rows.slice(1).map(({ xmin }) => xmin)).size, 1)
+      assert.notStrictEqual(rows[0]?.xmin, rows[1]?.xmin)
     }))
 
   it.effect("an expired lease of a killed sender is taken over", () =>

@@ -19,7 +19,7 @@ import { addListener, someStaff } from "../../kit/Webhooks.ts"
 const noon = Date.UTC(2026, 10, 20, 12)
 
 // looks by itself once a minute: every look on the way of the clock takes its time
-const live = WebhookSender.layerWith({ pollMs: 60_000 }).pipe(
+const live = WebhookSender.layerWith({ pollMs: 60_000, gatherMs: 0 }).pipe(
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerTestService()),
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
