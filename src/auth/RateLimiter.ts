@@ -88,6 +88,8 @@ const decodeStatus = Schema.decodeUnknownOption(Status)
 export class RateLimiter extends Context.Service<RateLimiter, {
   /** Counts a request, unless the window is used up. `now` in epoch milliseconds. */
   readonly take: (keyId: number, limit: number, now: number) => Effect.Effect<RateLimitStatus>
+  /** As `take`, synchronously; undefined over several nodes, where another one may count. */
+  readonly takeAtOnce: ((keyId: number, limit: number, now: number) => RateLimitStatus) | undefined
   /** The status as it was last heard, without counting anything. */
   readonly look: (keyId: number, limit: number, now: number) => RateLimitStatus
   /** As `take`, of a player of this node, whichever of the operator's keys issued the token. */
@@ -103,6 +105,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
       if (forwarder.node === undefined) {
         return RateLimiter.of({
           take: (keyId, limit, now) => Effect.sync(() => take(keyId, limit, now)),
+          takeAtOnce: take,
           look,
           takeOfPlayer
         })
@@ -130,6 +133,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
               }
             }
           ),
+        takeAtOnce: undefined,
         look,
         takeOfPlayer
       })

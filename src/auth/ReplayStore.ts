@@ -49,6 +49,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   readonly remember: (signature: string, now: number) => boolean
   /** Begins to write a remembered signature with all that wait. Completes when it is durable; fails when the database knew it. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
+  /** As `write`, without a fiber: `done` is called once. */
+  readonly post: (signature: string, now: number, done: (exit: Exit.Exit<void, Failure>) => void) => void
   /** Removes expired signatures: a bounded number at a time, `hasMore` when it was reached. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/ReplayStore") {
@@ -98,6 +100,11 @@ export class ReplayStore extends Context.Service<ReplayStore, {
       const write = (signature: string, now: number): Effect.Effect<void, Failure> =>
         batches.waiting() >= maxWaiting ? Effect.fail(tryAgain) : batches.put({ signature, acceptedAt: now })
 
+      const post: ReplayStore["Service"]["post"] = (signature, now, done) =>
+        batches.waiting() >= maxWaiting
+          ? done(Exit.fail(tryAgain))
+          : batches.post({ signature, acceptedAt: now }, done)
+
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const gone =
@@ -106,7 +113,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return { done: gone.length, hasMore: gone.length >= maxPruned }
       }).pipe(orTryAgain)
 
-      return ReplayStore.of({ remember, write, prune })
+      return ReplayStore.of({ remember, write, post, prune })
     })
   )
 }

@@ -137,9 +137,14 @@ export const integer = (minimum: number, maximum: number) =>
     Schema.isBetween({ minimum, maximum }, { message: `must be between ${minimum} and ${maximum}` })
   )
 
+const idForm = /^[1-9]\d{0,15}$/u
+
+/** As {@link pathId}, without a schema: undefined for what names nothing. */
+export const idInPath = (segment = ""): number | undefined => idForm.test(segment) ? Number(segment) : undefined
+
 /** An id that the service assigned, in a path. Anything else there names nothing. */
 export const pathId = Schema.String.check(
-  Schema.isPattern(/^[1-9]\d{0,15}$/u, { message: "must be an id" })
+  Schema.isPattern(idForm, { message: "must be an id" })
 ).pipe(
   Schema.decodeTo(
     Schema.Number.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),

@@ -48,6 +48,8 @@ export interface Actors<State, Change, Query, Knowledge> {
     done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
     span?: Tracer.AnySpan
   ) => void
+  /** The committed state of `key`, where it is in memory and this process's; undefined: `read` it. */
+  readonly peek: (key: number) => State | undefined
   /** The committed state of `key`. */
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
   /** Reloads the state of a resident actor before its next decision, when the state is stale. */
@@ -451,14 +453,19 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
     isTraced ? traceStep(options.keyName, key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
 
+  const peek = (key: number): State | undefined => {
+    const cell = cells.get(key)
+    if (cell?.state === undefined || cell.isStale || placement.epochOf(key) !== cell.epoch) return undefined
+    cell.wasAsked = true
+    return cell.state
+  }
+
   const read = (key: number): Effect.Effect<State, EngineFailure> =>
     Effect.suspend(() => {
-      const cell = cells.get(key)
-      if (cell?.state !== undefined && !cell.isStale && placement.epochOf(key) === cell.epoch) {
-        cell.wasAsked = true
-        return Effect.succeed(cell.state)
-      }
-      return ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
+      const state = peek(key)
+      return state === undefined
+        ? ask<State, never>(key, (state) => ({ _tag: "Accept", state, reply: state, change: null, idsUsed: 0 }))
+        : Effect.succeed(state)
     })
 
   const renew: Actors<State, Change, Query, Knowledge>["renew"] = (key, isStale) => {
@@ -486,5 +493,5 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     stalledMs: health.stalledMs
   })
 
-  return { ask, post, read, renew, resident: cells.size, writesStalledMs: health.stalledMs }
+  return { ask, post, peek, read, renew, resident: cells.size, writesStalledMs: health.stalledMs }
 })

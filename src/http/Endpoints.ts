@@ -2,6 +2,7 @@ import { type Clock, Context, type Effect, type Types } from "effect"
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { uncountedBytes } from "./AnonymousLimits.ts"
+import type { CurrentOperator } from "../contract/Middleware.ts"
 import type { Take } from "./ExpressLane.ts"
 import { isPath, routerConfig } from "./Methods.ts"
 import { ReadRequest } from "./ReadRequest.ts"
@@ -14,8 +15,19 @@ type Serving = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
+interface Named {
+  readonly method: string
+  readonly path: string
+}
+
+const nameOf = ({ method, path }: Named): string => `${method} ${path}`
+
 interface Endpoint {
+  /** Method and path. */
+  readonly name: string
   readonly serving: Serving
+  /** Undefined: each request needs a fiber. */
+  readonly start: Start | undefined
   /** False: what callers send goes the ordinary way, since its answers may be streams. */
   readonly isDirect: boolean
   /** What the router would tell of it, for the log and the form rules. */
@@ -30,6 +42,22 @@ export interface Found extends FindMyWay.FindResult<Endpoint> {
   /** Monotonic nanoseconds when its head had come. */
   readonly startedAt: bigint
 }
+
+/**
+ * An operator's endpoint from memory: the body of its 200 answer to a request without a query; undefined where something has to be waited
+ * for, or is refused. Changes nothing.
+ */
+export type FromMemory = (caller: CurrentOperator["Service"], params: Found["params"]) => string | undefined
+
+/** How a request that was started without a fiber ends. */
+export interface Ending {
+  /** With status 200 and this body. `lines`: header lines beside those of every answer. */
+  readonly answer: (found: Found, lines: string, body: string) => void
+  readonly serve: (found: Found, serving: Serving) => void
+}
+
+/** Starts a request without a fiber and ends it once, perhaps at once; false: nothing was done, and it goes the ordinary way. */
+export type Start = (found: Found, fromMemory: FromMemory, ending: Ending) => boolean
 
 /** Length of the body, undefined when the router shall read it: of unknown length, large, or to be asked for. */
 const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefined => {
@@ -52,10 +80,13 @@ const unusual = /[#;]|^[^/]/
 export class Endpoints extends Context.Service<Endpoints, {
   /** Notes an endpoint. Authentication, the outermost middleware of each, does that. */
   readonly add: (
-    endpoint: { readonly method: string; readonly path: string },
+    endpoint: Named,
     serving: Serving,
-    isDirect?: boolean
+    options?: { readonly isDirect?: boolean; readonly start?: Start }
   ) => void
+  /** Notes how an endpoint is answered from memory. Its handler does that. */
+  readonly addFromMemory: (endpoint: Named, answer: FromMemory) => void
+  readonly fromMemory: (endpoint: Endpoint) => FromMemory | undefined
   /** Sets what runs the requests that `take` takes. */
   readonly runWith: (run: (found: Found) => void) => void
   readonly take: Take
@@ -65,11 +96,19 @@ export class Endpoints extends Context.Service<Endpoints, {
   /** Of one server: they must not answer on another one's port. */
   static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
     const table = FindMyWay.make<Endpoint>(routerConfig)
+    const inMemory = new Map<string, FromMemory>()
     let run: ((found: Found) => void) | undefined
     return {
-      add: ({ method, path }, serving, isDirect = true) => {
-        if (isPath(path)) table.on(method, path, { serving, isDirect, route: HttpRouter.route("*", path, serving) })
+      add: (endpoint, serving, { isDirect = true, start } = {}) => {
+        const { method, path } = endpoint
+        if (!isPath(path)) return
+        const route = HttpRouter.route("*", path, serving)
+        table.on(method, path, { name: nameOf(endpoint), serving, isDirect, start, route })
       },
+      addFromMemory: (endpoint, answer) => {
+        inMemory.set(nameOf(endpoint), answer)
+      },
+      fromMemory: ({ name }) => inMemory.get(name),
       runWith: (given) => {
         run = given
       },

@@ -4,21 +4,22 @@
  */
 import { Cause, Clock, Context, Effect, Exit, Fiber, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { IncomingMessage } from "node:http"
 import { Api } from "../contract/Api.ts"
 import { Forwarder } from "../cluster/Forwarder.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"
-import { type Headers, linesOf, makeAnswerHeaders } from "./AnswerHeaders.ts"
+import { type Headers, linesOf, makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
 import { openDoor } from "./Door.ts"
-import { Endpoints, type Found } from "./Endpoints.ts"
+import { type Ending, Endpoints, type Found } from "./Endpoints.ts"
 import { servedBy } from "./Forwarding.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
 import { answerCause, bodyText, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
-import { RequestIds } from "./RequestIds.ts"
+import { namedBy, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOf } from "./RequestOrigin.ts"
 import { forRouter } from "./RequestTarget.ts"
@@ -179,11 +180,21 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       write(source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
     }
 
-    yield* openDoor(context)
-    const endpoints = yield* Endpoints
-    endpoints.runWith((found) => {
-      const { handler: { route, serving }, params, request, searchParams, target } = found
-      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+    const headersFor = ({ headers, socket }: IncomingMessage): Headers => {
+      const proto = headers["x-forwarded-proto"]
+      return answerHeaders(() => socket.remoteAddress, typeof proto === "string" ? proto : undefined)
+    }
+
+    /** As `answerDirectly`, of an operator's request that was started without a fiber. */
+    const answerFromMemory: Ending["answer"] = ({ handler, request, source, startedAt, target }, lines, body) => {
+      metrics.observe(request.method, handler.route.path, 200, clock.monotonicTimeNanosUnsafe() - startedAt)
+      const about = `content-type: application/json\r\nx-request-id: ${ids.last(namedBy(source))}\r\n`
+      write(source, target, 200, preparedLines(headersFor(source)) + lines + about, body)
+    }
+
+    /** Runs an endpoint, or what is left of it, in a fiber. */
+    const serve: Ending["serve"] = (found, serving) => {
+      const { handler: { route }, params, request, searchParams, target } = found
       const traced = traces === undefined ? serving : traces.aroundAnswer(
         { method: request.method, traceparent: request.headers["traceparent"], id: ids.of(request) },
         route.path,
@@ -221,6 +232,22 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       target.once("close", () => {
         if (!target.writableEnded) fiber.interruptUnsafe()
       })
+    }
+
+    yield* openDoor(context)
+    const endpoints = yield* Endpoints
+    const ending: Ending = {
+      answer: (found, lines, body) => contain(found.target, () => answerFromMemory(found, lines, body)),
+      serve
+    }
+    endpoints.runWith((found) => {
+      const { handler, request } = found
+      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+      // a trace is about fibers
+      const fromMemory = traces === undefined ? endpoints.fromMemory(handler) : undefined
+      if (fromMemory === undefined || handler.start?.(found, fromMemory, ending) !== true) {
+        serve(found, handler.serving)
+      }
     })
 
     if (traces === undefined) return answered

@@ -39,3 +39,9 @@ export const withRateLimitHeaders = (
       : {})
   })
 }
+
+/** The same as lines, of an answer that is no refusal. */
+export const rateLimitLines = (limiter: RateLimiter["Service"], apiKey: ApiKey, now: number): string => {
+  const { limit, remaining } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
+  return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\n`
+}

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { IncomingMessage } from "node:http"
 import { Entropy } from "../platform/Entropy.ts"
 
 /** Ids that a caller may choose: visible, short, and harmless in a log line. */
@@ -8,6 +9,12 @@ const sane = /^[\x21-\x7e]{1,128}$/
 export interface Named {
   readonly source: object
   readonly headers: { readonly [name: string]: string | undefined }
+}
+
+/** A request of Node.js's by its identity. */
+export const namedBy = (source: IncomingMessage): Named => {
+  const id = source.headers["x-request-id"]
+  return { source, headers: { "x-request-id": typeof id === "string" ? id : undefined } }
 }
 
 /** Request ids: the caller's `X-Request-Id` where it is acceptable, else one that is unique over processes and restarts. */

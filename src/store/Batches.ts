@@ -2,12 +2,14 @@ import { Cause, Deferred, Effect, Exit, FiberSet, type Scope } from "effect"
 
 interface Waiting<Item, A, E> {
   readonly item: Item
-  readonly done: Deferred.Deferred<A, E>
+  readonly done: (exit: Exit.Exit<A, E>) => void
 }
 
 export interface Batches<Item, A, E> {
   /** Puts an item into the next batch at once; the effect waits for its outcome. */
   readonly put: (item: Item) => Effect.Effect<A, E>
+  /** As `put`, without a fiber: `done` is called once, later. */
+  readonly post: (item: Item, done: (exit: Exit.Exit<A, E>) => void) => void
   /** Items that wait for the next batch. */
   readonly waiting: () => number
 }
@@ -26,11 +28,13 @@ export const makeBatches = <Item, A, E>(
 
     /** What goes on with an outcome runs in here: its defect must not keep the others from theirs. */
     const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
+      let exit: Exit.Exit<A, E> | undefined
       try {
-        Deferred.doneUnsafe(done, outcomeOf(item))
+        exit = outcomeOf(item)
+        done(exit)
       } catch (defect) {
         fork(Effect.logError("answer failed", Cause.die(defect)))
-        Deferred.doneUnsafe(done, Exit.die(defect))
+        if (exit === undefined) done(Exit.die(defect))
       }
     }
 
@@ -54,16 +58,21 @@ export const makeBatches = <Item, A, E>(
       step: () => {}
     })
 
+    const post: Batches<Item, A, E>["post"] = (item, done) => {
+      waiting.push({ item, done })
+      if (!isRunning) {
+        isRunning = true
+        fork(runAll)
+      }
+    }
+
     return {
       put: (item) => {
-        const done = Deferred.makeUnsafe<A, E>()
-        waiting.push({ item, done })
-        if (!isRunning) {
-          isRunning = true
-          fork(runAll)
-        }
-        return Deferred.await(done)
+        const deferred = Deferred.makeUnsafe<A, E>()
+        post(item, (exit) => Deferred.doneUnsafe(deferred, exit))
+        return Deferred.await(deferred)
       },
+      post,
       waiting: () => waiting.length
     }
   })

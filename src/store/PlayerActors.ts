@@ -87,6 +87,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
     step: Step<Reply, Error>,
     done: (exit: Exit.Exit<Reply, Error | ActorRefusal>) => void
   ) => void
+  /** As `read`, synchronously; undefined where something has to be waited for, or refused. */
+  readonly peek: (operatorId: number | null, playerId: number) => Player | undefined
   /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
   /** Has a player in memory read again before anything more is decided, where what is remembered is as said. */
@@ -133,6 +135,13 @@ export class PlayerActors extends Context.Service<PlayerActors, {
               checked(operatorId, step),
               (exit) => done(Exit.mapError(exit, refusingFor(playerId)<Error | ActorRefusal>))
             ),
+          peek: (operatorId, playerId) => {
+            const player = actors.peek(playerId)
+            return player === undefined || operatorId !== null && player.operatorId !== operatorId ||
+                hasBonusDue(player, clock.currentTimeMillisUnsafe())
+              ? undefined
+              : player
+          },
           read: (operatorId, playerId) =>
             Effect.matchEffect(actors.read(playerId), {
               onFailure: (failure) => Effect.fail(toRefusal(failure, playerId)),

@@ -26,6 +26,7 @@ export const together = (
   return PlayerActors.of({
     ask: (operatorId, playerId, step) => at(playerId).ask(operatorId, playerId, step),
     post: (operatorId, playerId, step, done) => at(playerId).post(operatorId, playerId, step, done),
+    peek: (operatorId, playerId) => at(playerId).peek(operatorId, playerId),
     read: (operatorId, playerId) => at(playerId).read(operatorId, playerId),
     renew: (playerId, isStale) => at(playerId).renew(playerId, isStale),
     resident: () => nodes.reduce((sum, { resident }) => sum + resident(), 0),

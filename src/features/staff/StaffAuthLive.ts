@@ -199,7 +199,7 @@ export const StaffAuthLive = Layer.effect(
 
       // A caller that goes away must not stop halfway what it asked for.
       const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
-      endpoints.add(endpoint, serving, false)
+      endpoints.add(endpoint, serving, { isDirect: false })
       return serving
     })
   })

@@ -91,7 +91,7 @@ export const StaffDoorLive = Layer.effect(
         return isRefused ? Effect.fail(foreign) : guarded
       }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
       const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
-      endpoints.add(endpoint, serving, false)
+      endpoints.add(endpoint, serving, { isDirect: false })
       return serving
     })
   })

@@ -1,7 +1,8 @@
 /** Handlers of balances and the ledger for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../contract/Api.ts"
+import { Api, OperatorApi } from "../../contract/Api.ts"
+import { idInPath } from "../../contract/Fields.ts"
 import { CurrentOperator } from "../../contract/Middleware.ts"
 import { Originals } from "../originals/Originals.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
@@ -9,6 +10,7 @@ import { Ledger, type LedgerFilters } from "./Ledger.ts"
 import type { PastBalances } from "./PastBalances.ts"
 import { Wallet, type WalletView } from "./Wallet.ts"
 import type { Wallet as WalletFields, WalletAtMoment } from "./WalletResource.ts"
+import { Endpoints } from "../../http/Endpoints.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { entryFields } from "./Entries.ts"
 import { proofFields } from "../originals/OriginalHandlers.ts"
@@ -66,6 +68,12 @@ export const WalletHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const ledger = yield* Ledger
     const originals = yield* Originals
+    const endpoints = yield* Endpoints
+    endpoints.addFromMemory(OperatorApi.groups.wallet.endpoints.get, ({ operator }, { player }) => {
+      const playerId = idInPath(player)
+      const view = playerId === undefined ? undefined : wallet.viewAtOnce(operator, playerId)
+      return view === undefined ? undefined : JSON.stringify({ data: walletFields(view) })
+    })
     return handlers
       .handle("get", ({ params, query }) =>
         Effect.gen(function*() {

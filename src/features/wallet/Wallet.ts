@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Entry } from "../../domain/Change.ts"
 import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
+import { oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
 import type { Operator } from "../../domain/Operator.ts"
@@ -37,6 +38,8 @@ export interface Answering<in Reply> {
 export class Wallet extends Context.Service<Wallet, {
   /** The committed balances of a player (SPEC section 2.3). */
   readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
+  /** As `view`, synchronously; undefined where something has to be waited for, or refused. */
+  readonly viewAtOnce: (operator: Operator, playerId: number) => WalletView | undefined
   /** As `view`, of any player, for staff. */
   readonly staffView: (playerId: number) => Effect.Effect<WalletView, ActorRefusal>
   /** Credits a deposit, or finds the one that the reference names (SPEC section 4.4). */
@@ -67,6 +70,14 @@ export class Wallet extends Context.Service<Wallet, {
         const threshold = yield* thresholds.convert(kycWithdrawalThreshold, { currency: player.currency, base })
         return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
       })
+
+      const viewAtOnce = ({ currency, id, kycWithdrawalThreshold }: Operator, playerId: number) => {
+        const player = actors.peek(id, playerId)
+        if (player === undefined) return undefined
+        if (kycWithdrawalThreshold !== null && player.currency !== currency) return undefined
+        const threshold = thresholdIn(kycWithdrawalThreshold, oneForOne)
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+      }
 
       const staffView = Effect.fn("Wallet.staffView")(function*(playerId: number) {
         const player = yield* actors.read(null, playerId)
@@ -99,7 +110,7 @@ export class Wallet extends Context.Service<Wallet, {
           actors.ask(operatorId, playerId, correctionStep(correction))
       )
 
-      return Wallet.of({ view, staffView, deposit, correct })
+      return Wallet.of({ view, viewAtOnce, staffView, deposit, correct })
     })
   )
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../contract/Middleware.ts"
@@ -22,11 +22,11 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { Endpoints } from "../Endpoints.ts"
+import { Endpoints, type Start } from "../Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { signedBody } from "../SignedBody.ts"
-import { rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
+import { rateLimited, rateLimitLines, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 import { AnonymousLimits } from "../AnonymousLimits.ts"
 import { targetOf } from "../RequestTarget.ts"
 
@@ -142,16 +142,53 @@ export const OperatorAuthLive = Layer.effect(
           : Effect.fail(refusal)
       }
 
+      /** Answers what became of a request with the key, refusals included. */
+      const answeredAs = (
+        { caller: { apiKey } }: OperatorCredential,
+        request: HttpServerRequest.HttpServerRequest,
+        served: ReturnType<typeof serveRead>
+      ) =>
+        Effect.map(
+          answering()(counting(request, apiKey.key)(served)),
+          (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
+        )
+
+      /** The same checks without a fiber, where none of them refuses and the answer is in memory. */
+      const start: Start = (found, fromMemory, ending) => {
+        const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
+          found.source
+        const { method, url } = found.request
+        const isPlain = typeof key === "string" && typeof signature === "string" && typeof timestamp === "string" &&
+          typeof nonce !== "object" && !url.includes("?")
+        if (!isPlain || limiter.takeAtOnce === undefined) return false
+        const now = clock.currentTimeMillisUnsafe()
+        const credential = credentials.rememberedOperator(key, now)
+        if (credential === undefined || credential.allowed.length > 0) return false
+        const { caller, signingKey } = credential
+        const { apiKey, operator } = caller
+        const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce) ??
+          refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature)
+        if (refusal !== undefined || limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now).remaining === 0) {
+          return false
+        }
+        const message = { method, uri: url, timestamp, nonce, body: found.request.body }
+        if (!verify(signingKey, message, signature)) return false
+        const body = fromMemory(caller, found.params)
+        if (body === undefined || !replays.remember(signature, now)) return false
+        limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
+        replays.post(signature, now, (exit) =>
+          Exit.isSuccess(exit)
+            ? ending.answer(found, rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
+            : ending.serve(found, answeredAs(credential, found.request, Effect.failCause(exit.cause))))
+        return true
+      }
+
       const runHere = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Served => {
         const headers = signedHeaders(request.headers, "x-api-key")
         if (headers === undefined) return counting(request)(Effect.fail(noCredentials))
         const { key } = headers
         const serveAs = (credential: OperatorCredential, now: number) =>
-          Effect.map(
-            answering()(counting(request, key)(serve(request, headers, credential, now))),
-            (response) =>
-              withRateLimitHeaders(limiter, response, credential.caller.apiKey, clock.currentTimeMillisUnsafe())
-          )
+          answeredAs(credential, request, serve(request, headers, credential, now))
         const now = clock.currentTimeMillisUnsafe()
         const remembered = credentials.rememberedOperator(key, now)
         return remembered === undefined
@@ -169,7 +206,7 @@ export const OperatorAuthLive = Layer.effect(
 
       // a caller that disconnects must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)
-      endpoints.add(endpoint, serving)
+      endpoints.add(endpoint, serving, { start })
       return serving
     })
   })

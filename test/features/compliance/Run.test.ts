@@ -42,6 +42,7 @@ const layerActors = Layer.succeed(
           ? Effect.die(new Error("this player cannot be asked"))
           : Effect.fail(refuse("TRY_AGAIN", "not now"))
       }),
+    peek: () => undefined,
     read: () => Effect.die("nothing is read"),
     post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
     renew: () => undefined,

@@ -44,6 +44,7 @@ const layerActors = Layer.succeed(
   PlayerActors,
   PlayerActors.of({
     ask: () => Effect.die("nothing is asked"),
+    peek: () => undefined,
     read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
     post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
     renew: () => undefined,
