@@ -1,18 +1,17 @@
 /**
- * On which days a player did what the reports count players for, so that "how many different players from this day to that
- * one" is a sum.
+ * Days of activity of a player, kept so that the number of distinct players of any range of days is a sum.
  *
- * A player is counted on each day of activity together with the day of activity before it. Of all days of one player in a
- * range, exactly one has its day before outside: the first. So the different players of a range are the visits on its days
- * whose day before lies before the range, added up, however many players there are.
+ * Each day of activity is counted together with the previous one. Within a range, exactly one of a player's days has its previous day outside: the
+ * first. The distinct players of a range are therefore the sum of visits on its days whose previous day lies before the range, whatever the number of
+ * players.
  *
  * Days are numbered from 1970-01-01, UTC.
  */
 
-/** What a player is remembered for. */
+/** Kinds of activity stored per player. */
 export type ActivityKind = "rng" | "live" | "deposit" | "withdrawal"
 
-/** What players are counted for: `casino` is `rng` or `live`, a player of both once. */
+/** Kinds of distinct-player counts: `casino` is the union of `rng` and `live`. */
 export type VisitKind = ActivityKind | "casino"
 
 /** The last day of activity and the one before it. */
@@ -23,7 +22,7 @@ interface Days {
 
 export interface Activity extends Readonly<Record<ActivityKind, Days>> {}
 
-/** One player more, or less, on `day` whose day before was `previousDay`. */
+/** Adds (or, negative, removes) players on `day` whose previous day of activity is `previousDay`. */
 export interface Visit {
   readonly kind: VisitKind
   readonly day: number
@@ -31,23 +30,22 @@ export interface Visit {
   readonly players: 1 | -1
 }
 
-/** The longest range of a report in days. */
+/** Longest range of a report, in days. */
 export const maxReportDays = 366
 
-/** A day before all days of activity, further than any range reaches. */
+/** Sentinel before all days of activity, outside every range. */
 export const never = -999
 
 const noDays: Days = { last: never, before: never }
 
 export const noActivity: Activity = { rng: noDays, live: noDays, deposit: noDays, withdrawal: noDays }
 
-/** No range that holds `day` begins so early that it matters how long before it a day was: they are all one. */
+/** Clamps the previous day: no range that contains `day` begins earlier, so all older days are equivalent. */
 const previousOf = (day: number, previous: number): number => Math.max(previous, day - maxReportDays)
 
 /**
- * The visits that make `day` one of the days. A clock may stand a little behind the one that made the entry before, around
- * midnight, when another process wrote it: then the day goes in between. One that goes back further than the last two days of
- * activity is not counted, since what stood before it is not known any more.
+ * Visits that add `day`. Around midnight a clock may lag behind the one of the process that wrote the previous entry: the day is then inserted
+ * between the two. A day before the last two days of activity is not counted, since its previous day is no longer known.
  */
 const visitsOf = (kind: VisitKind, { before, last }: Days, day: number): ReadonlyArray<Visit> => {
   if (day > last) return [{ kind, day, previousDay: previousOf(day, last), players: 1 }]
@@ -62,20 +60,20 @@ const visitsOf = (kind: VisitKind, { before, last }: Days, day: number): Readonl
 const withDay = ({ before, last }: Days, day: number): Days =>
   day > last ? { last: day, before: last } : { last, before: Math.max(before, day) }
 
-/** The last two days of either: `casino` is not kept, it follows from its parts. */
+/** The latest two days of both: `casino` is not stored but derived from `rng` and `live`. */
 const union = (a: Days, b: Days): Days => {
   const last = Math.max(a.last, b.last)
   const before = (days: Days): number => days.last < last ? days.last : days.before
   return { last, before: Math.max(before(a), before(b)) }
 }
 
-/** Whether the day is noted already; what asks once per bet. */
+/** True when the day is already recorded; checked once per bet. */
 export const isNoted = (activity: Activity, kind: ActivityKind, day: number): boolean => {
   const { before, last } = activity[kind]
   return last === day || day <= before
 }
 
-/** Notes the day, with the visits that it adds. Of a day that {@link isNoted} there are none. */
+/** Records the day and returns the visits that it adds; none when {@link isNoted}. */
 export const noteDay = (
   activity: Activity,
   kind: ActivityKind,

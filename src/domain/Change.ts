@@ -33,18 +33,18 @@ export const entryTypes = [
   "chargeback"
 ] as const
 
-/** SPEC section 2.4. */
+/** Types of ledger entries (SPEC section 2.4). */
 export type EntryType = (typeof entryTypes)[number]
 
-/** The types of entries that are a game's. */
+/** Types of ledger entries posted by games. */
 export type CasinoEntryType = "casino_bet" | "casino_win" | "casino_rollback"
 
-/** One ledger entry. `amount` is signed; `balanceAfter` is the balance of its wallet with it. Minor units. */
+/** Ledger entry. `amount` is signed, `balanceAfter` is the resulting balance of its wallet. Minor units. */
 export interface Entry {
   readonly id: number
   readonly playerId: number
   readonly operatorId: number
-  /** One more than the player's entry before, without a gap. */
+  /** Sequence number per player, without a gap. */
   readonly seq: number
   readonly wallet: WalletKind
   readonly type: EntryType
@@ -66,7 +66,7 @@ export const paymentStatuses = ["new", "allowed", "paid", "rejected", "cancelled
 
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
-/** A deposit or a withdrawal with all that is kept of it. Minor units, epoch milliseconds. */
+/** Deposit or withdrawal with all stored fields. Minor units, epoch milliseconds. */
 export const Payment = Schema.Struct({
   id: Schema.Number,
   operatorId: Schema.Number,
@@ -82,9 +82,9 @@ export const Payment = Schema.Struct({
   bankName: Schema.NullOr(Schema.String),
   rejectReason: Schema.NullOr(Schema.String),
   isReversed: Schema.Boolean,
-  /** Who approved a withdrawal first, as the audit log names them. */
+  /** First approver of a withdrawal, as an audit log label. */
   firstApprovedBy: Schema.NullOr(Schema.String),
-  /** Who approved it after the first; null where one approval was enough. */
+  /** Second approver; null when one approval was enough. */
   secondApprovedBy: Schema.NullOr(Schema.String),
   createdAt: Instant,
   paidAt: Schema.NullOr(Instant),
@@ -95,27 +95,27 @@ export const Payment = Schema.Struct({
 
 export type Payment = typeof Payment.Type
 
-/** A round to write; `isNew` claims that no row of it exists yet. */
+/** Round to write; `isNew` claims that it has no row yet. */
 export interface RoundChange {
   readonly round: Round
   readonly isNew: boolean
 }
 
-/** A payment to write; `isNew` claims that neither it nor its external reference exists yet. */
+/** Payment to write; `isNew` claims that neither its id nor its external reference exists yet. */
 export interface PaymentChange {
   readonly payment: Payment
   readonly isNew: boolean
 }
 
-/** A player's bonus to write; `isNew` claims that no row of it exists yet. */
+/** Player's bonus to write; `isNew` claims that it has no row yet. */
 export interface BonusChange {
   readonly bonus: PlayerBonus
   readonly isNew: boolean
-  /** Kept with a new one. */
+  /** Written for new bonuses only. */
   readonly note: string | null
 }
 
-/** A promo code redeemed. It claims that the player has not redeemed the code before, and that the code is not used up. */
+/** Redemption of a promo code. Claims that the player has not redeemed the code before and that the code is not used up. */
 export interface Redemption {
   readonly id: number
   readonly promoCodeId: number
@@ -125,14 +125,14 @@ export interface Redemption {
   readonly createdAt: number
 }
 
-/** A round of an original as it is kept: with the server seed, all that is needed to make its outcome again. */
+/** Stored round of an original; with the server seed, sufficient to recompute its outcome. */
 export interface OriginalRound {
-  /** Also the round's name in the ledger. */
+  /** Also the round id in the ledger. */
   readonly id: number
   readonly playerId: number
   readonly operatorId: number
   readonly gameId: number
-  /** The built-in game, whatever the catalogue says later. */
+  /** Name of the built-in game at the time of the round; later changes of the catalogue do not apply. */
   readonly original: string
   readonly seedId: number
   readonly nonce: number
@@ -147,7 +147,7 @@ export interface OriginalRound {
   readonly createdAt: number
 }
 
-/** A webhook event. `data` is complete but for the player's short form, which the store adds where the event has a player. */
+/** Webhook event. `data` is complete except for the player summary, which the store adds to events of a player. */
 export interface Event {
   readonly id: number
   readonly operatorId: number
@@ -168,17 +168,17 @@ export interface GameSession {
   readonly expiresAt: number
 }
 
-/** A session that takes no more bets. */
+/** Wallet session closed to new bets. */
 export interface EndedSession {
   readonly id: number
   readonly playerId: number
   /** Epoch milliseconds. */
   readonly endedAt: number
-  /** Whether it was exchanged for another; else its launch came to nothing. */
+  /** True when exchanged for another session; false when its launch failed. */
   readonly exchanged: boolean
 }
 
-/** A line of the audit log. */
+/** Audit log line. */
 export interface AuditRecord {
   readonly id: number
   readonly at: number
@@ -193,22 +193,19 @@ export interface AuditRecord {
   readonly reason: string | null
 }
 
-/** Something written about the player, for staff. */
+/** Staff note on a player. */
 export interface PlayerNote {
   readonly id: number
   readonly operatorId: number
   readonly playerId: number
-  /** As the audit log names who acts. */
+  /** Audit log label of the author. */
   readonly author: string
   readonly text: string
   /** Epoch milliseconds. */
   readonly createdAt: number
 }
 
-/**
- * The settings of a player that decisions read, as they are to stand: always all of them, so that of several in one commit the
- * last is the whole truth.
- */
+/** Settings of a player that decisions read, as written. Always complete, so that the last of several in one commit wins. */
 export interface PlayerSettings extends
   Pick<
     Player,
@@ -227,25 +224,25 @@ export interface PlayerSettings extends
   readonly updatedAt: number
 }
 
-/** Where money of a game comes from or goes to. */
+/** Origin or destination of a game's money. */
 export interface CasinoSource {
   readonly providerId: number
-  /** As the game was when its round was opened; money of no round counts as of a game of chance (`rng`). */
+  /** Type of the game when its round was opened; money outside any round counts as `rng`. */
   readonly isLive: boolean
 }
 
 export type Figure = "rounds" | "bets" | "wins" | "bonus_conversions" | "deposits" | "chargebacks" | "withdrawals"
 
-/** An amount for one figure of one day. */
+/** Amount added to one figure of one day. */
 export interface Count {
   readonly figure: Figure
-  /** Numbered from 1970-01-01, UTC. */
+  /** Day number from 1970-01-01, UTC. */
   readonly day: number
-  /** Null for what is not of a game. */
+  /** Null for money that belongs to no game. */
   readonly source: CasinoSource | null
-  /** Signed; for `rounds` how many. */
+  /** Signed minor units; for `rounds` the number of rounds. */
   readonly amount: number
-  /** How much of `bets` is bonus money. */
+  /** Bonus money included in `bets`. */
   readonly bonusAmount: number
 }
 
@@ -258,16 +255,16 @@ export interface Change {
   readonly endedSessions: ReadonlyArray<EndedSession>
   readonly bonuses: ReadonlyArray<BonusChange>
   readonly redemptions: ReadonlyArray<Redemption>
-  /** Claims that no round of the same server seed has the same nonce. */
+  /** Claims that each nonce of a server seed is new. */
   readonly originalRounds: ReadonlyArray<OriginalRound>
   readonly seeds: ReadonlyArray<SeedChange>
-  /** Null leaves the settings as they are. */
+  /** Null leaves the settings unchanged. */
   readonly settings: PlayerSettings | null
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
-  /** What the reports add up. */
+  /** Amounts to add to the report figures. */
   readonly counts: ReadonlyArray<Count>
   readonly visits: ReadonlyArray<Visit>
 }

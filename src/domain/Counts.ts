@@ -1,16 +1,14 @@
-/**
- * Figures that ledger entries add to in reports (`docs/decisions/0018-reports.md`), in minor units of the player's currency.
- */
+/** Report figures that ledger entries add to (`docs/decisions/0018-reports.md`), in minor units of the player's currency. */
 import type { CasinoSource, Count, EntryType, WalletKind } from "./Change.ts"
 
 const dayMs = 86_400_000
 
-/** The number of the day that holds an instant of epoch milliseconds. */
+/** Day number of an instant in epoch milliseconds. */
 export const dayOf = (at: number): number => Math.floor(at / dayMs)
 
 /**
- * The count of an entry, undefined when no figure counts it. A rollback counts against what it takes back: it gives a stake
- * back, or takes a win. A tournament's prize is no win of a round, so that taking one back, which has no source, is none either.
+ * Count of an entry; undefined when no report figure includes it. A rollback is subtracted from the figure of its target: stakes or wins. A
+ * tournament prize is not a win of a round; its rollback has no source and is not counted.
  */
 export const countOf = (
   entry: { readonly wallet: WalletKind; readonly type: EntryType; readonly amount: number },

@@ -8,35 +8,35 @@ import type { Player } from "./player/Player.ts"
 import type { Refusal } from "./Refusal.ts"
 import type { Query, Round, Transaction } from "./settlement/Rounds.ts"
 
-/** What the store says about the ids of a `Query`: null where there is nothing under the id. */
+/** Results of a `Query` by id: null when the store has no row. */
 export interface Knowledge {
   readonly transactions: ReadonlyMap<string, Transaction | null>
   readonly rounds: ReadonlyMap<string, Round | null>
-  /** Finished ones, each with the open rounds that hold a stake of it now. */
+  /** Finished bonuses, each with its number of open rounds that hold a stake of it now. */
   readonly bonuses: ReadonlyMap<number, PlayerBonus | null>
   /** By external reference. */
   readonly payments: ReadonlyMap<string, Payment | null>
-  /** The player's own. */
+  /** Payments of this player only. */
   readonly paymentsById: ReadonlyMap<number, Payment | null>
   readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
-  /** The player's own; null where there are none, undefined where they were not looked up. */
+  /** Seeds of this player; null when there are none, undefined when not looked up. */
   readonly seeds: PlayerSeeds | null | undefined
 }
 
-/** The standing of a promo code for one player. */
+/** State of a promo code for one player. */
 interface PromoStanding {
   readonly isUsedUp: boolean
   /** By this player. */
   readonly isRedeemed: boolean
 }
 
-/** The circumstances of a decision. */
+/** Inputs of a decision beside the player and the command. */
 export interface Context {
   /** Epoch milliseconds. */
   readonly now: number
-  /** The first of the ids that the decision may give to what it makes, as many as it needs. */
+  /** First of a sequence of ids that the decision may assign. */
   readonly firstId: number
-  /** What the store said when this decision was asked before; absent on the first ask. */
+  /** Results of the lookup that this decision asked for; absent on the first attempt. */
   readonly known: Knowledge | undefined
 }
 
@@ -44,9 +44,9 @@ export interface Accept<out Reply> {
   readonly _tag: "Accept"
   readonly state: Player
   readonly reply: Reply
-  /** Null when there is nothing to write, as for a replay. */
+  /** Null when there is nothing to write, for example for a replay. */
   readonly change: Change | null
-  /** How many ids were given away, from `firstId` on. */
+  /** Number of ids assigned, starting at `firstId`. */
   readonly idsUsed: number
 }
 
@@ -55,7 +55,7 @@ export interface Refuse<out Error> {
   readonly error: Error
 }
 
-/** Cannot be decided before the store has been asked. */
+/** The decision needs these ids looked up in the store first. */
 export interface Missing {
   readonly _tag: "Missing"
   readonly query: Query
@@ -63,10 +63,10 @@ export interface Missing {
 
 export type Decision<Reply, Error = Refusal> = Accept<Reply> | Refuse<Error> | Missing
 
-/** A rule with its command filled in, as a player's actor runs it. */
+/** A rule with its command bound, executed by the player's actor. */
 export type Step<Reply, Error = Refusal> = (player: Player, context: Context) => Decision<Reply, Error>
 
-/** Accepts without writing anything. */
+/** Accepts with a reply and nothing to write. */
 export const answer = <Reply>(state: Player, reply: Reply): Accept<Reply> => ({
   _tag: "Accept",
   state,

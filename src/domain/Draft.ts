@@ -1,6 +1,6 @@
 /**
- * A player in the middle of one decision. Rules post to a draft step by step; `accept` turns it into the next player and the
- * change to write, and a draft that is dropped leaves no trace. Lives inside one call of one pure rule, never longer.
+ * Mutable working copy of a player during one decision. Rules post to it step by step; `accept` turns it into the next player and the change to
+ * write, and a dropped draft leaves no trace. Never outlives one call of a pure rule.
  */
 import {
   asActivated,
@@ -42,7 +42,7 @@ import {
   transactionsCarried
 } from "./settlement/Rounds.ts"
 
-/** What an entry is about, beside its wallet, type and amount. */
+/** References of a ledger entry. */
 export interface EntryReferences {
   readonly paymentRequestId?: number
   readonly gameId?: number | null
@@ -50,19 +50,19 @@ export interface EntryReferences {
   readonly playerBonusId?: number | null
 }
 
-/** What an entry of a game is about. */
+/** References of a game's ledger entry. */
 export interface CasinoReferences extends EntryReferences {
-  /** Null when it belongs to no result of a game: taking back a tournament's prize. */
+  /** Null when it does not count towards a game's result: the rollback of a tournament prize. */
   readonly source: CasinoSource | null
 }
 
 const dayMs = 86_400_000
 
-/** Whether bonus money may come to the player at `now`: an account in use, which is not kept from bonuses. */
+/** True when the player may receive bonus money at `now`: active account, not excluded and not restricted from bonuses. */
 export const mayReceiveBonuses = (player: Player, now: number): boolean =>
   player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
 
-/** Whether time alone has ended the player's bonus or opened the way for the next one. */
+/** True when the running bonus has expired by `now`, or none runs and a pending one can be activated. */
 export const hasBonusDue = (player: Player, now: number): boolean =>
   player.activeBonus === null
     ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
@@ -88,7 +88,7 @@ export class Draft {
   private readonly entries: Array<Entry> = []
   private readonly newTransactions: Array<Transaction> = []
   private readonly roundChanges: Array<RoundChange> = []
-  /** Made when there is one: most decisions write no bonus. */
+  /** Allocated on first use: most decisions write no bonus. */
   private bonusChanges: Map<number, BonusChange> | undefined
   private readonly events: Array<Event> = []
   private readonly counts: Array<Count> = []
@@ -96,7 +96,7 @@ export class Draft {
   private visits: ReadonlyArray<Visit> = noChange.visits
   private readonly day: number
   private bonusGrants: Player["bonusGrants"]
-  /** How many entries the wallet sequence has counted, and where it stood then. */
+  /** Number of entries already covered by the wallet sequence, and its value then. */
   private entriesCounted = 0
   private walletSeqCounted: number
 
@@ -120,7 +120,7 @@ export class Draft {
     this.bonusGrants = player.bonusGrants
     this.rounds = player.rounds
     this.transactions = player.transactions
-    // changes that are due by time come before the decision
+    // changes due by time precede the decision
     if (hasBonusDue(player, context.now)) {
       if (this.activeBonus !== null) this.endBonus("expired")
       this.activateNext(player)
@@ -131,7 +131,7 @@ export class Draft {
     return this.nextId++
   }
 
-  /** Posts one entry and gives its id. Zero posts nothing: a ledger entry moves money. */
+  /** Posts a ledger entry and returns its id. Zero posts nothing. */
   post(
     wallet: WalletKind,
     type: CasinoEntryType,
@@ -152,7 +152,7 @@ export class Draft {
   ): number | undefined {
     if (amount === 0) return undefined
     const balanceAfter = wallet === "real" ? this.real += amount : this.bonus += amount
-    // no rule lets it come to this; if one does, nothing is written rather than something inexact
+    // unreachable by the rules; an inexact balance must never be written
     if (!Number.isSafeInteger(balanceAfter)) throw new RangeError(`a balance of player ${this.player.id} is not exact`)
     if (wallet === "real") this.realUpdatedAt = this.now
     else this.bonusUpdatedAt = this.now
@@ -181,7 +181,7 @@ export class Draft {
     return id
   }
 
-  /** Has the player counted for this day. */
+  /** Records an activity of the player on this day. */
   visit(kind: ActivityKind): void {
     if (isNoted(this.activity, kind, this.day)) return
     const noted = noteDay(this.activity, kind, this.day)
@@ -189,24 +189,24 @@ export class Draft {
     this.visits = this.visits.length === 0 ? noted.visits : [...this.visits, ...noted.visits]
   }
 
-  /** Counts a round that was opened then, once it has a bet or a win. */
+  /** Counts a round on the day it was opened, once it has a bet or a win. */
   countRound(source: CasinoSource, openedAt = this.now): void {
     this.counts.push({ figure: "rounds", day: dayOf(openedAt), source, amount: 1, bonusAmount: 0 })
   }
 
-  /** Counts a withdrawal that is paid out: its entry was posted when it was asked for. */
+  /** Counts a paid withdrawal: its ledger entry was posted with the request. */
   countPayout(amount: number): void {
     this.counts.push({ figure: "withdrawals", day: this.day, source: null, amount, bonusAmount: 0 })
     this.visit("withdrawal")
   }
 
-  /** Carries a message and has it written. */
+  /** Adds a provider transaction to the carried ones and to the change. */
   record(transaction: Transaction): void {
     this.transactions = append(this.transactions, transaction.transactionId, transaction)
     this.newTransactions.push(transaction)
   }
 
-  /** Carries a message that the store knew, and its round, so that the next retry is answered from memory. */
+  /** Carries a transaction loaded from the store, and its round, so that the next retry is answered from memory. */
   recall(transaction: Transaction, round: Round | null): void {
     if (placeOfTransaction(this.transactions, transaction.providerId, transaction.transactionId) < 0) {
       this.transactions = append(this.transactions, transaction.transactionId, transaction)
@@ -216,7 +216,7 @@ export class Draft {
     }
   }
 
-  /** The player with what was recalled; nothing else of the draft. */
+  /** The player with the recalled records and no other change of this draft. */
   get unchanged(): Player {
     return this.transactions === this.player.transactions && this.rounds === this.player.rounds
       ? this.player
@@ -227,12 +227,12 @@ export class Draft {
       }
   }
 
-  /** Carries a message as taken back. The rollback's own row is what is written. */
+  /** Marks a carried transaction as rolled back. Only the rollback's own row is written. */
   markRolledBack(target: Transaction): void {
     this.carryAs(target, { ...target, rolledBack: true })
   }
 
-  /** Carries a message as standing again, whose rollback was taken back; `lost` of its bonus part could not be taken again. */
+  /** Marks a carried transaction as valid again after its rollback was rolled back; `lost` is the bonus part that could not be debited again. */
   markReinstated(target: Transaction, lost: number): void {
     this.carryAs(target, {
       ...target,
@@ -242,7 +242,7 @@ export class Draft {
     })
   }
 
-  /** Whether it was carried before or came from the store: what follows in the same decision must see it. */
+  /** Carries the new state whether the target was carried or came from the store: later steps of the same decision must see it. */
   private carryAs(target: Transaction, next: Transaction): void {
     const place = placeOfTransaction(this.transactions, target.providerId, target.transactionId)
     this.transactions = place < 0
@@ -250,7 +250,7 @@ export class Draft {
       : replace(this.transactions, place, next)
   }
 
-  /** Puts a round's next form in place of the one before, newest last, and has it written. */
+  /** Replaces a round by its next state, as the newest, and adds it to the change. */
   writeRound(round: Round, isNew: boolean): void {
     const place = isNew ? -1 : placeOfRound(this.rounds, round.gameId, round.roundId)
     this.rounds = append(place < 0 ? this.rounds : remove(this.rounds, place), round.roundId, round)
@@ -268,7 +268,7 @@ export class Draft {
     })
   }
 
-  /** Counts a stake towards the running bonus and gives what it added. */
+  /** Counts a stake towards the running bonus and returns the wagered amount added. */
   wager(stake: number, gameId: number, gameType: GameType): number {
     const bonus = this.activeBonus
     if (bonus === null) return 0
@@ -278,8 +278,7 @@ export class Draft {
   }
 
   /**
-   * Grants a bonus: paid to the real wallet at once where there is nothing to wager, in the queue while another one runs, else
-   * activated and credited.
+   * Grants a bonus: paid to the real wallet at once without a wagering requirement, queued while another one runs, otherwise activated and credited.
    */
   grantBonus(bonus: GrantedBonus, note: string | null): PlayerBonus {
     const granted = asPending(bonus)
@@ -311,7 +310,7 @@ export class Draft {
     return activated
   }
 
-  /** Takes what staff put into the bonus wallet while no bonus ran: it is no part of the one that begins, which would convert it. */
+  /** Forfeits staff corrections credited to the bonus wallet while no bonus ran: the next bonus must not convert them. */
   forfeitLoose(): void {
     if (this.activeBonus === null) this.post("bonus", "bonus_correction_down", -this.bonus, {})
   }
@@ -331,17 +330,17 @@ export class Draft {
     return active
   }
 
-  /** Activates the oldest bonus that waits, where none runs and none is forbidden. `player` says how the account is. */
+  /** Activates the oldest pending bonus if none runs and the account may receive one. `player` provides the account status. */
   private activateNext(player: Player): void {
     const [next, ...others] = this.pendingBonuses
     if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
-    // no balance grows beyond what leaves room for rollbacks: the excess has to be spent first
+    // balances are capped to leave room for rollbacks: the bonus is activated once enough was spent
     if (!isBalance(this.bonus + next.amount)) return
     this.pendingBonuses = others
     this.activate(next)
   }
 
-  /** Moves what converts of the bonus balance to the real one, and forfeits what is more than the terms let through. */
+  /** Moves the convertible part of the bonus balance to the real wallet and forfeits the excess over the terms' maximum. */
   private creditConversion(
     bonus: GrantedBonus,
     balance: number
@@ -354,7 +353,7 @@ export class Draft {
     return { converted, forfeited: balance - converted }
   }
 
-  /** Ends the running bonus: pays out what converts, forfeits the rest. The next one is activated when the action is over. */
+  /** Ends the running bonus: pays out the converted part and forfeits the rest. The next one is activated at the end of the action. */
   endBonus(result: BonusResult): void {
     const bonus = this.activeBonus
     if (bonus === null) return
@@ -366,12 +365,12 @@ export class Draft {
     this.finish({ ...asActivated(bonus), ...ended, state: "finished", result, finishedAt: this.now })
   }
 
-  /** A finished bonus as this decision has left it or the store knows it. */
+  /** A finished bonus as changed by this decision, or as known from the store. */
   finishedBonus(bonusId: number): PlayerBonus | undefined {
     return this.bonusWritten(bonusId) ?? this.context.known?.bonuses.get(bonusId) ?? undefined
   }
 
-  /** Cancels a bonus that waits; gives it as it ended, undefined when none of that id waits. */
+  /** Cancels a pending bonus; returns its final state, undefined when no pending bonus has that id. */
   cancelPending(id: number): PlayerBonus | undefined {
     const bonus = this.pendingBonuses.find((pending) => pending.id === id)
     if (bonus === undefined) return undefined
@@ -381,13 +380,13 @@ export class Draft {
     return finished
   }
 
-  /** Has a bonus written that has ended, and says so. */
+  /** Writes a finished bonus and emits its event. */
   finish(bonus: PlayerBonus): void {
     this.writeBonus(bonus)
     this.emitBonus("bonus.completed", bonus)
   }
 
-  /** Has a bonus written. */
+  /** Adds a bonus to the change. */
   writeBonus(bonus: PlayerBonus): void {
     const earlier = this.bonusChanges?.get(bonus.id)
     this.changeBonus({ bonus, isNew: earlier?.isNew ?? false, note: earlier?.note ?? null })
@@ -402,19 +401,19 @@ export class Draft {
     this.emit(type, { bonus: playerBonusFields(this.player.id, this.player.currency, bonus) })
   }
 
-  /** A bonus as this decision has left it so far, if it wrote it. */
+  /** State of a bonus as written by this decision, if any. */
   bonusWritten(bonusId: number): PlayerBonus | undefined {
     return this.bonusChanges?.get(bonusId)?.bonus
   }
 
-  /** How a bonus ended within this decision, if it did. */
+  /** Result of a bonus that ended within this decision, if it did. */
   endedHere(bonusId: number): BonusResult | undefined {
     return this.bonusChanges?.get(bonusId)?.bonus.result ?? undefined
   }
 
   /**
-   * Ends the running bonus where its terms say so: the requirement is met, or nothing of it is left to be won back. Called
-   * once at the end of an action.
+   * Ends the running bonus when its requirement is met, or when it is empty and no open round can win any of it back. Called once, at the end of an
+   * action.
    */
   closeBonusWhenDue(): void {
     const bonus = this.activeBonus
@@ -425,14 +424,14 @@ export class Draft {
     this.activateNext(this.player)
   }
 
-  /** Counts an action that moved money, once, whether or not its rule has counted it. Called when the action is over. */
+  /** Raises the wallet sequence once for an action that moved money, even if its rule has already done so. Called at the end of an action. */
   countAction(): void {
     if (this.entries.length > this.entriesCounted && this.walletSeq === this.walletSeqCounted) this.walletSeq++
     this.entriesCounted = this.entries.length
     this.walletSeqCounted = this.walletSeq
   }
 
-  /** The decision to do all that was posted and emitted, answering `reply`. */
+  /** Accepts all that was posted and emitted, with this reply. */
   accept<Reply>(reply: Reply, more?: Omit<Partial<Change>, "events">, settings?: Partial<Player>): Accept<Reply> {
     if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
     this.countAction()

@@ -15,27 +15,24 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** The type of test events that staff send to an endpoint; it cannot be subscribed to. */
+/** Type of the test events that staff send; no endpoint can subscribe to it. */
 export const pingType = "ping"
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const
 
-/** `failed` is final until staff retry it. */
+/** `failed` is final until staff retry the delivery. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** How long after each failed attempt the next one comes, in minutes. After the last of them there is none. */
+/** Delay before each retry, in minutes; the attempt after the last one is final. */
 const retryDelaysMinutes = [1, 2, 4, 8, 16, 32, 64] as const
 
-/** When to try again after so many attempts, all of them failed, the last at `failedAt`; null: never. Epoch milliseconds. */
+/** Time of the next attempt after `attempts` failures, the last at `failedAt`; null when there is none. Epoch milliseconds. */
 export const nextAttemptAt = (type: string, attempts: number, failedAt: number): number | null => {
   const delay = type === pingType ? undefined : retryDelaysMinutes[attempts - 1]
   return delay === undefined ? null : failedAt + delay * 60_000
 }
 
-/**
- * The body of a webhook (SPEC section 6.1). `data` is JSON as it was stored; it is not read again on its way out.
- * `createdAt` is the wire form of the instant.
- */
+/** Body of a webhook (SPEC section 6.1). `data` is the stored JSON text, not parsed again. `createdAt` is the instant in wire form. */
 export const envelope = (
   event: { readonly id: number; readonly type: string; readonly createdAt: string; readonly data: string }
 ): string => {

@@ -1,5 +1,5 @@
 /**
- * Key figures over time: hours out of readings of a day's running totals, and what the same time of last week had come to
+ * Key figures over time: hourly values from readings of a day's running totals, and interpolated values of the same time last week
  * (`docs/decisions/0050-live-figures.md`). Pure.
  */
 
@@ -21,7 +21,7 @@ export const seriesSteps = ["hour", "day"] as const
 
 export type SeriesStep = (typeof seriesSteps)[number]
 
-/** Points of a series, at most. */
+/** Maximum number of points of a series. */
 export const maxPoints = 400
 
 const hourMs = 3_600_000
@@ -29,13 +29,13 @@ const dayMs = 24 * hourMs
 
 export const stepMs = { hour: hourMs, day: dayMs } as const satisfies { readonly [step in SeriesStep]: number }
 
-/** Metrics that games have: they can be asked of one provider. */
+/** True for metrics that can be filtered by provider. */
 export const isOfGames = (metric: SeriesMetric): boolean => ["ggr", "bets", "wins", "rounds"].includes(metric)
 
-/** Metrics that are no money. */
+/** True for metrics that are counts, not amounts. */
 export const isCount = (metric: SeriesMetric): boolean => ["rounds", "active_players", "registrations"].includes(metric)
 
-/** Figures of a day as they had come to at some moment: minor units of the operator's currency, and counts. */
+/** Figures of a day up to a given instant: minor units of the operator's currency, and counts. */
 export interface DayFigures {
   readonly rounds: number
   readonly bets: number
@@ -47,7 +47,7 @@ export interface DayFigures {
   readonly registrations: number
 }
 
-/** One metric of a day's figures. */
+/** Value of one metric of a day's figures. */
 export const metricOf = (figures: DayFigures, metric: SeriesMetric): number => {
   switch (metric) {
     case "ggr":
@@ -73,13 +73,13 @@ export const metricOf = (figures: DayFigures, metric: SeriesMetric): number => {
   }
 }
 
-/** A value at the beginning of an hour or day (epoch milliseconds); null where it is not known. */
+/** Value at the beginning of an hour or day (epoch milliseconds); null when unknown. */
 export interface Point {
   readonly at: number
   readonly value: number | null
 }
 
-/** One value for each day of a range, 0 where nothing happened, null for days to come. */
+/** One value for each day of a range: 0 without activity, null for future days. */
 export const dayPoints = (
   range: { readonly from: number; readonly to: number; readonly now: number },
   valueOf: (at: number) => number | undefined
@@ -92,8 +92,8 @@ export const dayPoints = (
 }
 
 /**
- * One value for each hour of the days of a range. `readings` are what the day had come to at full hours, by epoch milliseconds; `days` what
- * days have come to in all until now, by their beginning. An hour without a reading at its end is null and is within the next one that has one.
+ * One value for each hour of a range of days. `readings` are the running totals of the day at full hours, by epoch milliseconds; `days` the totals of
+ * each day until now, by its beginning. An hour without a reading at its end is null, and its amount is part of the next hour that has one.
  */
 export const hourPoints = (
   range: { readonly from: number; readonly to: number; readonly now: number },
@@ -109,7 +109,7 @@ export const hourPoints = (
         points.push({ at, value: null })
         continue
       }
-      // the last hour of a day, and the one that runs, end with what the day has come to
+      // the last hour of a day and the current hour end with the day's total
       const isLast = end === day + dayMs || end > range.now
       const reached = isLast ? days.get(day) ?? 0 : readings.get(end)
       points.push({ at, value: reached === undefined ? null : reached - before })
@@ -119,7 +119,7 @@ export const hourPoints = (
   return points
 }
 
-/** What a figure had come to at a moment between two readings, as if it grew evenly; rounded. */
+/** Linear interpolation of a figure between two readings, rounded. */
 export const between = (
   at: number,
   before: { readonly at: number; readonly value: number },

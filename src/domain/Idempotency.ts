@@ -1,31 +1,31 @@
 /** Idempotency keys and the replies stored under them (SPEC section 8). */
 
-/** A key claimed by a request that runs now. */
+/** Idempotency key claimed by a request in progress. */
 export interface IdempotencyClaim {
   /** `operator:<id>`, or `player:<id>` for calls with a player token. */
   readonly scope: string
   readonly key: string
-  /** A keyed digest of method, path with query, and raw body. */
+  /** Keyed digest of method, path with query, and raw body. */
   readonly fingerprint: Uint8Array
-  /** The answer holds a secret, such as a token, or personal data: it is stored sealed. */
+  /** True when the answer holds a secret (such as a token) or personal data and is stored sealed. */
   readonly isSecret?: boolean | undefined
 }
 
-/** The first answer under a key, committed with its effect and given again to every retry. */
+/** First answer under a key, committed with its effect and replayed to every retry. */
 export interface StoredReply extends IdempotencyClaim {
   readonly status: number
-  /** The JSON text of the body. */
+  /** JSON text of the body. */
   readonly body: string
   /** Epoch milliseconds. */
   readonly createdAt: number
 }
 
-/** An answer as it goes out. */
+/** Rendered HTTP response. */
 export interface RenderedReply {
   readonly status: number
   readonly body: string
 }
 
-/** What a sealed answer is bound to: it opens under its own key only. */
+/** Binds a sealed answer to its key: it can be opened under no other one. */
 export const replyPurpose = ({ key, scope }: Pick<IdempotencyClaim, "scope" | "key">): string =>
   `idempotent-reply:${scope}\n${key}`

@@ -1,6 +1,6 @@
 import { Schema, SchemaGetter } from "effect"
 
-/** A point in time: epoch milliseconds in the rules, a `Date` where a row is read. */
+/** Point in time: epoch milliseconds in rules, `Date` in rows. */
 export const Instant = Schema.Date.pipe(
   Schema.decodeTo(Schema.Number, {
     decode: SchemaGetter.transform((date: Date) => date.getTime()),

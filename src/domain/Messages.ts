@@ -1,32 +1,30 @@
-/** The messages of game providers, what answers them, and why they can be refused. */
+/** Messages of game providers, their answers and their reasons for refusal. */
 import type { GameType } from "./bonus/Bonus.ts"
 import type { Refusal } from "./Refusal.ts"
 
-/** The game of a message, as the catalogue knows it. */
+/** Game of a message, from the catalogue. */
 export interface SettledGame {
   readonly id: number
   readonly providerId: number
   readonly type: GameType
-  /** False when the game or its provider is switched off: no new bets. */
+  /** False when the game or its provider is disabled: new bets are refused. */
   readonly active: boolean
 }
 
-/** A game that the provider does not have: its messages are refused, unless their ids are known. */
+/** Placeholder for a game the provider does not have: its messages are refused unless their ids are known. */
 export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", active: false }
 
-/**
- * How a provider's protocol settles (`docs/decisions/0043-provider-protocols.md`). Rules look at these fields and never at which protocol it is.
- */
+/** Settlement policy of a provider's protocol (`docs/decisions/0043-provider-protocols.md`). Rules read these fields, never the protocol itself. */
 export interface SettlementPolicy {
-  /** A rollback of a bet whose round was paid. */
+  /** Rollback of a bet whose round was paid. */
   readonly settledBets: "refuse" | "roll_back"
-  /** A win whose bet, or whose round, has not come. */
+  /** Win whose bet, or whose round, has not arrived. */
   readonly winsBeforeBets: "refuse" | "pay"
-  /** A new bet or win of a closed round. */
+  /** New bet or win of a closed round. */
   readonly closedRounds: "refuse" | "accept"
-  /** A bet or a win whose rollback came first. */
+  /** Bet or win whose rollback arrived first. */
   readonly afterTombstone: "refuse" | "ignore"
-  /** What of a message with a known id must agree: everything, player, kind and round, or player and kind. */
+  /** Fields of a message with a known id that must match: all; player, kind and round; or player and kind. */
   readonly sameMessage: "content" | "round" | "kind"
 }
 
@@ -40,8 +38,8 @@ export const ownPolicy: SettlementPolicy = {
 }
 
 /**
- * Whether a message closes its round: true, false (which leaves a closed one closed), or `when_settled`: the round is closed while none of its
- * bets is open. A win or a rollback that says so settles one bet.
+ * Effect of a message on its round: `true` closes it, `false` leaves it as it is, `when_settled` closes it once it has no open bet. A win or a
+ * rollback with `when_settled` settles one bet.
  */
 export type Closing = boolean | "when_settled"
 
@@ -52,7 +50,7 @@ interface Message {
   readonly currency: string
 }
 
-/** The wallet session of a bet. */
+/** Wallet session of a bet. */
 export interface BetSession {
   readonly id: number
   /** Epoch milliseconds. */
@@ -64,7 +62,7 @@ export interface Bet extends Message {
   readonly game: SettledGame
   readonly roundId: string
   readonly amount: number
-  /** Null when there is no real-mode session under the token; `none`: the message names no session, and any earlier one will do. */
+  /** Null when the token belongs to no real-mode session; `none` when the message names no session and any earlier one is accepted. */
   readonly session: BetSession | null | "none"
   readonly closesRound: Closing
 }
@@ -73,7 +71,7 @@ export interface Win extends Message {
   readonly action: "win"
   readonly game: SettledGame
   readonly roundId: string
-  /** Null: the win is the round's. */
+  /** Null for a win of the round as a whole. */
   readonly betTransactionId: string | null
   readonly amount: number
   readonly closesRound: Closing
@@ -95,12 +93,12 @@ export interface PromoWin extends Message {
   readonly amount: number
 }
 
-/** A correction by the provider within a round. */
+/** Correction by the provider within a round. */
 export interface Adjustment extends Message {
   readonly action: "adjust"
   readonly game: SettledGame
   readonly roundId: string
-  /** Signed: a credit above zero, a debit below. */
+  /** Signed: positive credits, negative debits. */
   readonly amount: number
 }
 
@@ -114,15 +112,15 @@ export interface CloseRound {
 
 export type Action = Bet | Win | Rollback | PromoWin | Adjustment | CloseRound
 
-/** The answer to one message. Amounts are what the message moved in each wallet, signed; balances are those after it. */
+/** Answer to one message. Amounts are the signed changes of each wallet; balances are those after the message. */
 export interface Settlement {
   readonly transactionId: string | null
   readonly status: "processed" | "replayed" | "ignored"
-  /** What the message did when it came first: `status`, unless this is a replay. */
+  /** Status of the first processing: `status`, unless this is a replay. */
   readonly first: "processed" | "ignored"
-  /** On a replay of what was taken back since. */
+  /** Set on a replay of a message rolled back since. */
   readonly rolledBack?: true
-  /** When it was first settled, epoch milliseconds. */
+  /** Time of the first settlement, epoch milliseconds. */
   readonly settledAt: number
   readonly entryIds: ReadonlyArray<number>
   readonly realAmount: number
@@ -134,7 +132,7 @@ export interface Settlement {
   readonly roundState: "open" | "closed"
 }
 
-/** Why a bet can be refused. */
+/** Reasons for refusing a bet. */
 export type BetCode =
   | "DUPLICATE_TRANSACTION"
   | "BET_ROLLED_BACK"
@@ -147,7 +145,7 @@ export type BetCode =
   | "BONUS_INVALID"
   | "INSUFFICIENT_FUNDS"
 
-/** Why a win can be refused: never for what became of the player since. */
+/** Reasons for refusing a win; changes of the player's account since the bet are none. */
 export type WinCode =
   | "DUPLICATE_TRANSACTION"
   | "BET_ROLLED_BACK"

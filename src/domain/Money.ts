@@ -1,21 +1,18 @@
-/**
- * Money is an integer in minor units of its currency, kept in a JavaScript number and never outside the range in which
- * every integer is exact.
- */
+/** Money is an integer in minor units of its currency, kept in a JavaScript number within the range in which every integer is exact. */
 
-/** The largest amount there is, in minor units. */
+/** Largest amount, in minor units. */
 export const maxAmount = Number.MAX_SAFE_INTEGER
 
-/** True for an amount the service can hold exactly. */
+/** True for an exactly representable amount. */
 export const isAmount = (value: number): boolean => Number.isSafeInteger(value)
 
 /**
- * The largest balance that money coming in may lead to, in minor units: ten trillion of a currency with cents. Far below what
- * a number holds exactly, so that what is always settled, a rollback above all, never leaves the exact range.
+ * Largest balance that a credit may lead to, in minor units: ten trillion of a currency with cents. Far below the exact range of a number, so that
+ * messages that are always settled, above all rollbacks, never leave it.
  */
 export const maxBalance = 1_000_000_000_000_000
 
-/** True for a balance, or a sum of stakes, that money coming in may lead to. */
+/** True for a balance, or a sum of stakes, that a credit may lead to. */
 export const isBalance = (value: number): boolean => Number.isSafeInteger(value) && Math.abs(value) <= maxBalance
 
 /** `floor(a × b ÷ c)` for non-negative `a`, `b` and positive `c`, exact even where `a × b` is not. */

@@ -16,7 +16,7 @@ export const scopes = [
   "reports:read"
 ] as const
 
-/** What an API key may do (SPEC section 5.3). */
+/** Permissions of an API key (SPEC section 5.3). */
 export type Scope = (typeof scopes)[number]
 
 export const features = [
@@ -29,7 +29,7 @@ export const features = [
   "originals"
 ] as const
 
-/** A part of the platform that staff can switch off for a turnkey operator. */
+/** Part of the platform that staff can disable for a turnkey operator. */
 export type Feature = (typeof features)[number]
 
 export const cooperationModels = ["api", "turnkey"] as const
@@ -44,35 +44,35 @@ export interface Operator {
   readonly currency: string
   readonly cooperationModel: CooperationModel
   readonly active: boolean
-  /** How long a raised limit waits. */
+  /** Delay before a raised limit takes effect. */
   readonly coolingOffHours: number
-  /** Minor units of `currency`; a withdrawal of a larger value needs two approvals. Null: one is always enough. */
+  /** Minor units of `currency`; a withdrawal of a larger value needs two approvals. Null: one always suffices. */
   readonly withdrawalSecondApprovalAbove: number | null
-  /** Minor units of `currency` that an unverified player may withdraw in total. Null: no limit. */
+  /** Maximum total withdrawals of an unverified player, in minor units of `currency`. Null: no limit. */
   readonly kycWithdrawalThreshold: number | null
   readonly forfeitBonusOnWithdrawal: boolean
   readonly disabledFeatures: ReadonlyArray<Feature>
   readonly originalBounds: OriginalBounds
-  /** Minor units of `currency` that a player's deposits, and withdrawals asked for, of a day may come to. Null: no cap. */
+  /** Maximum total per day of a player's deposits, and of requested withdrawals, in minor units of `currency`. Null: no cap. */
   readonly dailyDepositCap: number | null
   readonly dailyWithdrawalCap: number | null
-  /** What a player begins with, in minor units of `currency`. */
+  /** Initial limits of a player, in minor units of `currency`. */
   readonly defaultLimits: Limits
 }
 
-/** The most that one round of an original takes and pays. Minor units. */
+/** Maximum stake and payout of one round of an original. Minor units. */
 export interface OriginalBounds {
   readonly maxStake: number
   readonly maxPayout: number
 }
 
-/** Bounds of operators that have set none: 1,000.00 and 100,000.00 where a currency has two decimals. */
+/** Default bounds: 1,000.00 and 100,000.00 in a currency with two decimals. */
 export const defaultOriginalBounds: OriginalBounds = { maxStake: 100_000, maxPayout: 10_000_000 }
 
 export interface ApiKey {
   readonly id: number
   readonly operatorId: number
-  /** The public key id, sent as `X-Api-Key`. */
+  /** Public key id, sent as `X-Api-Key`. */
   readonly key: string
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
@@ -82,7 +82,7 @@ export interface ApiKey {
   /** Epoch milliseconds. */
   readonly expiresAt: number | null
   readonly revokedAt: number | null
-  /** When its secret was last replaced: player tokens that it issued until then are over. */
+  /** Last replacement of the secret: player tokens issued by the key until then are invalid. */
   readonly rotatedAt: number | null
 }
 
@@ -90,7 +90,7 @@ export interface Provider {
   readonly id: number
   readonly slug: string
   readonly name: string
-  /** The public key id, sent as `X-Provider-Key`. */
+  /** Public key id, sent as `X-Provider-Key`. */
   readonly key: string
   /** Template with `{token}`, `{game}` and `{mode}`. */
   readonly launchUrl: string | null
@@ -99,12 +99,12 @@ export interface Provider {
   readonly active: boolean
 }
 
-/** What a feature is part of: who has no games has no originals. */
+/** Parent features: originals require games. */
 const partOf: { readonly [feature in Feature]?: Feature } = { originals: "games" }
 
 /**
- * The missing feature, undefined when the operator has it: `api` operators have all, `turnkey` ones
- * those that staff left on.
+ * The missing feature; undefined when the operator has it. Operators of type `api` have all features, `turnkey` operators those that staff left
+ * enabled.
  */
 export const missingFeature = (operator: Operator, feature: Feature): Feature | undefined => {
   if (operator.cooperationModel === "api") return undefined
@@ -113,6 +113,5 @@ export const missingFeature = (operator: Operator, feature: Feature): Feature | 
   return whole === undefined ? undefined : missingFeature(operator, whole)
 }
 
-/** True when the operator has the feature. */
 export const hasFeature = (operator: Operator, feature: Feature): boolean =>
   missingFeature(operator, feature) === undefined

@@ -1,4 +1,4 @@
-/** A path of the pages to go on at; the home page for anything that could lead elsewhere. One rule for the server and the sign-in page. */
+/** Path to continue at after sign-in; the home page for any path that could lead elsewhere. Shared by server and sign-in page. */
 export const pathAfterSignIn = (next: string | undefined): string =>
   next !== undefined && next.length <= 2000 && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) &&
     !/^\/sign-in(\/|\?|$)/.test(next)

@@ -1,11 +1,11 @@
 /**
- * What the service says instead of doing what was asked: a stable code, words for a person, and facts for a machine.
+ * Refusals: a stable code, a message for people and details for machines.
  *
- * A refusal is plain data, so that a pure rule can return one, an effect can fail with one (`Effect.fail(refusal)`,
- * caught by `Effect.catchTag("Refusal", …)`) and the HTTP surface can write one, with nothing to translate in between.
+ * A refusal is plain data, so that a pure rule can return one, an effect can fail with one (`Effect.fail(refusal)`, caught by
+ * `Effect.catchTag("Refusal", …)`) and the HTTP surface can render one, without translation.
  */
 
-/** Every refusal code and the HTTP status it travels under. The first block is shared, the second speaks to game providers. */
+/** Every refusal code with its HTTP status. The first block is shared, the second is for game providers. */
 export const statusByCode = {
   MISSING_CREDENTIALS: 401,
   INVALID_API_KEY: 401,
@@ -59,7 +59,7 @@ export interface Refusal<out Code extends RefusalCode = RefusalCode> {
   readonly details: Details
 }
 
-/** Makes a refusal. `message` is for a person and says what to do next where there is something to do. */
+/** Makes a refusal. `message` is for people and names the remedy where there is one. */
 export const refuse = <const Code extends RefusalCode>(
   code: Code,
   message: string,
@@ -71,7 +71,7 @@ export const refuse = <const Code extends RefusalCode>(
   details
 })
 
-/** Bad fields that a refusal names, and the characters that it repeats of a name: an answer is never many times its question. */
+/** Maximum fields named, and characters repeated of a field name: bounds the size of the answer. */
 const maxFieldsNamed = 50
 const maxNameLength = 128
 
@@ -79,7 +79,7 @@ const shortened = (name: string): string => name.length <= maxNameLength ? name 
 
 type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
 
-/** The same fields within bounds; `_` then says how many are left out. */
+/** The same fields within these bounds; `_` reports how many are left out. */
 const bounded = (fields: FieldMessages): FieldMessages => {
   const names = Object.keys(fields)
   if (names.length <= maxFieldsNamed && names.every((name) => name.length <= maxNameLength)) return fields
@@ -88,11 +88,11 @@ const bounded = (fields: FieldMessages): FieldMessages => {
   return Object.fromEntries(others === 0 ? named : [...named, ["_", [`${others} more fields are wrong`]]])
 }
 
-/** A refusal of the shape of a request: each bad field (dotted path) with what is wrong with it. */
+/** Refusal of an invalid request: validation errors by field (dotted path). */
 export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"> =>
   refuse("VALIDATION_FAILED", "The request has invalid fields.", bounded(fields))
 
-/** Something the service needs failed in passing; nothing was done. */
+/** Transient failure of a dependency; nothing was done. */
 export const temporarilyUnavailable = refuse(
   "TRY_AGAIN",
   "Temporarily unavailable. Send the same request again.",

@@ -1,10 +1,10 @@
-/** Roles of staff accounts: the actions that each may take are listed in `features/staff/Authorisation.ts`. */
+/** Roles of staff accounts; `features/staff/Authorisation.ts` lists the actions of each. */
 export const roles = ["admin", "support", "payments", "compliance"] as const
 
 export type Role = (typeof roles)[number]
 
 /**
- * Why a link or an identity provider did not sign somebody in: the link is used or too old, too many attempts, no role or a switched-off account, a
- * role or operators that would leave no admin of all operators, the provider, or this service.
+ * Reason for a failed sign-in by link or identity provider: the link is used or expired, too many attempts, no role or a disabled account, a role or
+ * operators that would leave no admin of all operators, the provider failed, or this service is unavailable.
  */
 export type SignInProblem = "link" | "wait" | "role" | "last_admin" | "provider" | "unavailable"

@@ -3,8 +3,8 @@ import type { Step } from "./Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "./Idempotency.ts"
 
 /**
- * A rule that, where it writes anything, also writes its answer under the claimed key: effect and answer commit together. An
- * acceptance that writes nothing leaves the key to its claimant.
+ * Wraps a rule so that its answer is stored under the claimed key in the same commit as its effect. A decision that writes nothing leaves the key to
+ * the claimant.
  */
 export const storingReply = <Reply, Error>(
   step: Step<Reply, Error>,

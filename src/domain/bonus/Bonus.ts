@@ -1,7 +1,4 @@
-/**
- * A bonus that is being wagered: what it lets a player stake, what counts towards it, and how it ends (DECISIONS in
- * `docs/decisions`; SPEC sections 2.8 and 3.4).
- */
+/** Running bonus: stakes it allows, contributions to its requirement, and its end (`docs/decisions`; SPEC sections 2.8 and 3.4). */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import { multiplyDivideFloor } from "../Money.ts"
@@ -16,22 +13,22 @@ export const bonusStates = ["pending", "activated", "finished"] as const
 
 export type BonusState = (typeof bonusStates)[number]
 
-/** A granted bonus with the terms of its grant, which no later change of the catalogue touches. Minor units. */
+/** Granted bonus with its terms at the time of the grant; later changes of the catalogue do not apply. Minor units. */
 export const GrantedBonus = Schema.Struct({
   id: Schema.Number,
-  /** The entry of the catalogue. */
+  /** Id of the catalogue entry. */
   bonusId: Schema.Number,
   name: Schema.String,
   type: Schema.Literals(bonusTypes),
   amount: Schema.Number,
   wagerRequirement: Schema.Number,
-  /** The largest total stake while the bonus runs; 0 means no cap. */
+  /** Largest total stake while the bonus runs; 0 means no cap. */
   maxBet: Schema.Number,
-  /** The most that can become real money; 0 means no cap. */
+  /** Maximum amount converted to real money; 0 means no cap. */
   maxConversion: Schema.Number,
-  /** How long it runs once it is activated. */
+  /** Duration from activation. */
   validDays: Schema.Number,
-  /** Percent of a stake that counts, by game id; a game that is not named counts by its type. */
+  /** Contribution of a stake in percent, by game id; other games count by their type. */
   contributions: Schema.Record(Schema.String, Schema.Number),
   /** Epoch milliseconds. */
   createdAt: Instant
@@ -39,35 +36,35 @@ export const GrantedBonus = Schema.Struct({
 
 export type GrantedBonus = typeof GrantedBonus.Type
 
-/** The bonus that is being wagered. */
+/** Bonus in wagering. */
 const ActiveBonus = Schema.Struct({
   ...GrantedBonus.fields,
   wagered: Schema.Number,
   /** Epoch milliseconds. */
   startedAt: Instant,
   expiresAt: Instant,
-  /** Open rounds that hold a stake of this bonus: while there is one, an empty bonus is not lost yet. */
+  /** Open rounds that hold a stake of this bonus; while there is one, an empty bonus is not yet lost. */
   openRounds: Schema.Number,
-  /** What was credited to the bonus wallet when a conversion was reversed, beside what had been converted. */
+  /** Amount credited to the bonus wallet by the reversal of a conversion, beyond the converted amount. */
   restored: Schema.Number
 })
 
 export type ActiveBonus = typeof ActiveBonus.Type
 
-/** A player's bonus in any of its states, as it is kept. */
+/** Player's bonus in any state, as stored. */
 export const PlayerBonus = Schema.Struct({
   ...GrantedBonus.fields,
   state: Schema.Literals(bonusStates),
-  /** Null until it is finished. */
+  /** Null until finished. */
   result: Schema.NullOr(Schema.Literals(bonusResults)),
   wagered: Schema.Number,
   openRounds: Schema.Number,
   converted: Schema.Number,
   forfeited: Schema.Number,
-  /** Net credit of the real wallet after the conversion: wins and stakes of the bonus that came later, less those taken back. */
+  /** Net credit of the real wallet after the conversion: later wins and stakes of the bonus, less those rolled back. */
   late: Schema.Number,
   restored: Schema.Number,
-  /** Null while it waits. */
+  /** Null while pending. */
   startedAt: Schema.NullOr(Instant),
   expiresAt: Schema.NullOr(Instant),
   finishedAt: Schema.NullOr(Instant)
@@ -75,7 +72,7 @@ export const PlayerBonus = Schema.Struct({
 
 export type PlayerBonus = typeof PlayerBonus.Type
 
-/** A bonus that waits, as it is kept. */
+/** Stored form of a pending bonus. */
 export const asPending = (bonus: GrantedBonus): PlayerBonus => ({
   ...bonus,
   state: "pending",
@@ -91,7 +88,7 @@ export const asPending = (bonus: GrantedBonus): PlayerBonus => ({
   finishedAt: null
 })
 
-/** The running bonus, as it is kept. */
+/** Stored form of the running bonus. */
 export const asActivated = (bonus: ActiveBonus): PlayerBonus => ({
   ...bonus,
   state: "activated",
@@ -102,10 +99,10 @@ export const asActivated = (bonus: ActiveBonus): PlayerBonus => ({
   finishedAt: null
 })
 
-/** The wire form of an instant. */
+/** Wire form of an instant. */
 const iso = (at: number | null): string | null => at === null ? null : new Date(at).toISOString()
 
-/** The fields of a player's bonus as operators see them (SPEC section 2.8), in answers and in webhook events. */
+/** Player's bonus as operators see it (SPEC section 2.8), in answers and in webhook events. */
 export const playerBonusFields = (playerId: number, currency: string, bonus: PlayerBonus) => ({
   id: bonus.id,
   player_id: playerId,
@@ -132,14 +129,14 @@ export const gameTypes = ["rng", "live"] as const
 
 export type GameType = (typeof gameTypes)[number]
 
-/** Percent of a stake on this game that counts towards the bonus; 0 also means that bonus money cannot be staked on it. */
+/** Percentage of a stake on this game that counts towards the bonus; 0 also forbids staking bonus money on it. */
 export const contribution = (bonus: ActiveBonus, gameId: number, type: GameType): number =>
   bonus.contributions[gameId] ?? (type === "live" ? 10 : 100)
 
-/** What a stake adds to the wagered amount: the whole stake, real and bonus money alike, times the contribution. */
+/** Wagered amount of a stake: real and bonus money together, times the contribution. */
 export const wager = (stake: number, contributionPercent: number): number =>
   contributionPercent === 100 ? stake : multiplyDivideFloor(stake, contributionPercent, 100)
 
-/** Percent of the requirement that is met, rounded down, at most 100. */
+/** Percentage of the requirement met, rounded down, at most 100. */
 export const wageringProgress = (wagered: number, requirement: number): number =>
   requirement === 0 ? 100 : Math.min(100, multiplyDivideFloor(Math.max(0, wagered), 100, requirement))

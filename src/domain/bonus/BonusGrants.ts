@@ -1,6 +1,6 @@
 /**
- * How bonuses come to a player and leave by hand: grants, promo codes, cancellation (SPEC sections 3.4 and 4.6;
- * `docs/decisions/0012-bonuses.md`). How one runs and ends by itself is in `Draft.ts`, where every rule of money meets it.
+ * Grants, promo codes and cancellation of bonuses (SPEC sections 3.4 and 4.6; `docs/decisions/0012-bonuses.md`). Wagering and automatic end are in
+ * `Draft.ts`, where every rule that moves money runs.
  */
 import { Schema } from "effect"
 import { bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
@@ -11,10 +11,10 @@ import { isAmount, isBalance, maxBalance } from "../Money.ts"
 import { activeExclusion, type Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
-/** How many bonuses may wait for their turn. */
+/** Maximum number of pending bonuses of a player. */
 export const maxPendingBonuses = 20
 
-/** A bonus that an operator offers. Amounts are minor units of the operator's currency; 0 in a cap means that there is none. */
+/** Bonus of an operator's catalogue. Amounts are minor units of the operator's currency; 0 in a cap means no cap. */
 export const CatalogueBonus = Schema.Struct({
   id: Schema.Number,
   operatorId: Schema.Number,
@@ -28,9 +28,9 @@ export const CatalogueBonus = Schema.Struct({
   maxConversionMultiplier: Schema.Number,
   maxGrantsPerPlayer: Schema.Number,
   isActive: Schema.Boolean,
-  /** Percent of a stake that counts, by game id. */
+  /** Contribution of a stake in percent, by game id. */
   contributions: Schema.Record(Schema.String, Schema.Number),
-  /** ISO 4217; of its amounts. */
+  /** ISO 4217 currency of the amounts. */
   currency: Schema.String
 })
 
@@ -38,15 +38,15 @@ export type CatalogueBonus = typeof CatalogueBonus.Type
 
 export interface Grant {
   readonly bonus: CatalogueBonus
-  /** Minor units of the player's currency; null grants the bonus's own amount. */
+  /** Minor units of the player's currency; null grants the catalogue amount. */
   readonly amount: number | null
   readonly note: string | null
   /**
-   * The bonus's `maxBet` in minor units of the player's currency, where that is not the operator's; null: there is no rate. Absent:
-   * it needs none.
+   * The bonus's `maxBet` in minor units of the player's currency, if that is not the operator's; null when there is no exchange rate. Absent when no
+   * conversion is needed.
    */
   readonly maxBet?: number | null
-  /** Staff who grant it, as the audit log names them; absent: the operator does. */
+  /** Audit log label of the granting staff; absent when the operator grants. */
   readonly grantedBy?: string
 }
 
@@ -55,7 +55,7 @@ export type GrantRefusal = Refusal<"BONUS_INVALID">
 const invalid = (message: string, details: { readonly [name: string]: unknown }): GrantRefusal =>
   refuse("BONUS_INVALID", message, details)
 
-/** Why the player may be given no bonus at all. */
+/** Reason for refusing any bonus to the player. */
 const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined => {
   if (player.status !== "active") return invalid(`The account is ${player.status}.`, { reason: player.status })
   const exclusion = activeExclusion(player, now)
@@ -65,7 +65,7 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
     : undefined
 }
 
-/** The grant with its terms, or why there can be none. */
+/** Grant with its terms, or the refusal. */
 const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: Grant): GrantedBonus | GrantRefusal => {
   const { now, player } = draft
   const refusal = refuseReceiver(player, now)
@@ -84,7 +84,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
       currency: player.currency
     })
   }
-  // a cap that cannot be converted to the player's currency would be none, or refuse every bet
+  // an unconvertible cap would mean either no cap or refusing every bet
   if (maxBet === null) {
     return invalid(`There is no exchange rate from ${player.currency} to ${bonus.currency}, which max_bet is in.`, {
       reason: "exchange_rate",
@@ -116,8 +116,8 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
 }
 
 /**
- * Grants a bonus of the catalogue: activated, waiting, or paid out at once. The note of an operator stays with the bonus; that of
- * staff, by account, is a note on the player.
+ * Grants a bonus of the catalogue: activated, pending, or paid out at once. A note of an operator is stored with the bonus; one of a staff account is
+ * a note on the player.
  */
 export const grantStep = (grant: Grant) => (player: Player, context: Context): Decision<PlayerBonus, GrantRefusal> => {
   const { grantedBy: actor, note } = grant
@@ -144,17 +144,17 @@ export const grantStep = (grant: Grant) => (player: Player, context: Context): D
   return draft.accept(granted, { audit: [audit], notes })
 }
 
-/** A promo code as it stood when it was looked up. */
+/** Promo code as read by the lookup. */
 export interface PromoCode {
   readonly id: number
-  /** As staff wrote it. */
+  /** Spelling as entered by staff. */
   readonly code: string
   readonly bonus: CatalogueBonus
   readonly isActive: boolean
   /** Epoch milliseconds; null: never. */
   readonly expiresAt: number | null
   readonly isUsedUp: boolean
-  /** By the player at hand. */
+  /** Redeemed by this player. */
   readonly isRedeemed: boolean
 }
 
@@ -178,7 +178,7 @@ export const promoRefusal = (reason: "unknown" | "expired" | "used" | "exhausted
     { reason }
   )
 
-/** Both only ever become true, so that what was found earlier may refuse; that they are false is proved by the commit. */
+/** Both flags only ever become true, so a lookup may refuse; that they are still false is proved by the commit. */
 const refusePromo = (promo: PromoCode, known: Knowledge | undefined, now: number) => {
   const found = known?.promoCodes.get(promo.id)
   if (promo.isRedeemed || found?.isRedeemed === true) return promoRefusal("used")
@@ -187,7 +187,7 @@ const refusePromo = (promo: PromoCode, known: Knowledge | undefined, now: number
   return promo.isUsedUp || found?.isUsedUp === true ? promoRefusal("exhausted") : undefined
 }
 
-/** Redeems a code, which grants its bonus. */
+/** Redeems a promo code, which grants its bonus. */
 export const redeemStep =
   (promo: PromoCode) => (player: Player, context: Context): Decision<RedeemedCode, RedeemRefusal> => {
     const refusal = refusePromo(promo, context.known, context.now)
@@ -208,14 +208,14 @@ export const redeemStep =
   }
 
 export interface CancelBonus {
-  /** The player's bonus. */
+  /** Id of the player's bonus. */
   readonly id: number
   readonly reason: string | null
-  /** As the audit log names who acts. */
+  /** Audit log label of the actor. */
   readonly actor: string
 }
 
-/** Ends a bonus that runs or waits; what is left of its money is forfeited. */
+/** Cancels a running or pending bonus and forfeits the rest of its money. */
 export const cancelBonusStep =
   (command: CancelBonus) => (player: Player, context: Context): Decision<PlayerBonus, GrantRefusal> => {
     const draft = new Draft(player, context)
@@ -239,7 +239,7 @@ export const cancelBonusStep =
     return draft.accept(cancelled, { audit: [audit] })
   }
 
-/** Writes down what time has brought to a player's bonuses: an end, a beginning. */
+/** Applies changes of the player's bonuses that are due by time: expiry and activation. */
 export const tendBonusesStep = (player: Player, context: Context): Accept<Player> => {
   if (!hasBonusDue(player, context.now)) return answer(player, player)
   const accepted = new Draft(player, context).accept(undefined)

@@ -1,10 +1,7 @@
-/**
- * What the terms of a bonus mean, in plain sentences for staff who write them. Pure, and without anything of the server: the pages show it
- * while the terms are typed.
- */
+/** Terms of a bonus as plain sentences for staff. Pure and without server code: the pages show them while the terms are being typed. */
 import type { bonusTypes } from "./Bonus.ts"
 
-/** Amounts are minor units; 0 in a cap means that there is none. */
+/** Amounts are minor units; 0 in a cap means no cap. */
 export interface BonusTerms {
   readonly type: (typeof bonusTypes)[number]
   readonly default_amount: number
@@ -13,7 +10,7 @@ export interface BonusTerms {
   readonly max_bet: number
   readonly max_conversion_multiplier: number
   readonly max_grants_per_player: number
-  /** Percent of a stake that counts, by game id. */
+  /** Contribution of a stake in percent, by game id. */
   readonly contributions: { readonly [game: string]: number }
 }
 
@@ -21,7 +18,7 @@ const times = (count: number): string => count === 1 ? "once" : count === 2 ? "t
 
 const days = (count: number): string => count === 1 ? "1 day" : `${count} days`
 
-/** Games named in one sentence; the others are counted. */
+/** Maximum games named in one sentence; the others are counted. */
 const namedGames = 5
 
 const games = (ids: ReadonlyArray<string>, nameOf: (id: string) => string): string => {
@@ -29,7 +26,7 @@ const games = (ids: ReadonlyArray<string>, nameOf: (id: string) => string): stri
   return ids.slice(0, namedGames).map(nameOf).join(", ") + (rest > 0 ? ` and ${rest} more` : "")
 }
 
-/** One sentence for each term, in the order in which a player meets them. `money` shows an amount with its currency, `nameOf` a game. */
+/** One sentence for each term, in the order of the bonus's life. `money` formats an amount with its currency, `nameOf` a game. */
 export const bonusWords = (
   terms: BonusTerms,
   money: (amount: number) => string,
@@ -70,7 +67,7 @@ export const bonusWords = (
   ]
 }
 
-/** An amount of minor units with so many of them in a unit, like `12.50 EUR`. */
+/** Formats minor units with `digits` decimals, like `12.50 EUR`. */
 export const amountWords = (amount: number, currency: string, digits: number): string => {
   const whole = Math.trunc(amount / 10 ** digits)
   const rest = String(amount % 10 ** digits).padStart(digits, "0")

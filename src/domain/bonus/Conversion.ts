@@ -1,19 +1,19 @@
 /**
- * Comparing amounts of a player's currency with an operator's settings, which are amounts of the operator's
- * (`docs/decisions/0021-back-office-rules.md`). Exact: rates are fractions of whole numbers here, never floating point.
+ * Comparison of amounts in a player's currency with settings in the operator's currency (`docs/decisions/0021-back-office-rules.md`). Exact: rates
+ * are integer fractions, never floating point.
  */
 import { maxAmount } from "../Money.ts"
 
-/** Minor units of the operator's currency for one minor unit of the player's, as numerator over denominator; both positive. */
+/** Minor units of the operator's currency for one of the player's, as numerator over denominator; both positive. */
 export interface Factor {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** One for one: the player's currency is the operator's own. */
+/** One to one: both currencies are the same. */
 export const oneForOne: Factor = { numerator: 1n, denominator: 1n }
 
-/** Reads a decimal number like `0.0085`; undefined when it is none, or not above zero. */
+/** Parses a decimal number like `0.0085`; undefined when invalid or not positive. */
 export const parseFactor = (decimal: string): Factor | undefined => {
   const [, whole = "", fraction = ""] = /^(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   const numerator = BigInt(`0${whole}${fraction}`)
@@ -21,9 +21,9 @@ export const parseFactor = (decimal: string): Factor | undefined => {
 }
 
 /**
- * The largest amount of the player's currency that is not worth more than a threshold of the operator's: an amount is above the
- * one exactly when its value is above the other. Null (no threshold) stays null. Without a rate it is 0, so that
- * everything is above it: what cannot be compared is treated as large.
+ * Largest amount in the player's currency whose value does not exceed a threshold in the operator's: an amount exceeds it exactly when its value
+ * exceeds the threshold. Null (no threshold) stays null. Without a rate it is 0, so that every amount exceeds it: incomparable amounts are treated as
+ * large.
  */
 export const thresholdIn = (threshold: number | null, factor: Factor | undefined): number | null => {
   if (threshold === null) return null
@@ -32,18 +32,18 @@ export const thresholdIn = (threshold: number | null, factor: Factor | undefined
   return largest > BigInt(maxAmount) ? maxAmount : Number(largest)
 }
 
-/** The least and the greatest amount that is taken, in minor units, both included. */
+/** Minimum and maximum amount, in minor units, both inclusive. */
 export interface Bounds {
   readonly min: number
   readonly max: number
 }
 
-/** Whether bounds leave every amount in, in whatever currency. */
+/** True when bounds allow every amount in any currency. */
 export const areOpen = ({ max, min }: Bounds): boolean => min <= 1 && max >= maxAmount
 
 /**
- * Bounds of the operator's currency in the player's: an amount is within the ones exactly when its value is within the others. An end
- * that is open stays open. Null where they bound something and there is no rate.
+ * Converts bounds from the operator's currency to the player's: an amount is within the result exactly when its value is within the original. An open
+ * end stays open. Null when a conversion is needed and there is no rate.
  */
 export const boundsIn = (bounds: Bounds, factor: Factor | undefined): Bounds | null => {
   const { max, min } = bounds

@@ -1,11 +1,11 @@
 /**
- * What becomes of a bonus after its end: money of open rounds that comes later, and a conversion that rollbacks take the ground from
+ * Effects on finished bonuses: late settlements of their open rounds, and conversions invalidated by rollbacks
  * (`docs/decisions/0026-reversed-conversions.md`).
  */
 import type { GrantedBonus, PlayerBonus } from "./Bonus.ts"
 import { type CasinoReferences, type Draft, mayReceiveBonuses } from "../Draft.ts"
 
-/** The terms of a bonus, without its state. */
+/** Terms of a bonus, without its state. */
 const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
   id: bonus.id,
   bonusId: bonus.bonusId,
@@ -20,13 +20,13 @@ const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
   createdAt: bonus.createdAt
 })
 
-/** Keeps what came to the real wallet, or left it, because of a bonus that was converted before. */
+/** Records money credited to or debited from the real wallet on behalf of a bonus converted before. */
 export const settleLate = (draft: Draft, bonusId: number | null, amount: number): void => {
   const bonus = bonusId === null ? undefined : draft.finishedBonus(bonusId)
   if (bonus !== undefined && amount !== 0) draft.writeBonus({ ...bonus, late: bonus.late + amount })
 }
 
-/** Takes back what came for a bonus that was over: what was forfeited of it comes again, and goes as that type. Gives the entries. */
+/** Reverses a late credit of a finished bonus: credits the amount forfeited, then debits it as an entry of this type. Returns the entry ids. */
 export const undoForfeit = (
   draft: Draft,
   type: "casino_bet" | "casino_rollback",
@@ -44,7 +44,7 @@ export const undoForfeit = (
   return posted.filter((id) => id !== undefined)
 }
 
-/** Counts an open round that a bonus funds, where the bonus may still run or run again. */
+/** Adjusts the number of open rounds of a bonus that runs or may run again. */
 export const countOpenRound = (draft: Draft, bonusId: number, change: 1 | -1): void => {
   const running = draft.activeBonus
   if (running?.id === bonusId) {
@@ -55,7 +55,7 @@ export const countOpenRound = (draft: Draft, bonusId: number, change: 1 | -1): v
   if (bonus?.result === "converted") draft.writeBonus({ ...bonus, openRounds: bonus.openRounds + change })
 }
 
-/** Takes back what a bet added to the wagered amount of its bonus, and its conversion where the requirement is not met without it. */
+/** Subtracts a bet's wagered amount from its bonus; reverses the conversion when the requirement is no longer met. */
 export const takeBackWager = (draft: Draft, bonusId: number, wagered: number): void => {
   if (wagered === 0) return
   const running = draft.activeBonus
@@ -70,7 +70,7 @@ export const takeBackWager = (draft: Draft, bonusId: number, wagered: number): v
   else reverseConversion(draft, left)
 }
 
-/** Counts a bet that stands again towards its bonus, where takeBackWager counted it no longer. */
+/** Adds a reinstated bet's wagered amount to its bonus again; the inverse of takeBackWager. */
 export const restoreWager = (draft: Draft, bonusId: number, wagered: number): void => {
   if (wagered === 0) return
   const running = draft.activeBonus
@@ -83,9 +83,8 @@ export const restoreWager = (draft: Draft, bonusId: number, wagered: number): vo
 }
 
 /**
- * Moves all that the real wallet got of a bonus back to the bonus wallet, whether or not it was spent. The bonus runs again
- * as if it had never been converted; where it cannot, because another one runs, its time is over or the account is kept from
- * bonuses, its money is forfeited.
+ * Moves all that the real wallet received from a bonus back to the bonus wallet, even if already spent. The bonus resumes as if never converted; if
+ * it cannot, because another one runs, it has expired or the account may not receive bonuses, its money is forfeited.
  */
 const reverseConversion = (draft: Draft, converted: PlayerBonus): void => {
   draft.forfeitLoose()
@@ -93,7 +92,7 @@ const reverseConversion = (draft: Draft, converted: PlayerBonus): void => {
   draft.post("real", "bonus_conversion", -converted.converted, references)
   draft.post("bonus", "bonus_conversion", converted.converted, references)
   draft.post("real", converted.late > 0 ? "correction_down" : "correction_up", -converted.late, references)
-  // bonus money is never owed: a win that was taken back later can have been more than there was
+  // a bonus balance is never negative: a win rolled back later may exceed what is left
   const more = Math.max(converted.forfeited + converted.late, -converted.converted)
   draft.post("bonus", more > 0 ? "bonus_correction_up" : "bonus_correction_down", more, references)
   const bonus = { ...converted, restored: converted.restored + Math.max(more, 0) }

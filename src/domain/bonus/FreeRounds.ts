@@ -1,13 +1,13 @@
-/** Free rounds at a vendor: who may have them. What they win is settled like any other win. */
+/** Eligibility for free rounds at a vendor. Their wins are settled like any others. */
 import { activeExclusion, type Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
-/** `failed`: the vendor did not confirm them. */
+/** `failed`: not confirmed by the vendor. */
 export const freeRoundsStatuses = ["issued", "finished", "cancelled", "failed"] as const
 
 export type FreeRoundsStatus = typeof freeRoundsStatuses[number]
 
-/** Why a player gets no free rounds; undefined when nothing is in the way. */
+/** Reason for refusing free rounds to a player; undefined when allowed. */
 export const refuseFreeRounds = (player: Player, now: number): Refusal<"PLAYER_RESTRICTED"> | undefined => {
   if (player.status !== "active") {
     return refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })

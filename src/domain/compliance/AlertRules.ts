@@ -1,7 +1,4 @@
-/**
- * Alerts on suspicious behaviour: which rules there are, what can be set about each, and what staff do with what they raise
- * (`docs/compliance.md`).
- */
+/** Compliance alert rules: their settings, findings and status transitions (`docs/compliance.md`). */
 
 export const alertRules = [
   "structuring",
@@ -18,7 +15,7 @@ export const alertRules = [
 
 export type AlertRule = (typeof alertRules)[number]
 
-/** From the least to the most severe. */
+/** In ascending order. */
 export const severities = ["low", "medium", "high", "critical"] as const
 
 export type Severity = (typeof severities)[number]
@@ -27,7 +24,7 @@ export const alertStatuses = ["open", "in_review", "escalated", "closed"] as con
 
 export type AlertStatus = (typeof alertStatuses)[number]
 
-/** Where staff may move an alert. What was closed stays closed: what comes later is another occurrence. */
+/** Allowed status transitions. Closed alerts stay closed: a later event is a new occurrence. */
 const moves: { readonly [from in AlertStatus]: ReadonlyArray<AlertStatus> } = {
   open: ["in_review", "escalated", "closed"],
   in_review: ["escalated", "closed"],
@@ -35,15 +32,15 @@ const moves: { readonly [from in AlertStatus]: ReadonlyArray<AlertStatus> } = {
   closed: []
 }
 
-/** The statuses an alert may have next; its own is no move. */
+/** Possible next statuses of an alert, excluding its current one. */
 export const alertMoves = (from: AlertStatus): ReadonlyArray<AlertStatus> => moves[from]
 
-/** What every rule has. */
+/** Terms common to all rules. */
 interface RuleTerms {
   readonly enabled: boolean
-  /** Of what just meets the rule; what goes far beyond is more severe. */
+  /** Severity at the threshold; findings far beyond it are raised. */
   readonly severity: Severity
-  /** Whether its alerts stop the player's withdrawals until they are closed. */
+  /** Whether its alerts hold the player's withdrawals until they are closed. */
   readonly stopWithdrawals: boolean
 }
 
@@ -68,24 +65,24 @@ interface WithWindow {
 export interface RuleSettings {
   /** `count` deposits up to `percent` below `threshold` within the window. */
   readonly structuring: RuleTerms & WithThreshold & WithPercent & WithCount & WithWindow
-  /** A withdrawal that differs by at most `percent` from deposits of at least `threshold` within the window before. */
+  /** A withdrawal that differs by at most `percent` from deposits of at least `threshold` within the preceding window. */
   readonly rapid_in_out: RuleTerms & WithThreshold & WithPercent & WithWindow
-  /** `count` deposits, or deposits of `threshold` in all, within the window. */
+  /** `count` deposits, or deposits totalling `threshold`, within the window. */
   readonly deposit_velocity: RuleTerms & WithThreshold & WithCount & WithWindow
   readonly large_deposit: RuleTerms & WithThreshold
   readonly large_withdrawal: RuleTerms & WithThreshold
-  /** Stakes below `percent` of deposits of at least `threshold` within the window before. */
+  /** Stakes below `percent` of deposits of at least `threshold` within the preceding window. */
   readonly low_play_withdrawal: RuleTerms & WithThreshold & WithPercent & WithWindow
-  /** Players who share what one person has; of an internet address, `count` of them. */
+  /** Players who share an identifying fact; for an IP address, at least `count` of them. */
   readonly multi_account: RuleTerms & WithCount
   readonly country_mismatch: RuleTerms
   /** After verification, or within the window before a withdrawal. */
   readonly identity_change: RuleTerms & WithWindow
-  /** A single credit of a game provider above `threshold`. Judged where it is settled, not afterwards. */
+  /** A single credit of a game provider above `threshold`. Evaluated at settlement, not asynchronously. */
   readonly large_credit: RuleTerms & WithThreshold
 }
 
-/** What staff may have set about a rule; absent is the default. What the rule has no use for says nothing. */
+/** Staff overrides of a rule; absent fields keep the default. Fields that the rule does not use are ignored. */
 export type RuleOverrides = Partial<RuleTerms & WithThreshold & WithPercent & WithCount & WithWindow>
 
 export const defaultSettings: RuleSettings = {
@@ -130,10 +127,10 @@ export const defaultSettings: RuleSettings = {
   large_credit: { enabled: true, severity: "critical", stopWithdrawals: true, threshold: 10_000_000 }
 }
 
-/** The longest window that can be set: a year. Rules look no further back. */
+/** Longest window: a year. Rules look no further back. */
 export const longestWindowHours = 8760
 
-/** A rule's terms with what staff have set; what the rule has no use for is left out. */
+/** A rule's terms with the overrides applied; fields the rule does not use are dropped. */
 const withOverrides = <Terms extends RuleTerms>(terms: Terms, overrides: RuleOverrides | undefined): Terms => ({
   ...terms,
   ...Object.fromEntries(
@@ -141,7 +138,7 @@ const withOverrides = <Terms extends RuleTerms>(terms: Terms, overrides: RuleOve
   )
 })
 
-/** The settings of an operator. */
+/** Rule settings of an operator. */
 export const settingsWith = (overrides: { readonly [rule in AlertRule]?: RuleOverrides }): RuleSettings => ({
   structuring: withOverrides(defaultSettings.structuring, overrides.structuring),
   rapid_in_out: withOverrides(defaultSettings.rapid_in_out, overrides.rapid_in_out),
@@ -155,11 +152,11 @@ export const settingsWith = (overrides: { readonly [rule in AlertRule]?: RuleOve
   large_credit: withOverrides(defaultSettings.large_credit, overrides.large_credit)
 })
 
-/** What a rule has found. */
+/** Finding of a rule. */
 export interface Finding {
   readonly rule: AlertRule
   readonly severity: Severity
-  /** What it is about within the rule: the same occurrence of the same player is one alert. */
+  /** Identifies the occurrence within the rule: one alert per player and occurrence. */
   readonly occurrence: string
   readonly paymentId: number | null
   /** For staff: ids and numbers, no personal data. */
@@ -167,7 +164,7 @@ export interface Finding {
   readonly stopsWithdrawals: boolean
 }
 
-/** A severity moved by so many steps, up or down, as far as there are any. */
+/** Severity raised or lowered by `steps`, within the range. */
 export const shifted = (severity: Severity, steps: number): Severity => {
   const place = Math.min(Math.max(severities.indexOf(severity) + steps, 0), severities.length - 1)
   return severities[place] ?? severity

@@ -1,7 +1,7 @@
-/** Rules about who players are: each looks at one player as known, and says what is suspicious (`docs/compliance.md`). */
+/** Identity rules: each evaluates the known facts of one player and returns a finding (`docs/compliance.md`). */
 import { type Finding, type RuleSettings, shifted } from "./AlertRules.ts"
 
-/** What players are known by. Two players with the same are perhaps one. */
+/** Identifying facts. Players who share one may be the same person. */
 export const factKinds = [
   "personal_id",
   "document_number",
@@ -14,26 +14,26 @@ export const factKinds = [
 
 export type FactKind = (typeof factKinds)[number]
 
-/** Another player of the operator, and what the two share. */
+/** Another player of the operator and the facts shared with them. */
 export interface SharedFacts {
   readonly playerId: number
   readonly kinds: ReadonlyArray<FactKind>
 }
 
-/** More players than that behind one address are a network, not a person. */
+/** Maximum players on one address; more indicate a shared network, not a person. */
 export const maxSharedAddress = 50
 
-/** Ids that an alert lists. */
+/** Maximum ids listed in an alert. */
 const maxListed = 20
 
-/** What numbers only one person. */
+/** Facts unique to one person. */
 const documents: ReadonlySet<FactKind> = new Set(["personal_id", "document_number"])
-/** What a household shares. */
+/** Facts shared by a household. */
 const household: ReadonlySet<FactKind> = new Set(["address", "ip"])
 
 /**
- * A player who shares with others what one person has. A document counts more than a name or a phone, an address less, and an
- * internet address alone counts from `count` players on, up to {@link maxSharedAddress}.
+ * Finding for a player who shares identifying facts with others. A document weighs more than a name or a phone, an address less; an IP address alone
+ * counts from `count` players on, up to {@link maxSharedAddress}.
  */
 export const multiAccount = (
   { multi_account: terms }: RuleSettings,
@@ -69,14 +69,14 @@ export const multiAccount = (
   }
 }
 
-/** Countries of one player, from wherever they are known. ISO 3166-1 alpha-2. */
+/** Countries of a player, by source. ISO 3166-1 alpha-2. */
 export interface Countries {
   readonly profile: string
-  /** Those in which the phone number may be; empty when it says nothing. */
+  /** Possible countries of the phone number; empty when it indicates none. */
   readonly phone: ReadonlyArray<string>
 }
 
-/** A player whose phone is of another country than the profile. */
+/** Finding when the phone's country differs from the profile's. */
 export const countryMismatch = (
   { country_mismatch: terms }: RuleSettings,
   { phone, profile }: Countries
@@ -93,7 +93,7 @@ export const countryMismatch = (
   }
 }
 
-/** A change of name, birth date or document. */
+/** Change of name, birth date or document. */
 export interface IdentityChange {
   /** Epoch milliseconds. */
   readonly at: number
@@ -102,7 +102,7 @@ export interface IdentityChange {
 
 const hourMs = 3_600_000
 
-/** A change of identity after verification. `verifiedAt`: the first verification, null if there was none. */
+/** Finding for a change of identity after verification. `verifiedAt`: the first verification, null if none. */
 export const identityChangeAfterVerification = (
   { identity_change: terms }: RuleSettings,
   change: IdentityChange,
@@ -117,7 +117,7 @@ export const identityChangeAfterVerification = (
     stopsWithdrawals: terms.stopWithdrawals
   }
 
-/** A change of identity shortly before a withdrawal. `changes`: the latest first. */
+/** Finding for a change of identity shortly before a withdrawal. `changes`: latest first. */
 export const identityChangeBeforeWithdrawal = (
   { identity_change: terms }: RuleSettings,
   withdrawal: { readonly id: number; readonly at: number },
@@ -137,5 +137,5 @@ export const identityChangeBeforeWithdrawal = (
   }
 }
 
-/** The same for both: a change after verification and before a withdrawal is one. */
+/** Shared by both rules: a change after verification and before a withdrawal is one occurrence. */
 const occurrenceOf = ({ at }: IdentityChange): string => `change at ${new Date(at).toISOString()}`

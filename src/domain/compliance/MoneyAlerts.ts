@@ -1,44 +1,43 @@
 /**
- * Rules about payments: each looks at one payment and those before it, and says what is suspicious (`docs/compliance.md`).
+ * Payment rules: each evaluates one payment and those before it, and returns a finding (`docs/compliance.md`).
  *
- * Amounts are minor units of the player's currency, thresholds of the operator's. Time is that of the payment: what came later
- * counts for what came later.
+ * Amounts are minor units of the player's currency, thresholds of the operator's. Rules see only payments up to the time of the evaluated one.
  */
 import { type Finding, type RuleSettings, shifted } from "./AlertRules.ts"
 import type { PaymentStatus, PaymentType } from "../Change.ts"
 
-/** A payment as rules see one. */
+/** Payment as seen by the rules. */
 export interface PaymentFact {
   readonly id: number
   readonly type: PaymentType
   readonly status: PaymentStatus
   readonly amount: number
   readonly isReversed: boolean
-  /** Epoch milliseconds of its creation. */
+  /** Creation time, epoch milliseconds. */
   readonly at: number
 }
 
-/** A payment to judge. */
+/** Payment to evaluate, with its context. */
 export interface PaymentCase {
   readonly payment: PaymentFact
-  /** The player's payments before it, the newest first, as far back as the windows of the rules. */
+  /** Earlier payments of the player, newest first, as far back as the rules' windows. */
   readonly before: ReadonlyArray<PaymentFact>
-  /** Minor units of the operator's currency for one of the player's: 1 where they are the same, null without a rate. */
+  /** Minor units of the operator's currency for one of the player's: 1 for the same currency, null without a rate. */
   readonly factor: number | null
 }
 
 const hourMs = 3_600_000
 
-/** Minor units of the operator's currency; without a rate the amount as it is. */
+/** Converts to minor units of the operator's currency; unchanged without a rate. */
 const inBase = (amount: number, factor: number | null): number => Math.round(amount * (factor ?? 1))
 
-/** Says in an alert that amounts were compared without a rate. */
+/** Marks an alert whose amounts were compared without a rate. */
 const rateNote = ({ factor }: PaymentCase) => factor === null ? { unconverted: true } : {}
 
-/** Steps of severity for what is so many times what it takes. */
+/** Severity steps for a multiple of the threshold. */
 const degree = (times: number): number => times >= 10 ? 2 : times >= 2.5 ? 1 : 0
 
-/** What happened within the hours that end at the payment, the payment itself first. */
+/** Payments of this type within the hours up to the payment, itself first. */
 const within = (of: PaymentCase, type: PaymentType, windowHours: number): ReadonlyArray<PaymentFact> => {
   const from = of.payment.at - windowHours * hourMs
   const earlier = of.before.filter((other) => other.type === type && other.at > from)
@@ -47,11 +46,11 @@ const within = (of: PaymentCase, type: PaymentType, windowHours: number): Readon
 
 const sum = (payments: ReadonlyArray<PaymentFact>): number => payments.reduce((total, { amount }) => total + amount, 0)
 
-/** Money that is still there: deposits that were not charged back, withdrawals that were not refused. */
+/** Payment still in effect: a deposit not charged back, a withdrawal not rejected or cancelled. */
 const stands = ({ isReversed, status }: PaymentFact): boolean =>
   !isReversed && status !== "rejected" && status !== "cancelled"
 
-/** The window of a fixed grid in which a payment lies. */
+/** Window of a fixed grid that contains an instant. */
 const gridWindow = (at: number, windowHours: number): string =>
   `${windowHours}h from ${new Date(Math.floor(at / (windowHours * hourMs)) * windowHours * hourMs).toISOString()}`
 
@@ -72,15 +71,15 @@ const largePayment = (
   }
 }
 
-/** A deposit of the threshold or more. */
+/** Finding for a deposit of at least the threshold. */
 export const largeDeposit = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
   largePayment("deposit", settings, of)
 
-/** A request to withdraw the threshold or more. */
+/** Finding for a withdrawal request of at least the threshold. */
 export const largeWithdrawal = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
   largePayment("withdrawal", settings, of)
 
-/** Several deposits that each stay just below the threshold of review. */
+/** Finding for several deposits just below the review threshold. */
 export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { count, percent, severity, stopWithdrawals, threshold, windowHours } = terms
   const floor = threshold * (100 - percent) / 100
@@ -107,13 +106,13 @@ export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCas
   }
 }
 
-/** Many deposits, or much money in more than one, in a short time. */
+/** Finding for many deposits, or a large total in more than one, in a short time. */
 export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { count, severity, stopWithdrawals, threshold, windowHours } = terms
   if (!terms.enabled || of.payment.type !== "deposit") return undefined
   const found = within(of, "deposit", windowHours)
   const amount = inBase(sum(found), of.factor)
-  // one large deposit is another rule's
+  // a single large deposit belongs to another rule
   const times = Math.max(found.length / count, found.length > 1 ? amount / threshold : 0)
   if (times < 1) return undefined
   return {
@@ -127,8 +126,8 @@ export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: P
 }
 
 /**
- * A withdrawal soon after deposits of about the same amount. Alone or together with the withdrawals of the window before it, it is
- * compared with the last deposit, the last two, and so on.
+ * Finding for a withdrawal soon after deposits of about the same amount. Alone or with the other withdrawals of the window, it is compared with the
+ * last deposit, the last two, and so on.
  */
 export const rapidInOut = ({ rapid_in_out: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { percent, severity, stopWithdrawals, threshold, windowHours } = terms
@@ -164,16 +163,16 @@ export const rapidInOut = ({ rapid_in_out: terms }: RuleSettings, of: PaymentCas
   }
 }
 
-/** How much play a withdrawal asks for. Minor units of the player's currency. */
+/** Stakes expected before a withdrawal. Minor units of the player's currency. */
 export interface PlayNeeded {
   readonly deposited: number
-  /** Stakes that are enough. */
+  /** Sufficient stakes. */
   readonly stakes: number
-  /** From the first of the deposits on, epoch milliseconds. */
+  /** Time of the first of the deposits, epoch milliseconds. */
   readonly since: number
 }
 
-/** The play that the deposits before a withdrawal ask for; undefined when they ask for none. */
+/** Stakes expected for the deposits before a withdrawal; undefined when none are. */
 export const playNeeded = (
   { low_play_withdrawal: { enabled, percent, threshold, windowHours } }: RuleSettings,
   of: PaymentCase
@@ -186,7 +185,7 @@ export const playNeeded = (
   return { deposited, stakes: Math.ceil(deposited * percent / 100), since: first.at }
 }
 
-/** A withdrawal of money that was hardly played with. `staked`: stakes of real money since the deposits, as far as it was counted. */
+/** Finding for a withdrawal of deposits hardly wagered. `staked`: real-money stakes since the deposits, as counted so far. */
 export const lowPlayWithdrawal = (
   settings: RuleSettings,
   of: PaymentCase,
@@ -210,7 +209,7 @@ export const lowPlayWithdrawal = (
   }
 }
 
-/** How many hours before a payment its rules look at. */
+/** Hours before a payment that its rules examine. */
 export const hoursLookedAt = (settings: RuleSettings, type: PaymentType): number =>
   type === "deposit"
     ? Math.max(settings.structuring.windowHours, settings.deposit_velocity.windowHours)

@@ -5,8 +5,8 @@ import { type LimitField, limitFields, type Limits } from "./Limits.ts"
 const isAmount = (field: LimitField): boolean => field !== "max_session_minutes"
 
 /**
- * An operator's limits in a player's currency: the largest amounts that are not worth more. Minutes stay as they are. Null where an amount
- * would have to be converted and there is no rate.
+ * Converts an operator's limits to a player's currency: the largest amounts of no greater value. Minutes are unchanged. Null when an amount needs
+ * converting and there is no rate.
  */
 export const limitsIn = (limits: Limits, factor: Factor | undefined): Limits | null => {
   const converted: { [field in LimitField]?: number } = {}

@@ -22,7 +22,7 @@ export type ExclusionPeriod = (typeof exclusionPeriods)[number]
 
 const dayMs = 86_400_000
 
-/** Calendar months later, UTC, at the same time of day; where the month is too short, on its last day. */
+/** Adds calendar months (UTC) at the same time of day, clamped to the last day of the month. */
 export const addMonths = (at: number, months: number): number => {
   const date = new Date(at)
   const year = date.getUTCFullYear()
@@ -32,7 +32,7 @@ export const addMonths = (at: number, months: number): number => {
   return Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay)) + timeOfDay
 }
 
-/** When a period that begins at `from` is over. */
+/** End of a period that begins at `from`. */
 export const periodEnd = (period: ExclusionPeriod, from: number): number => {
   switch (period) {
     case "24_hours":
@@ -55,25 +55,25 @@ export const periodEnd = (period: ExclusionPeriod, from: number): number => {
 const maxTimeOutMs = 30 * dayMs
 const minSelfExclusionMonths = 3
 
-/** The last instant that has four digits of a year, and so one form on the wire. */
+/** Last instant with a four-digit year, and so with one wire form. */
 const lastInstant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Exactly one of `period` and `until` (epoch milliseconds) is not null. */
 export interface SelfExclude {
   readonly period: ExclusionPeriod | null
   readonly until: number | null
-  /** Null derives the type from the length. */
+  /** Null derives the type from the duration. */
   readonly type: ExclusionType | null
-  /** As the audit log names who acts. */
+  /** Audit log label of the actor. */
   readonly actor: string
 }
 
 export type SelfExcludeRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMING_RULE">
 
-/** A time-out leaves the bonuses; the other two do the same as each other. */
+/** A time-out keeps bonuses; the other two types have the same effects. */
 const isStrong = (type: ExclusionType): boolean => type !== "time_out"
 
-/** The end asked for. */
+/** Requested end. */
 const endOf = ({ period, until }: SelfExclude, now: number): number | Refusal<"VALIDATION_FAILED"> => {
   if ((period === null) === (until === null)) {
     const message = "exactly one of period and until must be sent"
@@ -85,7 +85,7 @@ const endOf = ({ period, until }: SelfExclude, now: number): number | Refusal<"V
     : refuseFields({ until: ["must be a time before the year 10000"] })
 }
 
-/** Why the exclusion in force does not let itself be replaced. */
+/** Reason for refusing to weaken the exclusion in force. */
 const refuseWeakening = (
   current: Exclusion,
   end: number,
@@ -100,11 +100,11 @@ const refuseWeakening = (
     : undefined
 }
 
-/** The type that the length from `now` has, null between the two. */
+/** Type derived from the duration from `now`; null between the two ranges. */
 const derivedType = (end: number, now: number): ExclusionType | null =>
   end <= now + maxTimeOutMs ? "time_out" : end >= addMonths(now, minSelfExclusionMonths) ? "self_exclusion" : null
 
-/** The type to be had. One that is not named is never weaker than the one in force. */
+/** Resulting type. A derived type is never weaker than the one in force. */
 const typeOf = (
   { type }: SelfExclude,
   current: Exclusion | null,
@@ -121,13 +121,13 @@ const typeOf = (
   if (type === "time_out" && end > now + maxTimeOutMs) {
     return refuseFields({ type: ["time_out lasts at most 30 days"] })
   }
-  // one that is prolonged already has its three months
+  // an extension starts from one that already lasts three months
   const isLongEnough = type !== "self_exclusion" || current?.type === "self_exclusion" ||
     end >= addMonths(now, minSelfExclusionMonths)
   return isLongEnough ? type : refuseFields({ type: ["self_exclusion lasts at least 3 months"] })
 }
 
-/** The exclusion that a request leads to. */
+/** Exclusion resulting from a request. */
 const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclusion | SelfExcludeRefusal => {
   const current = activeExclusion(player, now)
   const end = endOf(request, now)
@@ -141,8 +141,8 @@ const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclu
 }
 
 /**
- * Excludes the player from play, deposits and bonuses, or prolongs the exclusion in force, which keeps its beginning. All but a
- * time-out cancel the running bonus. Money is left alone: it can be withdrawn.
+ * Excludes the player from play, deposits and bonuses, or extends the exclusion in force, which keeps its start. All types but a time-out cancel the
+ * running bonus. Balances are unaffected and can be withdrawn.
  */
 export const selfExcludeStep =
   (request: SelfExclude) => (player: Player, context: Context): Decision<LimitsResource, SelfExcludeRefusal> => {

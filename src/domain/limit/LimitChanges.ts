@@ -1,6 +1,6 @@
 /**
- * How a player's limits change: stricter at once, looser only after the operator's cooling-off period (SPEC sections 3.6 and
- * 4.7; `docs/decisions/0008-responsible-gaming.md`).
+ * Changes of a player's limits: stricter at once, looser only after the operator's cooling-off period (SPEC sections 3.6 and 4.7;
+ * `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
 import { answer, type Context, type Decision } from "../Decision.ts"
@@ -14,7 +14,7 @@ import { type Refusal, refuseFields } from "../Refusal.ts"
 const minSessionMinutes = 5
 const maxSessionMinutes = 1440
 
-/** The limits to change and what to; null removes one, an absent one stays. Minor units, minutes for `max_session_minutes`. */
+/** New values by limit; null removes a limit, absent ones are unchanged. Minor units, minutes for `max_session_minutes`. */
 export type LimitChanges = ReadonlyMap<LimitField, number | null>
 
 const isLimitField = (name: string): name is LimitField => limitFields.some((field) => field === name)
@@ -23,8 +23,8 @@ const bounds = (field: LimitField): readonly [from: number, to: number] =>
   field === "max_session_minutes" ? [minSessionMinutes, maxSessionMinutes] : [0, maxAmount]
 
 /**
- * Reads the `limits` of a request, or what else they are `called`. A name that is no limit is refused, not ignored: the caller believes that it protects the
- * player.
+ * Parses the `limits` of a request; `called` names the field in errors. An unknown name is refused, not ignored: the caller believes that it protects
+ * the player.
  */
 export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges | Refusal<"VALIDATION_FAILED"> => {
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
@@ -50,15 +50,15 @@ export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges
 export interface SetLimits {
   readonly changes: LimitChanges
   readonly coolingOffHours: number
-  /** As the audit log names who acts. */
+  /** Audit log label of the actor. */
   readonly actor: string
 }
 
 export interface LimitsOutcome {
   readonly resource: LimitsResource
-  /** The limits sent whose value is now in force, changed or not. */
+  /** Limits sent whose value is now in force, changed or not. */
   readonly applied: ReadonlyArray<LimitField>
-  /** The limits sent whose value waits. */
+  /** Limits sent whose value is pending. */
   readonly pending: ReadonlyArray<LimitField>
   readonly coolingOffHours: number
 }
@@ -67,7 +67,7 @@ export interface LimitsOutcome {
 const isLooser = (value: number | null, current: number | null): boolean =>
   current !== null && (value === null || value > current)
 
-/** Limits under the names that operators see, as far as a request touches them. */
+/** The limits of a request under their wire names. */
 const touched = (limits: Limits, waiting: ReadonlyArray<PendingLimit>, fields: LimitChanges) => ({
   limits: Object.fromEntries([...fields.keys()].map((field) => [field, limits[field] ?? null])),
   pending_changes: waiting.filter(({ field }) => fields.has(field)).map(({ effectiveAt, field, value }) => ({
@@ -86,10 +86,10 @@ interface Decided {
 }
 
 /**
- * What becomes of each limit sent, beside the value in force and what waits:
- * - stricter, or the first there is: in force at once, and a waiting raise of it is dropped;
- * - the same: a waiting raise is withdrawn;
- * - looser: waits the cooling-off period from now, in place of what waited before. What waits already keeps its time.
+ * Effect of each limit sent, given the value in force and the pending one:
+ * - stricter, or the first: in force at once; a pending raise of it is dropped;
+ * - equal: a pending raise is withdrawn;
+ * - looser: pending for the cooling-off period from now, in place of an earlier raise. An identical pending raise keeps its time.
  */
 const decide = (
   current: Limits,
@@ -121,7 +121,7 @@ const decide = (
   return { limits, pendingLimits: [...pendingLimits.values()], applied, pending, hasChange }
 }
 
-/** Changes the limits sent. Raises whose waiting is over are taken as the values in force, and written down as such. */
+/** Changes the limits sent. Pending raises that are due are applied first and written. */
 export const setLimitsStep =
   (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, never> => {
     const { now } = context

@@ -14,11 +14,11 @@ import { type Window, windowEnd } from "./Windows.ts"
 
 /** Minor units, minutes for `max_session_minutes`. */
 interface Usage {
-  /** Below zero for a loss limit when the player is ahead, and for the balance when it is. */
+  /** Negative for a loss limit when the player has won, and for a negative balance. */
   readonly used: number
-  /** What may still be used, not below zero; null where there is no limit. */
+  /** Amount still available, at least 0; null without a limit. */
   readonly remaining: number | null
-  /** When `used` begins anew, ISO 8601; null where it does not by itself. */
+  /** Time of the next reset of `used`, ISO 8601; null when there is none. */
   readonly resets_at: string | null
 }
 
@@ -47,7 +47,7 @@ export interface ExclusionFields {
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** An exclusion under the names that operators see. */
+/** Exclusion under its wire names. */
 export const exclusionFields = (exclusion: Exclusion): ExclusionFields => ({
   type: exclusion.type,
   since: iso(exclusion.since),
@@ -79,7 +79,7 @@ type SummedLimit = Exclude<
   "max_single_bet" | "casino_max_single_bet" | "max_single_deposit" | "max_balance" | "max_session_minutes"
 >
 
-/** The sum that each limit over a window looks at. */
+/** Counter of each windowed limit. */
 const sums: { readonly [field in SummedLimit]: readonly [sum: keyof Counters, window: Window] } = {
   max_daily_bet: ["betDay", "day"],
   max_weekly_bet: ["betWeek", "week"],
@@ -137,7 +137,7 @@ const pendingChanges = (player: Player, limits: Limits, now: number): ReadonlyAr
       effective_at: iso(effectiveAt)
     }))
 
-/** The limits resource at `now`: raises whose waiting is over are in `limits`, the others in `pending_changes`. */
+/** Limits resource at `now`: due raises are in `limits`, the others in `pending_changes`. */
 export const limitsResource = (player: Player, now: number): LimitsResource => {
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)
   const counters = roll(player.counters, now)

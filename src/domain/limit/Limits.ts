@@ -1,9 +1,8 @@
 /**
- * Responsible-gaming limits: what a player set, what was used of it, and whether an action still fits (SPEC sections 2.9 and
- * 3.6).
+ * Responsible-gaming limits: values, usage, and the checks of bets, play and deposits (SPEC sections 2.9 and 3.6).
  *
- * What is used is kept as sums per calendar window and moves with the money itself, so that a check costs no query. A window
- * that has passed counts as empty from the first look at it on.
+ * Usage is kept as sums per calendar window and updated with the money itself, so that a check needs no query. A past window counts as empty on the
+ * next access.
  */
 import { type Refusal, refuse } from "../Refusal.ts"
 import { sameWindow, type Window, windowEnd } from "./Windows.ts"
@@ -29,20 +28,20 @@ export const limitFields = [
 
 export type LimitField = (typeof limitFields)[number]
 
-/** The limits that are set; a field that is absent is not limited. Minor units, minutes for `max_session_minutes`. */
+/** Limits in force; an absent field is not limited. Minor units, minutes for `max_session_minutes`. */
 export type Limits = { readonly [field in LimitField]?: number }
 
-/** A raise that waits for its cooling-off period. `value` null removes the limit. */
+/** Raise pending its cooling-off period. `value` null removes the limit. */
 export interface PendingLimit {
   readonly field: LimitField
   readonly value: number | null
-  /** Epoch milliseconds; honoured from this instant on, whether or not anything has applied it yet. */
+  /** Epoch milliseconds; in force from then on, even before it has been written. */
   readonly effectiveAt: number
 }
 
-/** What was used, in minor units, as of `at`. */
+/** Usage in minor units, as of `at`. */
 export interface Counters {
-  /** Epoch milliseconds of the last change: says which windows the sums belong to. */
+  /** Time of the last change, epoch milliseconds: determines the windows of the sums. */
   readonly at: number
   readonly betDay: number
   readonly betWeek: number
@@ -54,11 +53,11 @@ export interface Counters {
   readonly depositWeek: number
   readonly depositMonth: number
   readonly depositYear: number
-  /** Withdrawals asked for, whatever became of them. */
+  /** Withdrawals requested, whatever their outcome. */
   readonly withdrawalDay: number
-  /** Credits of game providers that are large enough to be looked at (`LargeCredits.ts`), whatever was taken back. */
+  /** Provider credits above the bound of `LargeCredits.ts`; rollbacks are not subtracted. */
   readonly creditDay: number
-  /** Epoch milliseconds: when the present stretch of play began; 0 before the first. */
+  /** Start of the current stretch of play, epoch milliseconds; 0 before the first. */
   readonly playSince: number
   /** Epoch milliseconds of the last bet; 0 before the first. */
   readonly lastBetAt: number
@@ -82,10 +81,10 @@ export const emptyCounters: Counters = {
   lastBetAt: 0
 }
 
-/** A break this long without a bet ends a stretch of play. */
+/** A break of this length without a bet ends a stretch of play. */
 export const breakMs = 15 * 60_000
 
-/** The counters as they stand at `now`: sums of windows that have passed are zero. */
+/** Counters at `now`: sums of past windows are zero. */
 export const roll = (counters: Counters, now: number): Counters => {
   if (sameWindow("day", counters.at, now) || now < counters.at) return counters
   const week = sameWindow("week", counters.at, now)
@@ -109,8 +108,8 @@ export const roll = (counters: Counters, now: number): Counters => {
 }
 
 /**
- * Adds to the bet and loss sums. `stake` is the gross stake, `loss` the real money the player is down by (negative for a win).
- * `from` is the instant the money counts for: a bet taken back lowers only the windows it had raised.
+ * Adds to the stake and loss sums. `stake` is the gross stake, `loss` the real money lost (negative for a win). `from` is the instant the money
+ * counts for: a rolled back bet lowers only the windows it had raised.
  */
 export const count = (counters: Counters, now: number, stake: number, loss: number, from: number): Counters => {
   const rolled = roll(counters, now)
@@ -136,19 +135,19 @@ export const count = (counters: Counters, now: number, stake: number, loss: numb
   }
 }
 
-/** Adds a withdrawal to its sum. Nothing ever takes one back. */
+/** Adds a withdrawal to its sum; never reversed. */
 export const countWithdrawal = (counters: Counters, now: number, amount: number): Counters => {
   const rolled = roll(counters, now)
   return { ...rolled, at: Math.max(now, rolled.at), withdrawalDay: rolled.withdrawalDay + amount }
 }
 
-/** Adds a credit of a game provider to its sum. */
+/** Adds a provider credit to its sum. */
 export const countCredit = (counters: Counters, now: number, amount: number): Counters => {
   const rolled = roll(counters, now)
   return { ...rolled, at: Math.max(now, rolled.at), creditDay: rolled.creditDay + amount }
 }
 
-/** Adds a deposit to its sums. Nothing ever takes one back: a reversal does not restore what a player may deposit. */
+/** Adds a deposit to its sums; never reversed: a chargeback does not restore a player's deposit allowance. */
 export const countDeposit = (counters: Counters, now: number, amount: number): Counters => {
   const rolled = roll(counters, now)
   return {
@@ -161,13 +160,13 @@ export const countDeposit = (counters: Counters, now: number, amount: number): C
   }
 }
 
-/** When the present stretch of play began, or null when there is none: nothing yet, or a break has passed. */
+/** Start of the current stretch of play; null when there is none or a break has passed. */
 export const playSince = (counters: Counters, now: number): number | null =>
   counters.playSince === 0 || now - Math.max(counters.playSince, counters.lastBetAt) >= breakMs
     ? null
     : counters.playSince
 
-/** Notes that play goes on at `now`: a bet, or the opening of a game, begins a stretch when none is running. */
+/** Records play at `now`: a bet, or the launch of a game, begins a stretch when none is running. */
 export const notePlay = (counters: Counters, now: number, isBet: boolean): Counters => {
   const since = playSince(counters, now) ?? now
   const lastBetAt = isBet ? now : counters.lastBetAt
@@ -178,7 +177,7 @@ export const notePlay = (counters: Counters, now: number, isBet: boolean): Count
 
 const applies = (pending: PendingLimit, now: number): boolean => now >= pending.effectiveAt
 
-/** The limits in force at `now`: those set, and the raises whose waiting is over. */
+/** Limits in force at `now`: the stored ones with due raises applied. */
 export const effectiveLimits = (limits: Limits, pending: ReadonlyArray<PendingLimit>, now: number): Limits => {
   if (pending.length === 0 || !pending.some((change) => applies(change, now))) return limits
   const next: { [field in LimitField]?: number } = { ...limits }
@@ -216,7 +215,7 @@ const isUnlimited = (limits: Limits): boolean => {
   return true
 }
 
-/** Whether a bet still fits. `stake` is the whole stake, `realStake` the part of it that is real money. */
+/** Reason for refusing a bet by its limits. `stake` is the whole stake, `realStake` its real-money part. */
 export const refuseBet = (
   limits: Limits,
   counters: Counters,
@@ -239,7 +238,7 @@ export const refuseBet = (
   ], now) ?? refusePlay(limits, counters, now)
 }
 
-/** Whether play may begin or go on under the session limit. */
+/** Reason for refusing to begin or continue play by the session limit. */
 export const refusePlay = (
   limits: Limits,
   counters: Counters,
@@ -257,7 +256,7 @@ export const refusePlay = (
   })
 }
 
-/** Whether a deposit still fits. `balance` is the real balance before it. */
+/** Reason for refusing a deposit by its limits. `balance` is the real balance before it. */
 export const refuseDeposit = (
   limits: Limits,
   counters: Counters,

@@ -1,13 +1,13 @@
 /**
- * The calendar windows that limits are counted in, all in UTC: the day from midnight, the ISO week from Monday, the month
- * and the year from their first day. Instants are epoch milliseconds.
+ * Calendar windows of limits, all in UTC: the day from midnight, the ISO week from Monday, the month and the year from their first day. Instants are
+ * epoch milliseconds.
  */
 
 export type Window = "day" | "week" | "month" | "year"
 
 const dayMs = 86_400_000
 
-/** The instant at which the window that holds `at` began. */
+/** Start of the window that contains `at`. */
 export const windowStart = (window: Window, at: number): number => {
   const day = Math.floor(at / dayMs)
   switch (window) {
@@ -25,7 +25,7 @@ export const windowStart = (window: Window, at: number): number => {
   }
 }
 
-/** The instant at which the window that holds `at` ends and the next begins. */
+/** End of the window that contains `at`, which is the start of the next. */
 export const windowEnd = (window: Window, at: number): number => {
   switch (window) {
     case "day":
@@ -41,6 +41,6 @@ export const windowEnd = (window: Window, at: number): number => {
   }
 }
 
-/** True when both instants fall into the same window. */
+/** True when both instants are in the same window. */
 export const sameWindow = (window: Window, a: number, b: number): boolean =>
   a === b || windowStart(window, a) === windowStart(window, b)

@@ -9,10 +9,10 @@ export type DiceParams = {
 
 const rolls = 10_000
 const highestRoll = rolls - 1
-/** A win is one roll at least, and pays more than the stake. */
+/** A win covers at least one roll and pays more than the stake. */
 const mostWinningRolls = 9_800
 
-/** How many rolls win against a target in hundredths. Landing on it loses either way. */
+/** Number of rolls that win against a target in hundredths. Landing on the target always loses. */
 const winningRolls = (direction: DiceParams["direction"], target: number): number =>
   direction === "under" ? target : highestRoll - target
 

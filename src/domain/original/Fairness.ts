@@ -1,47 +1,46 @@
 /**
- * How chance is made of seeds, so that a player can make it again (DECISIONS section 4, `originals`; the recipe is in
+ * Random numbers of originals, derived from seeds so that a player can reproduce them (DECISIONS section 4, `originals`; the recipe is in
  * `docs/decisions/0007-originals.md`).
  *
- * The stream of a round is HMAC-SHA256 of `client_seed:nonce:cursor` under the server seed, for cursor 0, 1, 2, …, one
- * block of 32 bytes after the other. It is read as words of four bytes, the most significant first; every number drawn
- * takes the next word, or the next one that is not rejected.
+ * The stream of a round is HMAC-SHA256 of `client_seed:nonce:cursor` under the server seed, for cursor 0, 1, 2, …, concatenated blocks of 32 bytes.
+ * It is read as big-endian words of four bytes; every number drawn takes the next word that is not rejected.
  */
 
-/** HMAC-SHA256 under the UTF-8 bytes of `key`, of the UTF-8 bytes of `message`: 32 bytes. Given from outside; pure. */
+/** HMAC-SHA256 under the UTF-8 bytes of `key`, of the UTF-8 bytes of `message`: 32 bytes. Injected; pure. */
 export type HmacSha256 = (key: string, message: string) => Uint8Array
 
-/** SHA-256 of the UTF-8 bytes of `text`: 32 bytes. Given from outside; pure. */
+/** SHA-256 of the UTF-8 bytes of `text`: 32 bytes. Injected; pure. */
 export type Sha256 = (text: string) => Uint8Array
 
-/** All that the outcome of a round depends on, besides what the player chose. */
+/** Inputs of a round's outcome beside the player's choice. */
 export interface RoundSeeds {
-  /** The opened secret: 64 hexadecimal digits, lower case. The text itself is the key, not the bytes it spells. */
+  /** Revealed secret: 64 hexadecimal digits, lower case. The key is this text, not the bytes it encodes. */
   readonly serverSeed: string
   readonly clientSeed: string
   readonly nonce: number
 }
 
-/** The chance of one round, used up from front to back. */
+/** Random numbers of one round, consumed in order. */
 export interface Draws {
-  /** The next number: an integer from 0 to below `bound`, each exactly as likely. `bound` is from 1 to 2^32. */
+  /** Next number: a uniform integer from 0 to below `bound`; `bound` is from 1 to 2^32. */
   readonly below: (bound: number) => number
 }
 
 const wordValues = 2 ** 32
 const wordBytes = 4
 
-/** The hash under which a server seed is promised before a bet: SHA-256 of its text, hexadecimal, lower case. */
+/** Commitment to a server seed, published before a bet: SHA-256 of its text, hexadecimal, lower case. */
 export const hashServerSeed = (sha256: Sha256, serverSeed: string): string =>
   Array.from(sha256(serverSeed), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
- * A number below `bound` made of a word that is one of `values` equally likely ones, or undefined when the word is
- * rejected: it lies past the last whole multiple of `bound`, where the small numbers would get one word more.
+ * Reduces a word, uniform over `values` values, to a number below `bound`; undefined when rejected: a word past the last whole multiple of `bound`
+ * would favour small numbers.
  */
 export const reduceWord = (word: number, bound: number, values: number = wordValues): number | undefined =>
   word < values - values % bound ? word % bound : undefined
 
-/** The words of a round's stream, one per call: integers from 0 to below 2^32. */
+/** Generator of the words of a round's stream: integers from 0 to below 2^32. */
 export const wordsOf = (hmacSha256: HmacSha256, seeds: RoundSeeds): () => number => {
   let cursor = 0
   let block: DataView = new DataView(new ArrayBuffer(0))
@@ -59,7 +58,7 @@ export const wordsOf = (hmacSha256: HmacSha256, seeds: RoundSeeds): () => number
   }
 }
 
-/** Numbers made of words. */
+/** Draws from a generator of words. */
 export const drawsFrom = (nextWord: () => number): Draws => ({
   below: (bound) => {
     for (;;) {
@@ -69,5 +68,5 @@ export const drawsFrom = (nextWord: () => number): Draws => ({
   }
 })
 
-/** The chance of the round that has these seeds. The same seeds give the same numbers, always. */
+/** Draws of the round with these seeds; deterministic. */
 export const drawsOf = (hmacSha256: HmacSha256, seeds: RoundSeeds): Draws => drawsFrom(wordsOf(hmacSha256, seeds))

@@ -1,4 +1,4 @@
-/** Limbo: a multiplier flies up and stops by chance; the bet is that it reaches a target, which it then pays. */
+/** Limbo: a random multiplier; the bet is that it reaches a target, which is then paid. */
 import { makeOriginal, multiplierUnits, returnPercent } from "./Original.ts"
 
 export type LimboParams = {
@@ -10,13 +10,13 @@ const lowestTarget = 101
 const highestTarget = 100_000_000
 const lowestResult = 100
 
-/** The chance is one of 2^46 numbers: as many as leave 99 times them an exact integer. */
+/** The random number is one of 2^46: the most for which 99 times it is an exact integer. */
 const upperValues = 2 ** 14
 const lowerValues = 2 ** 32
 
 /**
- * The multiplier in hundredths of a chance from 0 to 2^46 − 1. It reaches `target` when
- * chance + 1 ≤ 99 × 2^46 ÷ target, which is as likely as 0.99 ÷ (target ÷ 100), rounded down to one in 2^46.
+ * Multiplier in hundredths of a random number from 0 to 2^46 − 1. It reaches `target` when number + 1 ≤ 99 × 2^46 ÷ target, with probability 0.99 ÷
+ * (target ÷ 100), rounded down to one in 2^46.
  */
 export const limboResult = (chance: number): number =>
   Math.min(

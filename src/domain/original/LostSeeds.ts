@@ -1,6 +1,6 @@
 /**
- * Retires server seeds whose encryption key is lost, so that the player can go on. A lost seed is never revealed; its rounds stay
- * paid, without a proof.
+ * Retires server seeds whose encryption key is lost, so that the player can continue. A lost seed is never revealed; its rounds stay paid, without a
+ * proof.
  */
 import { noChange } from "../Change.ts"
 import { answer, type Context, type Decision } from "../Decision.ts"
@@ -10,26 +10,26 @@ import { type ServerSeed, startSeeds } from "./Seeds.ts"
 import type { Player } from "../player/Player.ts"
 
 export interface RetireLostSeeds {
-  /** Ids of the seeds that cannot be opened. */
+  /** Ids of the seeds that cannot be decrypted. */
   readonly lost: ReadonlySet<number>
-  /** To be used where one is needed; not to be used again. */
+  /** New seeds, used only as needed; never to be used again. */
   readonly fresh: { readonly first: SealedSeed; readonly second: SealedSeed }
   readonly reason: string
-  /** Who acts, as the audit log names them. */
+  /** Audit log label of the actor. */
   readonly actor: string
 }
 
 export interface LostSeedsRetired {
-  /** The hashes that promised the seeds retired now. */
+  /** Commitments of the seeds retired by this decision. */
   readonly retired: ReadonlyArray<string>
-  /** What the player plays with from now on; null where there are no seeds. */
+  /** The player's seeds from now on; null when there are none. */
   readonly seeds: PlayerSeeds | null
 }
 
-/** What is in the store already is not sealed again. */
+/** Placeholder: seeds already stored are not sealed again. */
 const none = new Uint8Array()
 
-/** Retires those of the player's seeds that are lost: the promised one takes the place of the one in use, or a fresh one does. */
+/** Retires the player's lost seeds: the next seed, or a new one, replaces the current one. */
 export const retireLostSeedsStep =
   ({ actor, fresh, lost, reason }: RetireLostSeeds) =>
   (player: Player, context: Context): Decision<LostSeedsRetired, never> => {
@@ -57,7 +57,7 @@ export const retireLostSeedsStep =
     const changes: Array<SeedChange> = []
     let seeds: PlayerSeeds
     if (!isCurrentLost) {
-      // it was never in use: it begins and ends at once
+      // never in use: begins and ends at once
       changes.push(retire(next, now), newSeed(player, context, first.serverSeed, fresh.first, null))
       seeds = { current, next: first }
     } else if (!isNextLost) {

@@ -1,27 +1,27 @@
-/** Mines: some of 25 cells are mined; the player names cells, and wins when none of them is. All cells open in one step. */
+/** Mines: some of 25 cells are mined; the player picks cells and wins when none of them is. All are opened in one step. */
 import { fairMultiplier, makeOriginal } from "./Original.ts"
 
 export type MinesParams = {
-  /** How many of the cells are mined, 1 to 24. */
+  /** Number of mined cells, 1 to 24. */
   readonly mines: number
-  /** The cells to open, numbered 0 to 24 row by row: at least one, and no more than are free of mines. */
+  /** Cells to open, numbered 0 to 24 row by row: at least one, at most the number of safe ones. */
   readonly cells: ReadonlyArray<number>
 }
 
 const gridCells = 25
 
-/** How many ways there are to choose `count` of `from`. */
+/** Binomial coefficient: `from` choose `count`. */
 const combinations = (from: number, count: number): number => {
   let ways = 1
   for (let chosen = 1; chosen <= count; chosen++) ways = ways * (from - count + chosen) / chosen
   return ways
 }
 
-/** Of all choices of that many cells, the share without a mine decides what a win pays. Ten-thousandths. */
+/** Win multiplier in ten-thousandths, from the share of choices of `opened` cells without a mine. */
 const winMultiplier = (mines: number, opened: number): number =>
   fairMultiplier(combinations(gridCells, opened), combinations(gridCells - mines, opened))
 
-/** Half the grid mined and all the rest opened: nothing is less likely. */
+/** Half the grid mined and all the rest opened has the lowest probability. */
 const leastLikelyMines = Math.floor(gridCells / 2)
 
 export const mines = makeOriginal<MinesParams>({

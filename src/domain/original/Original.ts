@@ -1,8 +1,8 @@
 /**
- * What an original game is: a rule that turns a stake, the player's choice and chance into a payout.
+ * Definition of an original game: a rule from stake, the player's choice and random numbers to a payout.
  *
- * A multiplier has four decimals and is counted in ten-thousandths; a payout is floor(stake × multiplier) in minor units.
- * All of it is integer arithmetic, so a player who multiplies what was shown gets what was paid.
+ * A multiplier has four decimals, stored in ten-thousandths; a payout is floor(stake × multiplier) in minor units. All arithmetic is integer, so a
+ * player can recompute the payout from the multiplier shown.
  */
 import { maxAmount, multiplyDivideFloor } from "../Money.ts"
 import type { Draws } from "./Fairness.ts"
@@ -14,53 +14,53 @@ export interface JsonObject {
 }
 
 export interface Played {
-  /** Minor units, 0 when the bet is lost. */
+  /** Minor units, 0 for a lost bet. */
   readonly payout: number
-  /** What the stake was multiplied by, with at most four decimals; 0 when the bet is lost. */
+  /** Multiplier of the stake, with at most four decimals; 0 for a lost bet. */
   readonly multiplier: number
-  /** The player's choice and what chance made of it: with the seeds, all that is needed to verify the round. */
+  /** The player's choice and the drawn result: with the seeds, sufficient to verify the round. */
   readonly outcome: JsonObject
 }
 
-/** A bet whose stake and params hold: only chance is missing. */
+/** Validated bet, ready to be drawn. */
 export interface CheckedBet<out Params extends JsonObject = JsonObject> {
   readonly _tag: "Checked"
   readonly stake: number
   readonly params: Params
-  /** Minor units: the most that chance can make of it with these params. */
+  /** Largest possible payout with these params, in minor units. */
   readonly maxPayout: number
   readonly play: (draws: Draws) => Played
 }
 
-/** A bet that cannot be played, with what is wrong by field: `stake`, `params`, `params.target`, … */
+/** Validation errors of a bet by field: `stake`, `params`, `params.target`, … */
 interface InvalidBet {
   readonly _tag: "Invalid"
   readonly fields: FieldMessages
 }
 
 export interface Original<out Params extends JsonObject = JsonObject> {
-  /** As the catalogue and the command line know it. */
+  /** Name in the catalogue and on the command line. */
   readonly name: string
   /**
-   * The stated return to player in percent. Every choice of params returns this or less by the fourth decimal of its
-   * multiplier at most, before the payout is rounded down to a minor unit.
+   * Stated return to player in percent. Every choice of params returns this, or less by at most the fourth decimal of its multiplier, before the
+   * payout is rounded down to a minor unit.
    */
   readonly returnPercent: number
-  /** The most that a stake can be multiplied by, whatever the params. */
+  /** Largest multiplier over all params. */
   readonly maxMultiplier: number
-  /** The largest stake in minor units whose largest payout is still an exact amount. */
+  /** Largest stake in minor units whose largest payout is exactly representable. */
   readonly maxStake: number
-  /** Checks a bet: its stake in minor units and the game's params as they came. */
+  /** Validates a bet: its stake in minor units and the game's unparsed params. */
   readonly check: (params: unknown, stake: number) => CheckedBet<Params> | InvalidBet
 }
 
-/** The stated return of all originals, in percent: the house keeps 1 %. */
+/** Stated return of all originals, in percent: a house edge of 1 %. */
 export const returnPercent = 99
 
-/** How many units of a multiplier make 1. */
+/** Units of a multiplier in 1. */
 export const multiplierUnits = 10_000
 
-/** The multiplier in ten-thousandths that makes `winning` of `outcomes` equally likely ones return what is stated, rounded down. */
+/** Multiplier in ten-thousandths, rounded down, by which `winning` of `outcomes` equally likely ones return the stated percentage. */
 export const fairMultiplier = (outcomes: number, winning: number): number =>
   multiplyDivideFloor(returnPercent * multiplierUnits / 100, outcomes, winning)
 
@@ -68,15 +68,15 @@ interface Rules<Params extends JsonObject> {
   readonly name: string
   /** Ten-thousandths. */
   readonly maxMultiplier: number
-  /** Reads the params; undefined when the reader has noted something wrong. */
+  /** Parses the params; undefined when the reader has recorded an error. */
   readonly read: (params: ParamsReader) => Params | undefined
-  /** The most that a stake can be multiplied by with these params, in ten-thousandths. */
+  /** Largest multiplier with these params, in ten-thousandths. */
   readonly highest: (params: Params) => number
   /** Plays with valid params. The multiplier is in ten-thousandths. */
   readonly play: (params: Params, draws: Draws) => { readonly multiplier: number; readonly outcome: JsonObject }
 }
 
-/** Makes an original of its own rules and of what all originals share: stakes and payouts. */
+/** Makes an original of its own rules and the shared ones of stakes and payouts. */
 export const makeOriginal = <Params extends JsonObject>(rules: Rules<Params>): Original<Params> => {
   const maxStake = multiplyDivideFloor(maxAmount, multiplierUnits, rules.maxMultiplier)
   return {

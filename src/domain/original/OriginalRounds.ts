@@ -1,9 +1,9 @@
 /**
- * Playing an original: bet, outcome and payout in one step, and the seeds that decide it.
+ * Plays of originals: bet, outcome and payout in one step, and the seeds that decide it.
  *
- * A play is a provider's bet and its win in a round that is closed with it, decided by the same rules. What is its own: nobody
- * sends an outcome, it is drawn here. The nonce is taken by the commit that holds the bet, so no outcome is ever drawn twice, and
- * no refusal depends on what was drawn, so a refused bet tells nothing. `docs/decisions` says why (originals, original rounds).
+ * A play is a provider's bet and its win in a round closed at once, by the same rules, except that the outcome is drawn here. The nonce is taken by
+ * the commit of the bet, so no outcome is drawn twice; refusals do not depend on the outcome and so reveal nothing about it. `docs/decisions` gives
+ * the reasons (originals, original rounds).
  */
 import { admitStake, holdBonus, type StakeCode, takeStake } from "../settlement/Bets.ts"
 import { type Entry, noChange, type OriginalRound } from "../Change.ts"
@@ -25,13 +25,13 @@ export interface Play {
   readonly game: SettledGame
   readonly original: string
   readonly bet: CheckedBet
-  /** Minor units of the player's currency; absent: those of the rules of originals alone. */
+  /** Minor units of the player's currency; absent: the bounds of the game alone. */
   readonly bounds?: OriginalBounds
-  /** Counts from this round on; undefined leaves the player's own. */
+  /** In effect from this round on; undefined keeps the current one. */
   readonly clientSeed: string | undefined
 }
 
-/** What the rules cannot do themselves: open a server seed by its id, undefined when it is not at hand, and hash. */
+/** Impure parts of a play: opening a server seed by its id (undefined when not loaded), and hashing. */
 export interface Chance {
   readonly open: (seedId: number) => string | undefined
   readonly hmacSha256: HmacSha256
@@ -42,7 +42,7 @@ export interface NoSeeds {
   readonly _tag: "NoSeeds"
 }
 
-/** The server seed that decides is not open. Nothing was done: open it and ask again. */
+/** The server seed is not loaded. Nothing was done: load it and retry. */
 export interface SeedClosed {
   readonly _tag: "SeedClosed"
   readonly seedId: number
@@ -53,17 +53,17 @@ export interface PlayedRound {
   readonly round: OriginalRound
   readonly fairness: RoundFairness
   readonly currency: string
-  /** Minor units, after the round. */
+  /** Real and bonus balance after the round, minor units. */
   readonly balance: number
   readonly bonusBalance: number
   readonly walletSeq: number
-  /** All that the play wrote to the ledger, what became of a bonus with it included. */
+  /** All ledger entries of the play, including those of a bonus that ended with it. */
   readonly entries: ReadonlyArray<Entry>
 }
 
 export type PlayRefusal = Refusal<StakeCode | "VALIDATION_FAILED">
 
-/** The player's seeds as carried or looked up: null where there are none, `Missing` where they were not looked up. */
+/** The player's seeds as carried or looked up: null when there are none, `Missing` when not looked up. */
 export const seedsOf = (player: Player, { known }: Context): PlayerSeeds | null | Missing =>
   player.seeds ?? (known?.seeds === undefined ? missing({ seeds: true }) : known.seeds)
 
@@ -71,7 +71,7 @@ export const isMissing = (seeds: PlayerSeeds | Missing): seeds is Missing => "_t
 
 const noSeeds: NoSeeds = { _tag: "NoSeeds" }
 
-/** Why a bet takes or could pay more than one round may; the refusal names the bound, so that a smaller one can be sent. */
+/** Reason for refusing a bet whose stake or possible payout exceeds the bounds of one round; names the bound, so that a smaller bet can be sent. */
 const refuseBounds = (bet: CheckedBet, { maxPayout, maxStake }: OriginalBounds) => {
   if (bet.stake > maxStake) return refuseFields({ stake: [`must be at most ${maxStake}`] })
   return bet.maxPayout > maxPayout
@@ -93,7 +93,7 @@ export const playStep =
     const draft = new Draft(player, context)
     const funding = admitStake(draft, { game, amount: bet.stake }, null)
     if ("_tag" in funding) return refused(funding)
-    // asked of the largest payout and not of this one: a refusal must not tell an outcome
+    // checks the largest payout and not the actual one: a refusal must not reveal an outcome
     if (!isBalance(draft.real + bet.maxPayout) || !isBalance(draft.bonus + bet.maxPayout)) {
       return refused(refuseFields({ stake: [`must keep the balance at or below ${maxBalance}, whatever the outcome`] }))
     }
@@ -114,12 +114,12 @@ export const playStep =
     const stakes = { gameId: game.id, roundId, realStake: funding.real, bonusStake: funding.bonus, bonusId }
     holdBonus(draft, null, { ...stakes, closed: false })
     draft.closeBonusWhenDue()
-    // a bonus whose requirement this stake has met is converted by now, and its part of the win is the player's own
+    // a bonus whose requirement is met by this stake is converted by now, and its part of the win is real money
     const standing = bonusId === null ? "over" : bonusStanding(draft, context.known, bonusId) ?? "over"
     payOut(draft, stakes, source, payout, standing)
     holdBonus(draft, { ...stakes, closed: false }, { ...stakes, closed: true })
     draft.closeBonusWhenDue()
-    // one action, whatever it moved
+    // one action, whatever the number of entries
     draft.walletSeq = Math.min(draft.walletSeq, player.walletSeq + 1)
 
     const round: OriginalRound = {
@@ -174,7 +174,7 @@ export const newSeed = (
   isLost: false
 })
 
-/** Gives a player the first seeds, and one who has some, those. */
+/** Creates the first seeds of a player; returns existing ones unchanged. */
 export const startSeedsStep =
   (fresh: { readonly first: SealedSeed; readonly second: SealedSeed; readonly clientSeed: string }) =>
   (player: Player, context: Context): Decision<PlayerSeeds, never> => {
@@ -206,12 +206,12 @@ export const startSeedsStep =
 
 export interface RotatedSeeds {
   readonly _tag: "Rotated"
-  /** May be revealed with this answer, which leaves when the retirement is durable. */
+  /** Revealed by this answer, which is sent only once the retirement is durable. */
   readonly retired: RetiredSeed<string>
   readonly seeds: PlayerSeeds
 }
 
-/** Retires the server seed and takes the promised one into use; `clientSeed` undefined keeps the player's own. */
+/** Retires the server seed and takes the next one into use; `clientSeed` undefined keeps the current one. */
 export const rotateSeedsStep =
   (command: { readonly fresh: SealedSeed; readonly clientSeed: string | undefined }, chance: Pick<Chance, "open">) =>
   (player: Player, context: Context): Decision<RotatedSeeds | NoSeeds | SeedClosed, never> => {

@@ -1,4 +1,4 @@
-/** The built-in games. */
+/** Built-in games. */
 import { coinFlip } from "./CoinFlip.ts"
 import { dice } from "./Dice.ts"
 import { limbo } from "./Limbo.ts"
@@ -8,5 +8,5 @@ import { plinko } from "./Plinko.ts"
 
 const all: ReadonlyArray<Original> = [dice, limbo, coinFlip, plinko, mines]
 
-/** Every original by the name that the catalogue gives it. */
+/** Originals by their name in the catalogue. */
 export const originals: ReadonlyMap<string, Original> = new Map(all.map((original) => [original.name, original]))

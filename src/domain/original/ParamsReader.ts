@@ -1,32 +1,32 @@
-/** Reader of an original's params: any JSON, with every fault reported at once. */
+/** Parser of an original's params from any JSON; collects all errors. */
 
-/** What is wrong, by field; nested fields with dots. */
+/** Validation errors by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
 
-/** Each reading names a field and gives its value, or notes what is wrong with it and gives undefined. */
+/** Each method returns the value of a field, or records an error and returns undefined. */
 export interface ParamsReader {
   readonly word: <const Word extends string>(name: string, words: ReadonlyArray<Word>) => Word | undefined
   readonly integer: (name: string, minimum: number, maximum: number) => number | undefined
-  /** A number with at most two decimals. It and its bounds are counted in hundredths. */
+  /** Number with at most two decimals; the value and its bounds are in hundredths. */
   readonly hundredths: (name: string, minimum: number, maximum: number) => number | undefined
-  /** A list of at least one integer, none of them twice. */
+  /** Non-empty list of distinct integers. */
   readonly distinctIntegers: (name: string, minimum: number, maximum: number) => ReadonlyArray<number> | undefined
   readonly note: (name: string, message: string) => void
-  /** What was noted, a field that nothing read included; undefined when nothing was. */
+  /** Recorded errors, including unknown fields; undefined when there are none. */
   readonly wrong: () => FieldMessages | undefined
 }
 
 const isIntegerBetween = (value: unknown, minimum: number, maximum: number): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
 
-/** `value` in hundredths, as a whole number whose hundredth is `value` again. */
+/** `value` in hundredths, as an integer that converts back to exactly `value`. */
 const toHundredths = (value: unknown): number | undefined => {
   if (typeof value !== "number") return undefined
   const hundredths = Math.round(value * 100)
   return hundredths / 100 === value ? hundredths : undefined
 }
 
-/** Opens params for reading. Fields are reported as `params.<name>`. */
+/** Opens params for parsing. Fields are reported as `params.<name>`. */
 export const readParams = (params: unknown): ParamsReader => {
   const isObject = typeof params === "object" && params !== null && !Array.isArray(params)
   const unread = new Map<string, unknown>(isObject ? Object.entries(params) : [])
@@ -34,7 +34,7 @@ export const readParams = (params: unknown): ParamsReader => {
 
   const note = (name: string, message: string): void => {
     const field = `params.${name}`
-    // with no object at all, that says everything
+    // without an object, that one error suffices
     if (isObject) messages.set(field, [...messages.get(field) ?? [], message])
   }
 

@@ -1,6 +1,6 @@
 /**
- * The server seeds of a player as decisions see them: the one that decides now, and the one that will after the next rotation,
- * which is promised by its hash already. So a player who rotates chooses the new client seed after both hashes were shown.
+ * Server seeds of a player as decisions see them: the current one, and the next one after a rotation, whose hash is already published. A player
+ * therefore chooses the next client seed with both hashes known.
  *
  * A server seed is referred to by its id. The secret itself is in the store, sealed, and never changes.
  */
@@ -11,17 +11,14 @@ export interface PlayerSeeds {
   readonly next: ServerSeed<number>
 }
 
-/** A server seed as it is made: sealed, and promised by its hash. */
+/** New server seed: sealed, with its commitment. */
 export interface SealedSeed {
   readonly sealed: Uint8Array
   /** SHA-256 of its text, hexadecimal. */
   readonly hash: string
 }
 
-/**
- * What becomes of one server seed. `sealed` claims that it is new; the other fields are written where they are given, and each is
- * given once in the life of a seed.
- */
+/** Change of one server seed. `sealed` claims that it is new; the other fields are written where given, each once in the life of a seed. */
 export interface SeedChange {
   readonly id: number
   readonly playerId: number
@@ -30,24 +27,24 @@ export interface SeedChange {
   readonly sealed: Uint8Array | null
   /** The player's client seed when this one was taken into use. */
   readonly clientSeed: string | null
-  /** Epoch milliseconds: when it was made, taken into use, and retired. */
+  /** Creation, first use and retirement, epoch milliseconds. */
   readonly createdAt: number
   readonly startedAt: number | null
   readonly retiredAt: number | null
-  /** The secret, open to everybody from its retirement on. */
+  /** The secret, public from its retirement on. */
   readonly serverSeed: string | null
   /** Retired because its encryption key is lost. */
   readonly isLost: boolean
 }
 
-/** The first seeds of a player, under the ids of their rows. */
+/** First seeds of a player, under the ids of their rows. */
 export const beginWith = (
   first: ServerSeed<number>,
   second: ServerSeed<number>,
   clientSeed: string
 ): PlayerSeeds => ({ current: startSeeds(first, clientSeed), next: second })
 
-/** Retires the current server seed: the promised one takes its place, and a fresh one is promised. */
+/** Retires the current server seed: the next one replaces it, and a new one is committed to. */
 export const rotate = (seeds: PlayerSeeds, fresh: ServerSeed<number>, clientSeed: string | undefined) => {
   const { next, retired } = rotateSeeds(seeds.current, seeds.next, clientSeed)
   return { retired, seeds: { current: next, next: fresh } satisfies PlayerSeeds }

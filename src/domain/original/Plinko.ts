@@ -1,4 +1,4 @@
-/** Plinko: a ball falls through rows of pins, left or right at each, into a slot that pays by the table of the risk. */
+/** Plinko: a ball falls left or right through rows of pins into a slot that pays by the table of the chosen risk. */
 import { makeOriginal, multiplierUnits } from "./Original.ts"
 import { fewestRows, mostRows, type PlinkoRisk, plinkoRisks, plinkoTable } from "./PlinkoTables.ts"
 
@@ -27,7 +27,7 @@ export const plinko = makeOriginal<PlinkoParams>({
       path += right === 1 ? "R" : "L"
       slot += right
     }
-    // a table has two decimals, of which a binary fraction is only near
+    // table values have two decimals, which binary fractions only approximate
     const multiplier = Math.round((plinkoTable(rows, risk)[slot] ?? 0) * multiplierUnits)
     return { multiplier, outcome: { rows, risk, path, slot } }
   }

@@ -1,7 +1,6 @@
 /**
- * What the slots of plinko pay. Of `rows` pins the ball leaves each to the right as likely as to the left, so slot k is hit
- * in C(rows, k) of 2^rows ways. Each table is chosen so that the sum of ways × multiplier is exactly 0.99 × 2^rows: the
- * stated return holds to the last digit. A test adds them up.
+ * Payout tables of plinko. The ball goes right or left at each of `rows` pins with equal probability, so slot k is hit in C(rows, k) of 2^rows ways.
+ * In each table the sum of ways × multiplier is exactly 0.99 × 2^rows, the stated return; verified by a test.
  */
 
 export const plinkoRisks = ["low", "medium", "high"] as const
@@ -48,7 +47,7 @@ const halves: { readonly [risk in PlinkoRisk]: ReadonlyArray<ReadonlyArray<numbe
   ]
 }
 
-/** What the slots pay from left to right, `rows` + 1 of them. `rows` is from 8 to 16. */
+/** Multipliers of the `rows` + 1 slots from left to right. `rows` is from 8 to 16. */
 export const plinkoTable = (rows: number, risk: PlinkoRisk): ReadonlyArray<number> => {
   const half = halves[risk][rows - fewestRows] ?? []
   return Array.from({ length: rows + 1 }, (_, slot) => half[Math.min(slot, rows - slot)] ?? 0)

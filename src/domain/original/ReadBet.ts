@@ -1,4 +1,4 @@
-/** Reading a bet on an original as a player sends it, and saying everything that is wrong with it at once. */
+/** Parser of a player's bet on an original; reports all validation errors at once. */
 import { maxAmount } from "../Money.ts"
 import type { CheckedBet, Original } from "./Original.ts"
 import type { FieldMessages } from "./ParamsReader.ts"
@@ -7,7 +7,7 @@ import { clientSeedMessages } from "./Seeds.ts"
 export interface ReadBet {
   readonly _tag: "Read"
   readonly bet: CheckedBet
-  /** Undefined keeps the player's own. */
+  /** Undefined keeps the current one. */
   readonly clientSeed: string | undefined
 }
 
@@ -26,7 +26,7 @@ const wrongClientSeed = (clientSeed: unknown): FieldMessages => {
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What is wrong with a bet whatever it is on; undefined when that depends on the game. */
+/** Validation errors independent of the game; undefined when there are none. */
 export const wrongForm = (body: { readonly [field: string]: unknown }): FieldMessages | undefined => {
   const { client_seed: clientSeed, params = {}, stake } = body
   const isStake = typeof stake === "number" && Number.isSafeInteger(stake) && stake > 0
@@ -40,7 +40,7 @@ export const wrongForm = (body: { readonly [field: string]: unknown }): FieldMes
   return Object.keys(wrong).length === 0 ? undefined : wrong
 }
 
-/** Reads `stake` (minor units), `params` of the game and `client_seed`, which may be left out. Fields of params are `params.<name>`. */
+/** Parses `stake` (minor units), `params` of the game and the optional `client_seed`. Fields of params are `params.<name>`. */
 export const readBet = (original: Original, body: { readonly [field: string]: unknown }): ReadBet | UnreadableBet => {
   const { client_seed: clientSeed, params = {}, stake } = body
   const checked = original.check(params, typeof stake === "number" ? stake : Number.NaN)

@@ -20,17 +20,17 @@ interface Edge {
   readonly type: PaymentType
   readonly from: ReadonlyArray<PaymentStatus>
   readonly to: PaymentStatus
-  /** How the past of the move reads: "cannot be …". */
+  /** Past participle in messages: "cannot be …". */
   readonly past: string
-  /** The entry that the move posts, and whether it gives or takes the amount. */
+  /** Type and sign of the entry posted by the transition; null when none is. */
   readonly entry: { readonly type: "withdrawal_rejection" | "chargeback"; readonly sign: 1 | -1 } | null
-  /** Whether what was held counts as withdrawn no longer. */
+  /** Whether the held amount no longer counts as withdrawn. */
   readonly isRefund: boolean
-  /** The event that tells the operator. */
+  /** Event emitted to the operator. */
   readonly event: "withdrawal.paid" | "withdrawal.rejected" | null
 }
 
-/** Every way a payment can go. There is no other. */
+/** All transitions of a payment. */
 export const paymentEdges: { readonly [move in PaymentMove]: Edge } = {
   approve: {
     type: "withdrawal",
@@ -82,17 +82,17 @@ export const paymentEdges: { readonly [move in PaymentMove]: Edge } = {
 export interface MovePayment {
   readonly paymentId: number
   readonly move: PaymentMove
-  /** Who acts, as the audit log names them. */
+  /** Audit log label of the actor. */
   readonly actor: string
   readonly reason: string | null
   /**
-   * The operator's setting in minor units of the payment's currency: when the withdrawal and what counts beside it are more, it
-   * takes two approvals and a payout by another person; null: one person is always enough.
+   * The operator's setting in minor units of the payment's currency: above it, the withdrawal and the sums beside it need two approvals and a payout
+   * by another person; null: one person always suffices.
    */
   readonly secondApprovalAbove: number | null
-  /** What counts beside the withdrawal: the player's other withdrawals, and corrections up, of the same days. */
+  /** Sum counted with the withdrawal: the player's other withdrawals and upward corrections of the same days. */
   readonly beside: number
-  /** The objection to the actor where two people are needed, given the approvers so far. */
+  /** Objection to the actor where two people are required, given the approvers so far. */
   readonly judged: { readonly approvedBy: ReadonlyArray<string>; readonly objection: Objection | undefined }
 }
 
@@ -108,7 +108,7 @@ const movedMeanwhile = refuse(
   }
 )
 
-/** Who approved a payment so far. */
+/** Approvers of a payment so far. */
 export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondApprovedBy">): ReadonlyArray<string> =>
   [payment.firstApprovedBy, payment.secondApprovedBy].filter((label) => label !== null)
 
@@ -138,7 +138,7 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
 const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MovePayment): boolean =>
   takesTwo(amount, beside, secondApprovalAbove)
 
-/** Refuses an actor who is not one more person. */
+/** Refuses an actor where another person is required, and a payment whose approvers changed since the objection was judged. */
 const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
   if (move === "approve" && payment.firstApprovedBy === actor) {
     return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
@@ -158,7 +158,7 @@ const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): Mo
     })
 }
 
-/** The payment after an allowed move. */
+/** Payment after an allowed transition. */
 const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
   const { actor, move, reason } = command
   const next: Payment = { ...payment, status: paymentEdges[move].to, updatedAt: now }
@@ -170,7 +170,7 @@ const moved = (payment: Payment, command: MovePayment, now: number): Payment => 
     case "pay":
       return { ...next, paidAt: now }
     case "reject":
-      // operators read why, so there is always something to read
+      // operators always get a reason
       return { ...next, rejectedAt: now, rejectReason: reason ?? "Rejected by staff" }
     case "cancel":
       return { ...next, cancelledAt: now }
@@ -179,7 +179,7 @@ const moved = (payment: Payment, command: MovePayment, now: number): Payment => 
   }
 }
 
-/** What the audit log keeps of a payment: the fields that moves change. */
+/** Audited fields of a payment: those changed by transitions. */
 const trail = (payment: Payment) => ({
   status: payment.status,
   first_approved_by: payment.firstApprovedBy,
@@ -189,8 +189,8 @@ const trail = (payment: Payment) => ({
 })
 
 /**
- * Moves a payment of the player along one edge. Money that the edge moves, the event and the line of the audit log commit with
- * the payment. A chargeback may leave the real balance below zero, since the money is gone whether or not it was spent.
+ * Moves a payment of the player along one edge. Ledger entry, event and audit log line commit with the payment. A chargeback may make the real
+ * balance negative, since the money is gone whether or not it was spent.
  */
 export const movePaymentStep =
   (command: MovePayment) => (player: Player, context: Context): Decision<Payment, MoveRefusal> => {

@@ -1,6 +1,4 @@
-/**
- * Deposits: money that the operator's own payment provider has collected, credited at once (SPEC section 4.4).
- */
+/** Deposits: money already collected by the operator's own payment provider, credited at once (SPEC section 4.4). */
 import type { Payment, PaymentType } from "../Change.ts"
 import type { Bounds } from "../bonus/Conversion.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../Decision.ts"
@@ -11,7 +9,7 @@ import type { Player } from "../player/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
-/** A payment method as its rules see it. Bounds are minor units of the operator's currency, both included. */
+/** Payment method as seen by its rules. Bounds are minor units of the operator's currency, inclusive. */
 interface DepositMethod {
   readonly code: string
   readonly supportsDeposit: boolean
@@ -22,24 +20,21 @@ interface DepositMethod {
 
 export interface Deposit {
   readonly amount: number
-  /** The operator's reference: names this deposit for ever. */
+  /** The operator's reference; identifies this deposit permanently. */
   readonly externalReference: string
-  /** The code that was named, if one was. */
+  /** Code sent, if any. */
   readonly methodCode: string | null
-  /** The active method of that code, if there is one. */
+  /** Active method of that code, if any. */
   readonly method: DepositMethod | null
-  /**
-   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
-   * Absent: the method's own.
-   */
+  /** Bounds of the method in minor units of the player's currency; null when there is no exchange rate. Absent: the method's own. */
   readonly bounds?: Bounds | null
   readonly info: string | null
   readonly notes: string | null
-  /** The operator's setting: what deposits of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  /** The operator's cap on deposits per day, in minor units of the player's currency; null or absent: no cap. */
   readonly dailyCap?: number | null
 }
 
-/** A payment, and whether this request made it or found it made. */
+/** Payment, and whether this request created it or it existed. */
 export interface PaymentOutcome {
   readonly payment: Payment
   readonly isRepeat: boolean
@@ -49,10 +44,10 @@ export type DepositRefusal = Refusal<
   "DUPLICATE_TRANSACTION" | "PLAYER_RESTRICTED" | "PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED" | "VALIDATION_FAILED"
 >
 
-/** The fields of a payment request as operators see them (SPEC section 2.5), in answers and in webhook events. */
+/** Payment request as operators see it (SPEC section 2.5), in answers and in webhook events. */
 export const paymentFields = (payment: Payment) => {
   const createdAt = new Date(payment.createdAt).toISOString()
-  // most instants of a deposit are the same one
+  // most instants of a deposit are equal
   const iso = (at: number): string => at === payment.createdAt ? createdAt : new Date(at).toISOString()
   const isoOrNull = (at: number | null): string | null => at === null ? null : iso(at)
   return {
@@ -75,7 +70,7 @@ export const paymentFields = (payment: Payment) => {
   }
 }
 
-/** What a reference that is known answers: the payment it named, if that is what is asked for again. */
+/** Answer to a known reference: its payment, if the request is the same. */
 export const answerKnown = (
   player: Player,
   earlier: Payment,
@@ -89,7 +84,7 @@ export const answerKnown = (
       })
     )
 
-/** Refuses an amount that cannot be compared with the bounds of the method, which are in the operator's currency. */
+/** Refuses an amount that cannot be compared with the method's bounds in the operator's currency, for want of a rate. */
 export const refuseUnknownWorth = (player: Player, method: { readonly code: string }) =>
   refuse(
     "PAYMENT_REQUEST_INVALID",
@@ -126,7 +121,7 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
     : undefined
 }
 
-/** The refusal of a payment that would bring the player's sum of the day above the operator's cap; null is no cap. */
+/** Refuses a payment that would exceed the operator's daily cap for the player; null is no cap. */
 export const refuseDailyCap = (
   kind: "deposit" | "withdrawal",
   used: number,
@@ -141,9 +136,8 @@ export const refuseDailyCap = (
     )
 
 /**
- * Credits a deposit. A known reference answers with the deposit it named, whatever became of the player since; the same
- * reference for another player, type or amount is refused. A reference that was not looked up is assumed to be new where the deposit is
- * accepted: its unique index proves that in the commit.
+ * Credits a deposit. A known reference returns its deposit, whatever the player's state now; the same reference for another player, type or amount is
+ * refused. A reference that was not looked up is assumed to be new when the deposit is accepted: its unique index proves that in the commit.
  */
 export const depositStep =
   (deposit: Deposit) => (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {

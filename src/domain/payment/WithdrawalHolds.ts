@@ -1,6 +1,6 @@
 /**
- * Alerts that stop a player's withdrawals, apart from what staff restrict: closing an alert takes away its own hold and nothing
- * else (`docs/decisions/0023-compliance.md`).
+ * Alerts that hold a player's withdrawals, separate from staff restrictions: closing an alert removes its own hold and nothing else
+ * (`docs/decisions/0023-compliance.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
 import type { AlertRule } from "../compliance/AlertRules.ts"
@@ -9,12 +9,12 @@ import { Draft } from "../Draft.ts"
 import { heldBy, type Player, type WithdrawalHold } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
-/** Alerts that a player carries at most. A player who is held by so many is held. */
+/** Maximum number of holds of a player; further ones would change nothing. */
 const maxHolds = 20
 
 /**
- * The holds with one more. Where there is no room the oldest that staff have lifted makes it: closing its alert takes nothing away
- * then. Undefined where all of them hold.
+ * Adds a hold. When full, it replaces the oldest hold lifted by staff, whose alert then has nothing to remove on closing. Undefined when all of them
+ * are in force.
  */
 export const withHold = (
   holds: ReadonlyArray<WithdrawalHold>,
@@ -33,11 +33,11 @@ const noRoom = refuse("TRY_AGAIN", `The player is held by ${maxHolds} alerts alr
 export interface PlaceHold {
   readonly alertId: number
   readonly rule: AlertRule
-  /** Staff who place it by hand, as the audit log names them: then one that was lifted holds again. Absent: the rule does. */
+  /** Audit log label of staff who place it by hand, which puts a lifted hold in force again. Absent when the rule places it. */
   readonly actor?: string
 }
 
-/** Stops withdrawals for an alert. One that is there already is left as it is, and one that staff have lifted unless they place it again. */
+/** Holds withdrawals for an alert. An existing hold is unchanged, as is one lifted by staff unless staff place it again. */
 export const placeHoldStep = ({ actor, alertId, rule }: PlaceHold) =>
 (
   player: Player,
@@ -61,7 +61,7 @@ export interface ReleaseHold {
   readonly actor: string
 }
 
-/** Takes away the hold of an alert that is over or holds no more. */
+/** Removes the hold of an alert that is closed or no longer holds. */
 export const releaseHoldStep =
   ({ actor, alertId }: ReleaseHold) => (player: Player, context: Context): Decision<Player, never> => {
     const withdrawalHolds = player.withdrawalHolds.filter((hold) => hold.alertId !== alertId)

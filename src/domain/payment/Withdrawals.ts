@@ -1,6 +1,6 @@
 /**
- * Requests to withdraw: the amount is held on the real wallet at once and waits for staff (SPEC section 4.4;
- * `docs/decisions/0010-payments.md`). What becomes of a request is in `PaymentMoves.ts`.
+ * Withdrawal requests: the amount is debited from the real wallet at once and awaits staff (SPEC section 4.4; `docs/decisions/0010-payments.md`).
+ * Later transitions are in `PaymentMoves.ts`.
  */
 import type { Payment } from "../Change.ts"
 import type { Bounds } from "../bonus/Conversion.ts"
@@ -12,7 +12,7 @@ import { heldBy, type Player } from "../player/Player.ts"
 import { countWithdrawal, roll } from "../limit/Limits.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
-/** A payment method as a withdrawal sees it. Bounds are minor units of the operator's currency, both included. */
+/** Payment method as seen by a withdrawal. Bounds are minor units of the operator's currency, inclusive. */
 export interface WithdrawalMethod {
   readonly code: string
   readonly supportsWithdrawal: boolean
@@ -23,25 +23,22 @@ export interface WithdrawalMethod {
 
 export interface Withdrawal {
   readonly amount: number
-  /** The operator's reference: names this withdrawal for ever. Without one, every request is a new one. */
+  /** The operator's reference; identifies this withdrawal permanently. Without one, every request is a new one. */
   readonly externalReference: string | null
-  /** The code that was named. */
+  /** Code sent. */
   readonly methodCode: string
-  /** The active method of that code, if there is one. */
+  /** Active method of that code, if any. */
   readonly method: WithdrawalMethod | null
-  /**
-   * The bounds of the method in minor units of the player's currency; null: they cannot be compared, since there is no exchange rate.
-   * Absent: the method's own.
-   */
+  /** Bounds of the method in minor units of the player's currency; null when there is no exchange rate. Absent: the method's own. */
   readonly bounds?: Bounds | null
   readonly info: string | null
   readonly notes: string | null
   readonly bankName: string | null
-  /** The operator's setting: what an unverified player may withdraw in total, in minor units of the player's currency; null means no limit. */
+  /** The operator's maximum of total withdrawals of an unverified player, in minor units of the player's currency; null: no limit. */
   readonly kycThreshold: number | null
-  /** The operator's setting: what withdrawals of a day may come to, in minor units of the player's currency; null or absent: no cap. */
+  /** The operator's cap on withdrawals per day, in minor units of the player's currency; null or absent: no cap. */
   readonly dailyCap?: number | null
-  /** The operator's setting: whether a withdrawal ends the running bonus. */
+  /** The operator's setting: a withdrawal forfeits the running bonus. */
   readonly forfeitsBonus: boolean
 }
 
@@ -54,11 +51,11 @@ export type WithdrawalRefusal = Refusal<
   | "VALIDATION_FAILED"
 >
 
-/** Minor units the player can still withdraw without being verified; null means no limit. The threshold is in the player's currency. */
+/** Minor units that the player can still withdraw unverified; null: no limit. The threshold is in the player's currency. */
 export const unverifiedAllowance = (player: Player, kycThreshold: number | null): number | null =>
   player.kycStatus === "verified" || kycThreshold === null ? null : Math.max(0, kycThreshold - player.withdrawn)
 
-/** An excluded player is not refused: who stays away from play still gets the money. */
+/** Excluded players are not refused: an exclusion never withholds the player's money. */
 const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
   player.status !== "active"
     ? refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
@@ -66,7 +63,7 @@ const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
     ? refuse("PLAYER_RESTRICTED", "Withdrawals are disabled for this player.", { reason: "can_withdraw" })
     : refuseHeld(player)
 
-/** Refuses what an alert about the player stops: asking for money, and paying out what was asked for before. */
+/** Refuses requests and payouts of withdrawals while an alert holds them. */
 export const refuseHeld = ({ withdrawalHolds }: Player): Refusal<"PLAYER_RESTRICTED"> | undefined =>
   heldBy(withdrawalHolds).length === 0
     ? undefined
@@ -115,8 +112,8 @@ const refuseFunds = (player: Player, { amount }: Withdrawal): WithdrawalRefusal 
     : refuseFields({ amount: [`must keep the sum of all withdrawals at or below ${maxAmount}`] })
 
 /**
- * Holds the amount and opens a request. A known reference answers with the withdrawal it named, whatever became of it and of
- * the player since; the same reference for another player, type or amount is refused.
+ * Debits the amount and opens a request. A known reference returns its withdrawal, whatever its state and the player's now; the same reference for
+ * another player, type or amount is refused.
  */
 export const withdrawalStep =
   (withdrawal: Withdrawal) => (player: Player, context: Context): Decision<PaymentOutcome, WithdrawalRefusal> => {

@@ -19,7 +19,7 @@ import { type Refusal, refuseFields } from "../Refusal.ts"
 
 type Settings = Omit<PlayerSettings, "updatedAt">
 
-/** What the audit log keeps of a change of settings. */
+/** Audit log line of a change of settings. */
 export interface SettingsRecord {
   /** `staff:<id>`, `key:<public key id>` or `scheduler`. */
   readonly actor: string
@@ -29,7 +29,7 @@ export interface SettingsRecord {
   readonly reason: string | null
 }
 
-/** The settings of a player as they are to stand. */
+/** Settings of a player, as written. */
 export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings => ({
   status: player.status,
   kycStatus: player.kycStatus,
@@ -43,7 +43,7 @@ export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings 
   updatedAt
 })
 
-/** Accepts a draft with these settings changed and the lines of the audit log that say so. The reply is the next player. */
+/** Accepts a draft with these settings changed and their audit log lines. The reply is the next player. */
 export const acceptSettings = (
   draft: Draft,
   changed: Partial<Settings>,
@@ -65,14 +65,14 @@ export const acceptSettings = (
 
 export interface SetStatus {
   readonly status: PlayerStatus
-  /** Kept as a note on the player, and in the audit log. */
+  /** Stored as a note on the player and in the audit log. */
   readonly reason: string | null
   readonly actor: string
 }
 
 /**
- * Sets the account status, from any to any. An exclusion is not touched and goes on to refuse what it refuses. The status the
- * account already has changes nothing, but a reason given with it is kept. Locking and closing end all sessions, for good.
+ * Sets the account status; every transition is allowed. An exclusion is unaffected and stays in force. Setting the current status changes nothing,
+ * but its reason is stored. Locking and closing end all sessions permanently.
  */
 export const setStatusStep = (command: SetStatus) => (player: Player, context: Context): Decision<Player, never> => {
   const { actor, reason, status } = command
@@ -101,13 +101,13 @@ export const setStatusStep = (command: SetStatus) => (player: Player, context: C
 
 export interface MoveKyc {
   readonly status: KycStatus
-  /** With `verified`: from when on the document counts no longer, epoch milliseconds; null: it is not known. */
+  /** With `verified`: expiry of the document, epoch milliseconds; null when unknown. */
   readonly documentExpiresAt: number | null
   readonly reason: string | null
   readonly actor: string
 }
 
-/** Tells the operator of a move, on a draft. What the audit log keeps of it is the answer. */
+/** Emits the event of a KYC change on a draft; returns its audit log line. */
 export const emitKyc = (
   draft: Draft,
   to: { readonly status: KycStatus; readonly documentExpiresAt: number | null },
@@ -131,10 +131,10 @@ export const emitKyc = (
 
 const dayMs = 86_400_000
 
-/** `2026-11-20` for the midnight that ends that day, UTC. */
+/** Formats the midnight that ends a day (UTC) as that day: `2026-11-20`. */
 const lastDayBefore = (at: number): string => new Date(at - dayMs).toISOString().slice(0, 10)
 
-/** Moves the KYC status along one of the known ways and tells the operator. */
+/** Moves the KYC status along an allowed transition and emits the event. */
 export const moveKycStep =
   (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
     const { actor, documentExpiresAt, reason, status } = command
@@ -154,8 +154,8 @@ export const moveKycStep =
   }
 
 /**
- * Asks for verification again, since the identity of a verified player changes: the verified document says nothing of the
- * new name or birth date. Any other status stays.
+ * Requests verification again when the identity of a verified player changes: the verified document does not cover the new name or birth date. Other
+ * statuses are unchanged.
  */
 export const reverifyStep = (actor: string) => (player: Player, context: Context): Decision<Player, never> => {
   if (player.kycStatus !== "verified") return answer(player, player)
@@ -169,7 +169,7 @@ export const reverifyStep = (actor: string) => (player: Player, context: Context
   return acceptSettings(draft, next, record)
 }
 
-/** Restrictions under the names that operators see, and the alerts that stop withdrawals where there are some. */
+/** Restrictions under their wire names, with the alerts that hold withdrawals, if any. */
 const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
   can_login: restrictions.canLogin,
   can_deposit: restrictions.canDeposit,
@@ -180,16 +180,16 @@ const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<With
 })
 
 export interface Restrict {
-  /** What is absent stays as it is. */
+  /** Absent ones are unchanged. */
   readonly restrictions: Partial<Restrictions>
   readonly actor: string
-  /** The refusal of an actor who may not lift holds; absent: the actor may. */
+  /** Refusal for an actor who may not lift holds; absent when allowed. */
   readonly mayNotLift?: Refusal<"INSUFFICIENT_SCOPE">
 }
 
 /**
- * Switches single abilities of the account on or off. Taking away the login ends all sessions, for good. Letting the player withdraw lifts what alerts hold, too: who may not do that is
- * refused, and nothing is changed.
+ * Sets restrictions of the account. Restricting the login ends all sessions permanently. Allowing withdrawals also lifts the holds of alerts: an
+ * actor who may not do that is refused, and nothing is changed.
  */
 export const restrictStep =
   (command: Restrict) => (player: Player, context: Context): Decision<Player, Refusal<"INSUFFICIENT_SCOPE">> => {
@@ -224,7 +224,7 @@ export const restrictStep =
       })
   }
 
-/** Ends every session token and every wallet session that was issued so far. */
+/** Ends all session tokens and wallet sessions issued so far. */
 export const signOutStep =
   (command: { readonly actor: string; readonly reason: string | null }) =>
   (player: Player, context: Context): Decision<Player, never> => {
@@ -237,21 +237,21 @@ export const signOutStep =
     })
   }
 
-/** The instant that a session token issued now carries, or why there can be none. */
+/** Issue time of a session token issued now, or the reason for refusing it. */
 export const issueTokenStep = (player: Player, { now }: Context): Decision<number, Refusal<"PLAYER_RESTRICTED">> => {
   const refusal = refuseAccount(player, "canLogin", now)
   return refusal === undefined ? answer(player, sessionStart(player, now)) : refused(refusal)
 }
 
-/** Whether a session token that was issued at `issuedAt` (epoch milliseconds) still works. */
+/** True when a session token issued at `issuedAt` (epoch milliseconds) is still valid. */
 export const worksStill = (player: Player, issuedAt: number): boolean =>
   player.status === "active" && player.restrictions.canLogin && !isSessionEnded(player, issuedAt) &&
   outlivesExclusion(player, issuedAt)
 
 /**
- * Whether a session token that was issued at `issuedAt` (epoch milliseconds) is still valid in view of the player's exclusion. One
- * from before or during an exclusion never works again, not even when the exclusion is over: no token can be had while it
- * lasts, so whatever is older than its end was issued before it, or in the moment in which it began.
+ * True when a session token issued at `issuedAt` (epoch milliseconds) is valid in view of the player's exclusion. A token from before or during an
+ * exclusion stays invalid after its end: none can be issued while it lasts, so any token older than its end was issued before it, or at the instant
+ * of its start.
  */
 const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
   exclusion === null || (exclusion.until !== null && issuedAt >= exclusion.until)

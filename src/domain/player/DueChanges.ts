@@ -2,8 +2,8 @@
  * Account changes that are due by time: limit raises after their cooling-off, ended exclusions, expired identity documents
  * (`docs/decisions/0016-scheduler.md`).
  *
- * Limits and exclusions are honoured at their instant by every rule that reads them; this only makes the record say so. The
- * document is different: the account counts as verified until this was done.
+ * Rules honour limits and exclusions at their instant; this only writes them down. A document differs: the account counts as verified until this has
+ * run.
  */
 import { acceptSettings, emitKyc, type SettingsRecord } from "./AccountStatus.ts"
 import type { PlayerSettings } from "../Change.ts"
@@ -13,13 +13,10 @@ import { effectiveLimits, type LimitField, type PendingLimit } from "../limit/Li
 import { exclusionFields } from "../limit/LimitUsage.ts"
 import type { Player } from "./Player.ts"
 
-/**
- * For so long an exclusion is kept beyond its end: what it remembers is which session tokens are from before it, and no token
- * lives longer (SPEC section 8).
- */
+/** Retention of an ended exclusion: it invalidates session tokens from before it, and no token lives longer (SPEC section 8). */
 export const exclusionKeptMs = 720 * 60_000
 
-/** As the audit log names who acts here. */
+/** Audit log label of the actor. */
 const actor = "scheduler"
 
 const isWaitedOut = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
@@ -30,7 +27,7 @@ const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) =
 
 type Settings = { -readonly [Name in keyof PlayerSettings]?: PlayerSettings[Name] }
 
-/** Writes down all that is due at `now`; changes nothing when nothing is. The reply is the next player. */
+/** Applies all changes due at `now`; none when none are due. The reply is the next player. */
 export const applyDueChanges = (player: Player, context: Context): Accept<Player> => {
   const { now } = context
   const changed: Settings = {}

@@ -1,7 +1,7 @@
 /**
- * A player as decisions see one: everything that a bet, a deposit or a change of limits depends on, as plain readonly data.
+ * Player as decisions see it: all inputs of a bet, a deposit or a change of limits, as plain readonly data.
  *
- * One writer at a time turns one such value into the next; nothing here is ever changed in place.
+ * A single writer replaces one value by the next; values are never changed in place.
  */
 import type { Activity } from "../Activity.ts"
 import type { ActiveBonus, GrantedBonus } from "../bonus/Bonus.ts"
@@ -18,7 +18,7 @@ export const kycStatuses = ["not_started", "pending_review", "verified", "reject
 
 export type KycStatus = (typeof kycStatuses)[number]
 
-/** Where each KYC status may move to. */
+/** Allowed transitions of the KYC status. */
 export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
   not_started: ["pending_review"],
   pending_review: ["verified", "rejected"],
@@ -47,39 +47,39 @@ export const exclusionTypes = ["self_exclusion", "time_out", "self_closure"] as 
 
 export type ExclusionType = (typeof exclusionTypes)[number]
 
-/** Instants in epoch milliseconds; `until` null means without end. */
+/** Instants in epoch milliseconds; `until` null means indefinite. */
 export interface Exclusion {
   readonly type: ExclusionType
   readonly since: number
   readonly until: number | null
 }
 
-/** An alert that stops the player's withdrawals. */
+/** Alert that holds the player's withdrawals. */
 export interface WithdrawalHold {
   readonly alertId: number
-  /** Staff let withdrawals go on although the alert is not closed. Kept, so that it is not placed again. */
+  /** Lifted by staff while the alert is open. Kept, so that it is not placed again. */
   readonly isLifted: boolean
 }
 
-/** The alerts that stop withdrawals now. */
+/** Ids of the alerts that hold withdrawals now. */
 export const heldBy = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
   holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
 
-/** A wallet session that takes no more bets before its time. */
+/** Wallet session closed to bets before its expiry. */
 interface CarriedEnd {
   readonly id: number
   /** Epoch milliseconds. */
   readonly expiresAt: number
-  /** Whether it was exchanged for another; else its launch came to nothing. */
+  /** True when exchanged for another session; false when its launch failed. */
   readonly exchanged: boolean
 }
 
 export interface Player {
   readonly id: number
   readonly operatorId: number
-  /** ISO 4217; of every amount in this player's wallets. */
+  /** ISO 4217 currency of all amounts of this player's wallets. */
   readonly currency: string
-  /** ISO 4217; the operator's: what reports are in. */
+  /** ISO 4217 currency of the operator, used in reports. */
   readonly baseCurrency: string
   readonly country: string
   readonly language: string
@@ -89,10 +89,10 @@ export interface Player {
   readonly restrictions: Restrictions
   readonly withdrawalHolds: ReadonlyArray<WithdrawalHold>
   readonly kycStatus: KycStatus
-  /** From when on the document that the identity was verified by counts no longer, epoch milliseconds; null: not known. */
+  /** Expiry of the document used for verification, epoch milliseconds; null when unknown. */
   readonly documentExpiresAt: number | null
   readonly exclusion: Exclusion | null
-  /** Session tokens and wallet sessions issued then or before are over, epoch milliseconds; null: none ever were ended. */
+  /** Session tokens and wallet sessions issued at or before this instant are invalid, epoch milliseconds; null when none were ended. */
   readonly sessionsEndedAt: number | null
   readonly limits: Limits
   readonly pendingLimits: ReadonlyArray<PendingLimit>
@@ -101,72 +101,66 @@ export interface Player {
   /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */
   readonly real: number
   readonly bonus: number
-  /** Epoch milliseconds of the last entry of each wallet. */
+  /** Time of the last entry of each wallet, epoch milliseconds. */
   readonly realUpdatedAt: number
   readonly bonusUpdatedAt: number
-  /** The number of the last ledger entry; without a gap. */
+  /** Sequence number of the last ledger entry; without a gap. */
   readonly entrySeq: number
-  /** Rises by one with every action that moves money. */
+  /** Incremented by every action that moves money. */
   readonly walletSeq: number
-  /** Minor units of all withdrawals that were not rejected or cancelled. */
+  /** Minor units of all withdrawals not rejected or cancelled. */
   readonly withdrawn: number
-  /** The days that reports count the player on. */
+  /** Days on which reports count the player. */
   readonly activity: Activity
 
   readonly activeBonus: ActiveBonus | null
-  /** Bonuses that wait for their turn, the oldest first. */
+  /** Pending bonuses, oldest first. */
   readonly pendingBonuses: ReadonlyArray<GrantedBonus>
-  /** How often each bonus of the catalogue was granted, by its id. */
+  /** Number of grants by catalogue bonus id. */
   readonly bonusGrants: { readonly [bonusId: string]: number }
-  /** Wallet sessions that were exchanged or given up and have not expired: the newest, in the order of their ids. */
+  /** Newest wallet sessions that were exchanged or abandoned and have not expired, in the order of their ids. */
   readonly endedSessions: ReadonlyArray<CarriedEnd>
-  /** Providers that ever had a real-mode session with the player. */
+  /** Providers with which the player ever had a real-mode session. */
   readonly providerIds: ReadonlyArray<number>
 
-  /**
-   * The latest rounds and provider transactions, newest last: a memory, not the record. What is not in it may still be in
-   * the store (see `Rounds.ts`).
-   */
+  /** Latest rounds and provider transactions, newest last: a cache, not the record. Older ones may be in the store (see `Rounds.ts`). */
   readonly rounds: Recent<Round>
   readonly transactions: Recent<Transaction>
-  /** The seeds of originals, null while not looked up. A player of none of them has none. */
+  /** Seeds of originals, null while not looked up. A player who never played one has none. */
   readonly seeds: PlayerSeeds | null
 }
 
-/** The exclusion in force at `now`, or null. One whose end has come is over by itself. */
+/** Exclusion in force at `now`, or null. An exclusion ends by itself at its end. */
 export const activeExclusion = (player: Player, now: number): Exclusion | null =>
   player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
     ? player.exclusion
     : null
 
 /**
- * How many ended sessions a player carries; they expire in half a day. Of one who exchanges more than so many in that time everything older
- * than the carried ones counts as ended.
+ * Maximum ended sessions carried; they expire within half a day. Of a player who exchanges more in that time, all sessions older than the carried
+ * ones count as ended.
  */
 export const endedSessionsCarried = 64
 
-/** Whether a session token or a wallet session of that instant was ended since. */
+/** True when a session token or wallet session of that instant has been ended. */
 export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>
   sessionsEndedAt !== null && issuedAt <= sessionsEndedAt
 
-/** The instant that a session issued at `now` carries: after the last end of all sessions, also within its millisecond. */
+/** Issue time of a session issued at `now`: after the last end of all sessions, even within the same millisecond. */
 export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =>
   sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
-/** The end of all sessions issued so far: never before an earlier end. */
+/** End of all sessions issued so far: never before an earlier end. */
 export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
   sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
 
-/** The last instant that a player's money moved at, epoch milliseconds. */
+/** Time of the last ledger entry, epoch milliseconds. */
 export const writtenAt = ({ bonusUpdatedAt, realUpdatedAt }: Player): number => Math.max(bonusUpdatedAt, realUpdatedAt)
 
-/** A bet on a live table is settled minutes later, by a message that needs the round and the bet. */
+/** A bet at a live table is settled minutes later, by a message that needs the round and the bet. */
 const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !closed
 
-/**
- * A player without what is only remembered of the store: what stays in memory of one who is not playing. The open rounds of live tables stay,
- * with their bets.
- */
+/** Drops cached records of the store from a player: the form kept in memory while idle. Open rounds of live tables and their bets are kept. */
 export const compact = (player: Player): Player => {
   const rounds = player.rounds.items.some(awaitsTable) ? keep(player.rounds, awaitsTable) : noRecent
   const transactions = rounds.items.length === 0 ? noRecent : keep(

@@ -1,4 +1,4 @@
-/** Whether an account lets its player do something: it is in use, the ability is not taken away, and no exclusion runs. */
+/** Account checks of an action: active account, no restriction of the ability, no exclusion. */
 import { type Refusal, refuse } from "../Refusal.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 
@@ -8,7 +8,7 @@ const words = {
   canBet: { reason: "can_bet", disabled: "Betting is", excluded: "play" }
 } as const
 
-/** Why the player cannot use an ability at `now`; undefined when nothing is in the way. */
+/** Reason for refusing an ability to the player at `now`; undefined when allowed. */
 export const refuseAccount = (
   player: Player,
   ability: keyof typeof words,

@@ -1,4 +1,4 @@
-/** Taking a stake (the rules of `Settlement.ts`). */
+/** Bets: admission and debit of a stake (rules in `Settlement.ts`). */
 import { countOpenRound } from "../bonus/ConvertedBonuses.ts"
 import { contribution } from "../bonus/Bonus.ts"
 import type { CasinoSource } from "../Change.ts"
@@ -30,24 +30,24 @@ import {
 /** Minor units on a game. */
 type Stake = Pick<Bet, "amount" | "game">
 
-/** What of a stake each wallet pays. */
+/** Share of a stake paid by each wallet. */
 export interface Funding {
   readonly real: number
   readonly bonus: number
 }
 
-/** Reasons to refuse a stake. */
+/** Reasons for refusing a stake. */
 export type StakeCode = "PLAYER_RESTRICTED" | "LIMIT_EXCEEDED" | "BONUS_INVALID" | "INSUFFICIENT_FUNDS"
 
 /**
- * Whether the running bonus may be staked: its game counts towards it, and the round holds no stake of an earlier bonus. A round
- * follows one bonus, so its wins would go the way of the earlier one: out of all wagering where that one was converted.
+ * True when the running bonus may be staked: the game contributes to it, and the round holds no stake of an earlier bonus. A round follows one bonus,
+ * so its wins would be credited to the earlier one and, once that was converted, escape all wagering.
  */
 const mayStakeBonus = ({ activeBonus }: Draft, game: SettledGame, round: Round | null | undefined): boolean =>
   activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 &&
   (round === null || round === undefined || round.bonusStake === 0 || round.bonusId === activeBonus.id)
 
-/** How much of the bonus balance could be staked on a game in a round of its own. */
+/** Bonus balance available for a stake on a game in a new round. */
 export const stakeableBonus = ({ activeBonus, bonus }: Player, game: SettledGame): number =>
   activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 ? bonus : 0
 
@@ -66,8 +66,8 @@ const fund = (
 }
 
 /**
- * Whether the player may stake so much now, and how it is paid for: the checks that a provider's bet and a round of an original
- * share, in the order of `docs/decisions/0005-settlement.md`. `round` is what the round holds so far.
+ * Checks whether the player may stake the amount now, and splits it: shared by a provider's bet and a round of an original, in the order of
+ * `docs/decisions/0005-settlement.md`. `round` holds the stakes of the round so far.
  */
 export const admitStake = (
   draft: Draft,
@@ -79,7 +79,7 @@ export const admitStake = (
   const account = refuseAccount(player, "canBet", now)
   if (account !== undefined) return account
   const funding = fund(draft, stake, round)
-  // the split says how much real money is at stake, which the loss limits count; when it fails, the checks before it still win
+  // the loss limits count the real-money part; the checks before the split take precedence over its failure
   const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), amount) : funding.real
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)
   const limit = refuseBet(limits, draft.counters, amount, realStake, now)
@@ -91,17 +91,17 @@ export const admitStake = (
   return funding
 }
 
-/** What a stake that was taken has left behind. */
+/** Result of a stake taken. */
 interface Staked {
   readonly entryIds: ReadonlyArray<number>
-  /** The bonus that paid a part of it. */
+  /** Bonus that paid a part of it. */
   readonly bonusId: number | null
-  /** The bonus that it counts towards, and by how much. */
+  /** Bonus that it counts towards, and the amount counted. */
   readonly wageredBonusId: number | null
   readonly wagered: number
 }
 
-/** Takes a stake that was admitted: entries, wagering, the sums that limits look at. */
+/** Takes an admitted stake: ledger entries, wagering, limit counters. */
 export const takeStake = (
   draft: Draft,
   game: SettledGame,
@@ -117,7 +117,7 @@ export const takeStake = (
     draft.post("real", "casino_bet", -real, references),
     draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
   )
-  // a free bet posts no entry and is a bet all the same
+  // a free bet posts no entry but counts as a bet
   draft.visit(source.isLive ? "live" : "rng")
   if (entryIds.length > 0) draft.walletSeq++
   const wagered = draft.wager(amount, game.id, game.type)
@@ -125,7 +125,7 @@ export const takeStake = (
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
-/** Whether the session of a bet runs. One whose protocol names none needs an earlier session of the player with the provider. */
+/** Refuses a bet without a running session. A protocol without sessions needs an earlier session of the player with the provider. */
 const refuseSession = (
   player: Player,
   { providerId, session }: Bet,
@@ -133,14 +133,14 @@ const refuseSession = (
 ): Refusal<"INVALID_SESSION" | "NOT_FOUND"> | undefined => {
   if (session === "none") return knowsProvider(player, providerId) ? undefined : neverPlayedHere
   if (session === null || now >= session.expiresAt) return invalidSession
-  // one that was ended with the account says so only once the account is open again: until then the account's refusal says more
+  // a session ended with the account: the account's own refusal takes precedence while it is not active
   if (isSessionGivenUp(player, session.id)) return invalidSession
   return isSessionRunning(player, session.expiresAt, now) || refuseAccount(player, "canBet", now) !== undefined
     ? undefined
     : invalidSession
 }
 
-/** Every check of a new bet, and how it is paid for. */
+/** All checks of a new bet, and its split. */
 const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
   const { now, player } = draft
   const session = refuseSession(player, bet, now)
@@ -166,7 +166,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
   const round = findRound(draft, known, bet.game.id, bet.roundId)
   const funding = admit(draft, bet, round)
   if ("_tag" in funding) {
-    // a refusal must be sure that this is not the retry of a bet that was taken: only an acceptance proves it in its commit
+    // a refusal must exclude a retry of a settled bet: only an acceptance proves that in its commit
     return earlier === null && round !== undefined ? funding : missing({
       providerId: bet.providerId,
       transactionIds: [bet.transactionId],
@@ -174,7 +174,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     })
   }
   const { bonus, real } = funding
-  // a round stays what its game was when it was opened, whatever staff make of the game meanwhile
+  // a round keeps the type of its game at opening, whatever staff change later
   const source = { providerId: bet.providerId, isLive: round?.isLive ?? bet.game.type === "live" }
   const { bonusId, entryIds, wagered, wageredBonusId } = takeStake(
     draft,
@@ -195,7 +195,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     wagered
   })
   draft.record(transaction)
-  // one that was closed or adjusted before a bet came is no round of a game yet
+  // closed or adjusted before any bet, it does not yet count as a round of a game
   if (round?.isLive === undefined || round.isLive === null) draft.countRound(source, round?.openedAt)
   const openBets = round === null || round === undefined ? 1 : withOpenBet(round.openBets)
   const closed = isClosedAfter(round?.closed === true, bet.closesRound, openBets)
@@ -217,11 +217,11 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
 
 type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">
 
-/** The bonus that has a stake in an open round. */
+/** Bonus with a stake in an open round. */
 const heldBy = (round: Holding | null): number | null =>
   round !== null && !round.closed && round.bonusStake > 0 ? round.bonusId : null
 
-/** Keeps a bonus's count of the open rounds that it funds: while there is one, an empty bonus is not lost. */
+/** Updates the number of open rounds of the bonus that funds the round: while there is one, an empty bonus is not lost. */
 export const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
   const [earlier, later] = [heldBy(before), heldBy(after)]
   if (earlier === later) return
@@ -229,7 +229,7 @@ export const holdBonus = (draft: Draft, before: Holding | null, after: Holding):
   if (later !== null) countOpenRound(draft, later, 1)
 }
 
-/** Writes a round and keeps the count of the open rounds of the bonus that funds it. */
+/** Writes a round and updates the number of open rounds of its bonus. */
 export const writeRound = (draft: Draft, before: Round | null, after: Round): void => {
   holdBonus(draft, before, after)
   draft.writeRound(after, before === null)

@@ -1,4 +1,4 @@
-/** Opening a game: what a launch checks and what it leaves behind (SPEC section 4.5). */
+/** Launch of a game: checks, and the wallet session created (SPEC section 4.5). */
 import { noChange } from "../Change.ts"
 import type { BetSession } from "../Messages.ts"
 import { answer, type Context, type Decision, refused } from "../Decision.ts"
@@ -7,16 +7,16 @@ import { endedSessionsCarried, isSessionEnded, type Player, sessionStart } from 
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
-/** How long a real-mode wallet session lasts. */
+/** Lifetime of a real-mode wallet session. */
 const sessionMs = 12 * 60 * 60_000
 
-/** Whether a wallet session runs at `now`: it has not expired, and was not ended with the others of its player. */
+/** True when a wallet session is valid at `now`: not expired, and not ended with all sessions of the player. */
 export const isSessionRunning = (player: Player, expiresAt: number, now: number): boolean =>
   now < expiresAt && !isSessionEnded(player, expiresAt - sessionMs)
 
 /**
- * Whether a session was exchanged for another, or its launch came to nothing. Of a player with more of those than are carried, all sessions
- * older than the carried ones count as given up: an old one must not come back.
+ * True when a session was exchanged for another or its launch failed. Once more have ended than are carried, all sessions older than the carried ones
+ * count as ended: an old one must not become valid again.
  */
 export const isSessionGivenUp = ({ endedSessions }: Player, id: number): boolean =>
   endedSessions.some((ended) => ended.id === id) ||
@@ -47,7 +47,7 @@ const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined 
   refuseAccount(player, "canBet", now) ??
     refusePlay(effectiveLimits(player.limits, player.pendingLimits, now), player.counters, now)
 
-/** Opens a session. In real mode the account, its exclusion and the session limit are checked; a demo moves no money. */
+/** Opens a session. Real mode checks the account, its exclusion and the session limit; a demo moves no money. */
 export const launchStep =
   (launch: Launch) => (player: Player, context: Context): Decision<LaunchedSession, LaunchRefusal> => {
     const { firstId: sessionId, now } = context
@@ -85,7 +85,7 @@ export const launchStep =
     }
   }
 
-/** A player with a session ended. What has expired is not carried. */
+/** The player with a session ended. Expired ones are dropped. */
 const withEnded = (
   player: Player,
   { expiresAt, id }: BetSession,
@@ -95,7 +95,7 @@ const withEnded = (
   [...player.endedSessions.filter((ended) => ended.id !== id && now < ended.expiresAt), { id, expiresAt, exchanged }]
     .sort((a, b) => a.id - b.id).slice(-endedSessionsCarried)
 
-/** A real-mode session of the player, as its token says. */
+/** Real-mode session of the player, decoded from its token. */
 export interface ExchangedSession extends BetSession {
   readonly gameId: number
   readonly platform: string | null
@@ -103,8 +103,8 @@ export interface ExchangedSession extends BetSession {
 }
 
 /**
- * Opens another session of the same game and the same end in the place of one, which takes no more bets. Whoever asks again for want of an
- * answer gets one more.
+ * Replaces a session by a new one of the same game and expiry; the old one takes no more bets. A repeated request after a lost answer gets another
+ * one.
  */
 export const exchangeSession =
   (session: ExchangedSession) =>
@@ -113,7 +113,7 @@ export const exchangeSession =
     const { expiresAt, gameId, id, ip, platform } = session
     if (!isSessionRunning(player, expiresAt, now)) return refused(invalidSession)
     const isGivenUp = isSessionGivenUp(player, id)
-    // one whose launch came to nothing was never to be played under
+    // a session whose launch failed cannot be exchanged
     if (isGivenUp && !player.endedSessions.some((ended) => ended.id === id && ended.exchanged)) {
       return refused(invalidSession)
     }
@@ -132,7 +132,7 @@ export const exchangeSession =
     }
   }
 
-/** Ends a session whose launch came to nothing. */
+/** Ends a session whose launch failed. */
 export const endSession = (session: BetSession) => (player: Player, { now }: Context): Decision<undefined, never> =>
   now >= session.expiresAt || isSessionGivenUp(player, session.id)
     ? answer(player, undefined)

@@ -1,4 +1,4 @@
-/** Promo-wins, adjustments and the closing of rounds (the rules of `Settlement.ts`). */
+/** Promo-wins, adjustments and the closing of rounds (rules in `Settlement.ts`). */
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
@@ -28,7 +28,7 @@ import {
   validation
 } from "./SettlementParts.ts"
 
-/** The rule of `closeRound`. */
+/** Rule of `closeRound`. */
 export const close = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
   const { game, providerId, roundId } = command
   if (game.id === unknownGame.id) return noSuchGame
@@ -40,7 +40,7 @@ export const close = (draft: Draft, command: CloseRound, known: Knowledge | unde
   return settlement(draft, null, "processed", "closed")
 }
 
-/** The rule of `payPromoWin`. */
+/** Rule of `payPromoWin`. */
 export const payPrize = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
   const { player } = draft
   const detail = `${win.kind}:${win.campaignId}`
@@ -89,8 +89,8 @@ const refuseAdjustment = (
 }
 
 /**
- * Corrects what a round paid, in real money: a credit is a win, a debit takes back of one. It settles, and so is refused neither for the
- * account nor for its limits; what it moves counts as won or lost.
+ * Corrects the result of a round in real money: a credit is a win, a debit takes back part of one. As a settlement it is refused neither for the
+ * account's state nor for its limits; it counts as won or lost.
  */
 export const adjust = (
   draft: Draft,
@@ -120,7 +120,7 @@ export const adjust = (
     amount,
     gameId: game.id,
     roundId,
-    // what it was counted as, for the day on which it is taken back: its round may never know
+    // the type it was counted as, for its rollback: the round may never learn it
     detail: isLive ? "live" : "rng",
     realAmount: amount,
     entryIds

@@ -1,4 +1,4 @@
-/** Taking a bet or a win back (the rules of `Settlement.ts`). */
+/** Rollbacks of bets and wins (rules in `Settlement.ts`). */
 import { restoreWager, settleLate, takeBackWager, undoForfeit } from "../bonus/ConvertedBonuses.ts"
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
@@ -35,7 +35,7 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
     missing({ providerId, transactionIds: [transactionId, targetTransactionId], ...query })
   if (target === undefined) return lookUp({})
   if (transactionId === targetTransactionId) {
-    // its row and the tombstone of its target could never both be written
+    // its row and the tombstone of its target share one id
     return refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot take itself back.", {
       target_transaction_id: targetTransactionId
     })
@@ -86,7 +86,7 @@ const leaveTombstone = (draft: Draft, rollback: Rollback, isFirst: boolean): Set
   return settlement(draft, rollback.transactionId, "ignored", "closed", ignored)
 }
 
-/** A tournament's prize is no win of a game, and so is nothing of a game when it is taken back. */
+/** A tournament prize is not a win of a game; neither is its rollback. */
 const isPrize = (target: Transaction): boolean =>
   target.kind === "promo_win" && target.detail?.startsWith("tournament:") === true
 
@@ -102,11 +102,11 @@ const takeBack = (
     ? null
     : { providerId: target.providerId, isLive: round?.isLive ?? target.detail === "live" }
   const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
-  // before anything is credited: what comes back of a stake goes to where its bonus is from then on
+  // before any credit: a returned stake goes to the wallet that its bonus belongs to from then on
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
-  // what a win brought the real wallet in the place of a converted bonus follows the bonus
+  // money credited to the real wallet by a win on behalf of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
-  // of a stake that stands again only what could be taken of it again
+  // of a reinstated stake only the part that could be debited again
   const ofBonus = target.bonusAmount + late + target.lost
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const moved = ofBonus === 0 || target.bonusId === null
@@ -128,7 +128,7 @@ const takeBack = (
       bonusStanding(draft, known, target.bonusId) ?? "over",
       references
     )
-  // what came for a bonus that was over was credited and forfeited; both are undone, so that reports count no win that was none
+  // a late win of a finished bonus was credited and forfeited; both are reversed, so that reports count no such win
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
   const undone = forfeited === 0 || target.bonusId === null
     ? []
@@ -175,7 +175,7 @@ const aboutTarget = ({ amount, gameId, roundId, transactionId }: Transaction) =>
   amount
 })
 
-/** Remembers a rollback of what is taken back already. */
+/** Records a rollback of a target that is already rolled back. */
 const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Round | null): Settlement => {
   const ignored = newTransaction(draft, "rollback", rollback, { ...aboutTarget(target), status: "ignored" })
   draft.record(ignored)
@@ -189,8 +189,8 @@ const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Ro
 }
 
 /**
- * Takes back the rollback of a bet, which stands again: its stake is taken once more, whatever the balance, because the provider says that it
- * was played for. Bonus money that was spent meanwhile is not turned into a debt. A rollback that moved nothing leaves nothing to take back.
+ * Rolls back the rollback of a bet, which is valid again: its stake is debited once more, whatever the balance, because the provider states that it
+ * was played. Bonus money spent meanwhile does not become a debt. A rollback that moved nothing leaves nothing to reverse.
  */
 const reinstate = (
   draft: Draft,
@@ -219,7 +219,7 @@ const reinstate = (
   const source = { providerId, isLive: round.isLive === true }
   const references = { gameId, gameRoundId: roundId, source }
   const realEntry = draft.post("real", "casino_bet", bet.realAmount, references)
-  // what came back of the stake for a bonus goes where the bonus is now; what was forfeited of it comes and goes once more
+  // the returned bonus stake is where the bonus is now; its forfeited part is credited and debited once more
   const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
   const forfeited = -bet.bonusAmount - bet.lost - ofBonus
   const standing = bet.bonusId === null ? "over" : bonusStanding(draft, known, bet.bonusId) ?? "over"
@@ -260,8 +260,8 @@ const reinstate = (
 const nothingMoved = { entryIds: [], real: 0, bonus: 0 }
 
 /**
- * Takes the bonus part of a win, or of a stake that stands again. Bonus money that was spent meanwhile is not turned into a debt; once
- * the bonus was converted its money is real, and is taken from there.
+ * Debits the bonus part of a win, or of a reinstated stake. Bonus money spent meanwhile does not become a debt; after the conversion of the bonus the
+ * real wallet is debited.
  */
 const debitBonus = (
   draft: Draft,

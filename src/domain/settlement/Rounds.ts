@@ -2,11 +2,10 @@
  * Game rounds and the provider messages that settle them.
  *
  * A player carries only the latest few of both. A rule that meets an id it does not carry has two ways:
- * - it may *assume* that the id is new, when accepting will write a row under that id: the unique index then proves the
- *   assumption inside the commit, and a false one comes back as a clash with nothing written. This is the way of a new bet,
- *   and why a bet costs no read;
- * - it must *know*, before it refuses, replays or moves money because of an id: it answers `missing`, is asked again with what
- *   the store says, and then decides.
+ * - *assume* that the id is new, when accepting will write a row under that id: the unique index proves the assumption in the commit, and a false one
+ *   is a clash with nothing written. New bets do this and therefore need no read;
+ * - *know*, before it refuses, replays or moves money because of an id: it answers `missing`, is run again with the result of the lookup, and then
+ *   decides.
  */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
@@ -19,39 +18,39 @@ export type TransactionKind = (typeof transactionKinds)[number]
 
 export const transactionStatuses = ["processed", "ignored"] as const
 
-/** A provider message as it was settled, or the tombstone of one that was rolled back before it came. */
+/** Settled provider message, or the tombstone of one rolled back before it arrived. */
 export const Transaction = Schema.Struct({
   providerId: Schema.Number,
-  /** The provider's id; unique for the provider, for ever. */
+  /** The provider's id; unique per provider, permanently. */
   transactionId: Schema.String,
   playerId: Schema.Number,
   kind: Schema.Literals(transactionKinds),
   status: Schema.Literals(transactionStatuses),
-  /** Minor units, as the message said. */
+  /** Minor units, as sent. */
   amount: Schema.Number,
   gameId: Schema.NullOr(Schema.Number),
   roundId: Schema.NullOr(Schema.String),
-  /** The bet of a win, the target of a rollback. */
+  /** Bet of a win, or target of a rollback. */
   targetId: Schema.NullOr(Schema.String),
-  /** What a promo-win was for; whether an adjustment counts as `live` or `rng`; `without_bet` for a win paid without one. */
+  /** Reason of a promo-win; `live` or `rng` of an adjustment; `without_bet` for a win paid without a bet. */
   detail: Schema.NullOr(Schema.String),
-  /** What moved in each wallet, signed. */
+  /** Signed change of each wallet. */
   realAmount: Schema.Number,
   bonusAmount: Schema.Number,
   entryIds: Schema.Array(Schema.Number),
-  /** The bonus whose money the message moved. */
+  /** Bonus whose money was moved. */
   bonusId: Schema.NullOr(Schema.Number),
   /**
-   * Of a bet: what it added to that bonus's wagered amount. Of a win: how much of it was the bonus's and came to the real wallet,
-   * because the bonus had been converted. Of a rollback: how often its target had been reinstated before.
+   * For a bet: amount added to the bonus's wagered amount. For a win: bonus part credited to the real wallet, because the bonus had been converted.
+   * For a rollback: earlier reinstatements of its target.
    */
   wagered: Schema.Number,
   createdAt: Instant,
-  /** True once a rollback took it back, until that one is taken back. */
+  /** True while rolled back; false again when the rollback is rolled back. */
   rolledBack: Schema.Boolean,
-  /** How many of its rollbacks were taken back. */
+  /** Number of its rollbacks that were rolled back. */
   reinstated: Schema.Number,
-  /** Of a bet: how much of its bonus part was spent when it was reinstated, and is not given back again. */
+  /** For a bet: bonus part already spent at its reinstatement, and not returned by later rollbacks. */
   lost: Schema.Number
 })
 
@@ -60,42 +59,42 @@ export type Transaction = typeof Transaction.Type
 export const Round = Schema.Struct({
   gameId: Schema.Number,
   roundId: Schema.String,
-  /** Stakes of the bets that stand. */
+  /** Stakes of the bets not rolled back. */
   realStake: Schema.Number,
   bonusStake: Schema.Number,
-  /** Wins above zero that stand. */
+  /** Number of wins above zero not rolled back. */
   paidWins: Schema.Number,
-  /** Bets that stand and that no win or rollback has settled by itself (`Closing`); null in an old round, of which it is not known. */
+  /** Valid bets not yet settled by a win or rollback of their own (`Closing`); null when unknown, in an old round. */
   openBets: Schema.NullOr(Schema.Number),
-  /** The bonus that funded `bonusStake`. */
+  /** Bonus that funded `bonusStake`. */
   bonusId: Schema.NullOr(Schema.Number),
   closed: Schema.Boolean,
-  /** Whether the game was live when a bet or a win opened the round; null for one that has seen neither. */
+  /** Type of the game when a bet or a win opened the round; null before either. */
   isLive: Schema.NullOr(Schema.Boolean),
   openedAt: Instant
 })
 
 export type Round = typeof Round.Type
 
-/** Whether a round is closed after a message that says so much about it. */
+/** Whether a round is closed after a message with this `Closing`. */
 export const isClosedAfter = (wasClosed: boolean, closes: Closing, openBets: Round["openBets"]): boolean =>
   closes === "when_settled" ? (openBets === null ? wasClosed : openBets === 0) : wasClosed || closes
 
-/** How many bets of a round are open with one more. */
+/** Open bets of a round plus one. */
 export const withOpenBet = (openBets: Round["openBets"]): Round["openBets"] => openBets === null ? null : openBets + 1
 
-/** How many bets of a round are open with one less: never below none, for a bet may be settled and rolled back. */
+/** Open bets of a round less one, at least 0: a bet may be both settled and rolled back. */
 export const withoutOpenBet = (openBets: Round["openBets"]): Round["openBets"] =>
   openBets === null ? null : Math.max(0, openBets - 1)
 
 /**
- * How many rounds and messages a player carries. Every bet looks at all of them, and all are in memory for every player who plays: twice
- * as many cost a bet two microseconds. What is not carried is looked up.
+ * Rounds and messages carried per player. Every bet searches all of them, and all are in memory for every active player: twice as many cost a bet two
+ * microseconds. Others are looked up.
  */
 export const roundsCarried = 4
 export const transactionsCarried = 8
 
-/** Ids whose standing in the store must be known before a rule can answer. */
+/** Ids that a rule needs looked up in the store before it can decide. */
 export interface Query {
   readonly providerId: number
   readonly transactionIds: ReadonlyArray<string>
@@ -104,18 +103,18 @@ export interface Query {
   readonly externalReference: string | null
   readonly paymentId: number | null
   readonly promoCodeId: number | null
-  /** Whether the seeds of originals are asked for. */
+  /** Whether the seeds of originals are requested. */
   readonly seeds: boolean
 }
 
-/** The key of a round in `Knowledge.rounds`. */
+/** Key of a round in `Knowledge.rounds`. */
 export const roundKey = (gameId: number, roundId: string): string => `${gameId}:${roundId}`
 
-/** The place of a carried round, -1 when it is not carried. */
+/** Index of a carried round, -1 when not carried. */
 export const placeOfRound = (rounds: Recent<Round>, gameId: number, roundId: string): number =>
   placeOf(rounds, roundId, (round) => round.roundId === roundId && round.gameId === gameId)
 
-/** The place of a carried message, -1 when it is not carried. */
+/** Index of a carried message, -1 when not carried. */
 export const placeOfTransaction = (
   transactions: Recent<Transaction>,
   providerId: number,

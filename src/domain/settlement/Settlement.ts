@@ -1,15 +1,14 @@
 /**
- * How a game provider settles rounds against a player's wallets: bet, win, both at once, rollback, close and promo-win.
+ * Settlement of provider messages against a player's wallets: bet, win, both at once, rollback, close and promo-win.
  *
- * What is ruled here, as the policy of the provider's protocol says where protocols differ:
- * - a message whose id is known is answered as it was the first time, before anything else is looked at, and moves nothing;
- *   under the same id nothing else is ever accepted;
- * - a bet takes real money first and bonus money second, and passes every check in one fixed order;
- * - a win is split by what funded its round; it is always settled, whatever became of the player since;
- * - a rollback gives back exactly what its target moved. One whose target never came leaves a tombstone, and the target is
- *   refused when it comes late.
+ * Rules, subject to the policy of the provider's protocol:
+ * - a message with a known id is answered as it was the first time, before any other check, and moves nothing; under the same id no other message is
+ *   ever accepted;
+ * - a bet debits real money first and bonus money second, and passes all checks in one fixed order;
+ * - a win is split by the funding of its round; it is always settled, whatever the player's state;
+ * - a rollback returns exactly the amounts of its target. Without a target it leaves a tombstone, and the target is refused when it arrives late.
  *
- * `docs/decisions/0005-settlement.md` says why. Instants are epoch milliseconds, money is minor units.
+ * `docs/decisions/0005-settlement.md` gives the reasons. Instants are epoch milliseconds, money is minor units.
  */
 import { placeBet } from "./Bets.ts"
 import { answer, type Context, type Decision, type Knowledge, type Missing, missing, refused } from "../Decision.ts"
@@ -83,10 +82,7 @@ export function settle(player: Player, action: Action, context: Context): Decisi
   return conclude(draft, apply(draft, action, context.known))
 }
 
-/**
- * Settles several in order, all or nothing. A refusal names the action by its place; one that is already known is replayed in
- * its place.
- */
+/** Settles several in order, all or nothing. A refusal names the action by its index; a known one is replayed in its position. */
 export const settleAll = (
   player: Player,
   actions: ReadonlyArray<Action>,
@@ -108,8 +104,8 @@ export const settleAll = (
 }
 
 /**
- * True while an id of the batch is only assumed to be new. No commit will prove it when the batch is refused, and the refusal
- * may be owed to it: so the store has to be asked before.
+ * True while an id of the batch is only assumed to be new. A refused batch has no commit to prove it, and the refusal may be caused by the
+ * assumption: the store has to be queried first.
  */
 const assumes = (player: Player, known: Knowledge | undefined, actions: ReadonlyArray<Action>): boolean =>
   actions.some((action) =>
@@ -118,8 +114,8 @@ const assumes = (player: Player, known: Knowledge | undefined, actions: Readonly
   )
 
 /**
- * What one action lacks, widened to what the others will ask for: the ids they name, and the rounds and bonuses that those found
- * so far belong to. However many actions there are, the store is asked a fixed number of times.
+ * Query of one action, extended by the ids of the others and by the rounds and bonuses of those found so far. The number of queries is constant,
+ * whatever the number of actions.
  */
 const askForAll = (
   draft: Draft,
@@ -163,7 +159,7 @@ const askForAll = (
   })
 }
 
-/** Settles a bet and its win in one step, which is one action: the wallet sequence rises once. */
+/** Settles a bet and its win in one step, as one action: the wallet sequence rises once. */
 export const settleBetWin = (
   player: Player,
   bet: Bet,
@@ -195,7 +191,7 @@ export const settleBetWin = (
   })
 }
 
-/** Closes a round. One that was never seen is closed for good as well: its bet, should it still come, is refused. */
+/** Closes a round. An unknown round is closed permanently as well: a late bet of it is refused. */
 export const closeRound = (
   player: Player,
   command: CloseRound,

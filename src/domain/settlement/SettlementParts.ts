@@ -1,4 +1,4 @@
-/** Shared steps of settlement: looking up ids, answering. */
+/** Shared steps of settlement: lookup of ids, replies. */
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
 import type { Settlement, SettlementCode, SettlementPolicy } from "../Messages.ts"
@@ -13,7 +13,7 @@ import {
   type TransactionKind
 } from "./Rounds.ts"
 
-/** A step inside a decision: what it answers, why it cannot be, or what has to be looked up first. */
+/** Result of a step within a decision: settlement, refusal, or ids to look up first. */
 export type Outcome<Code extends SettlementCode> = Settlement | Refusal<Code> | Missing
 
 export const isSettlement = (outcome: Settlement | { readonly _tag: string }): outcome is Settlement =>
@@ -39,7 +39,7 @@ export const findRound = (
   return place >= 0 ? draft.rounds.items[place] : known?.rounds.get(roundKey(gameId, roundId))
 }
 
-/** State of the bonus of an earlier stake: running, or its result; undefined when the store has to be asked. */
+/** State of the bonus of an earlier stake: running, or its result; undefined when it has to be looked up. */
 export const bonusStanding = (
   draft: Draft,
   known: Knowledge | undefined,
@@ -58,7 +58,7 @@ export const settlement = (
   transactionId: string | null,
   status: Settlement["status"],
   roundState: Settlement["roundState"],
-  /** What is kept of the message; none where nothing is. */
+  /** Stored transaction of the message, if any. */
   kept?: Transaction
 ): Settlement => {
   draft.countAction()
@@ -84,29 +84,29 @@ const duplicate = ({ kind, status, transactionId }: Transaction) =>
     earlier: { kind, status }
   })
 
-/** Refuses what was rolled back; of a tombstone the bet itself never came. */
+/** Refusal for a rolled back message; for a tombstone, the bet itself never arrived. */
 export const rolledBack = ({ kind, transactionId }: Pick<Transaction, "kind" | "transactionId">) =>
   refuse("BET_ROLLED_BACK", `The transaction ${transactionId} was rolled back.`, {
     transaction_id: transactionId,
     tombstone: kind === "tombstone"
   })
 
-/** What of a message has to agree with the earlier one of its id, by each measure of a policy. */
+/** Match of a message with the earlier one of its id, by each measure of a policy. */
 export interface Agreement {
   readonly kind: TransactionKind
-  /** Whether all that the message says agrees. */
+  /** Whether all fields match. */
   readonly content: boolean
   readonly round: boolean
 }
 
-/** Whether a message with the id of an earlier one is the same message. Its player is judged apart. */
+/** Whether a message with a known id is the same message. The player is compared separately. */
 const agrees = (
   earlier: Transaction,
   { sameMessage }: SettlementPolicy,
   { content, kind, round }: Agreement
 ): boolean => earlier.kind === kind && (sameMessage === "content" ? content : sameMessage === "kind" || round)
 
-/** As {@link replay}, where the id may have a tombstone: what was rolled back before it came is refused or ignored, as the policy says. */
+/** Like {@link replay}, for ids that may have a tombstone: a message rolled back before it arrived is refused or ignored, by policy. */
 export const replayUnlessRolledBack = (
   draft: Draft,
   known: Knowledge | undefined,
@@ -121,7 +121,7 @@ export const replayUnlessRolledBack = (
   return settlement(draft, earlier.transactionId, "ignored", "closed", { ...earlier, status: "ignored" })
 }
 
-/** Answers a message whose id is known: as the first time when it says the same, with today's balances. */
+/** Answers a message with a known id: as the first time when it is the same, with current balances. */
 export const replay = (
   draft: Draft,
   known: Knowledge | undefined,
@@ -153,7 +153,7 @@ export const validation = (field: string, message: string) => refuseFields({ [fi
 export const currencyRefusal = (player: Player) =>
   validation("currency", `must be the player's currency ${player.currency}`)
 
-/** Whether the player ever had a session with a provider. */
+/** True when the player ever had a session with the provider. */
 export const knowsProvider = (player: Player, providerId: number): boolean => player.providerIds.includes(providerId)
 
 export const neverPlayedHere = refuse("NOT_FOUND", "This provider has no such player.")
@@ -186,7 +186,7 @@ export const newTransaction = (
   ...fields
 })
 
-/** A round that no bet has opened. */
+/** Round without a bet. */
 export const emptyRound = (draft: Draft, gameId: number, roundId: string): Round => ({
   gameId,
   roundId,
@@ -200,6 +200,6 @@ export const emptyRound = (draft: Draft, gameId: number, roundId: string): Round
   openedAt: draft.now
 })
 
-/** The ids of what was posted, at most two entries. No `filter`: its result keeps room for sixteen more, and players carry these. */
+/** Ids of the posted entries, at most two. Avoids `filter`, whose result reserves room for sixteen more elements in records that players carry. */
 export const ids = (first: number | undefined, second?: number): ReadonlyArray<number> =>
   first === undefined ? (second === undefined ? [] : [second]) : second === undefined ? [first] : [first, second]

@@ -1,4 +1,4 @@
-/** Paying a win (the rules of `Settlement.ts`). */
+/** Payment of a win (rules in `Settlement.ts`). */
 import { settleLate } from "../bonus/ConvertedBonuses.ts"
 import { writeRound } from "./Bets.ts"
 import type { CasinoSource } from "../Change.ts"
@@ -26,8 +26,8 @@ import {
 } from "./SettlementParts.ts"
 
 /**
- * Credits money that belongs to a bonus: to the bonus while it runs, to the real wallet once it was converted, and to neither
- * when it ended otherwise, which the ledger shows as a credit that is forfeited at once.
+ * Credits money of a bonus: to the bonus wallet while it runs, to the real wallet once converted, and to neither when it ended otherwise, posted as a
+ * credit that is forfeited at once.
  */
 export const creditBonus = (
   draft: Draft,
@@ -56,7 +56,7 @@ export const creditBonus = (
   }
 }
 
-/** Credits a win of a round in the proportion in which its stakes were paid. `standing` is that of the bonus that paid a part. */
+/** Credits a win of a round in proportion to the funding of its stakes. `standing` is the state of the bonus that paid a part. */
 export const payOut = (
   draft: Draft,
   round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
@@ -140,13 +140,13 @@ const betNotFound = (transactionId: string | null, roundId: string) =>
     ? refuse("BET_NOT_FOUND", `No bet of the round ${roundId} has come.`, { round_id: roundId })
     : refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
 
-/** A bet that a win lacks: it never came as the win names it, or it was rolled back. */
+/** Reason for a missing bet: it never arrived as the win names it, or it was rolled back. */
 interface Unmet {
   readonly lack: "never_came" | "rolled_back"
   readonly refusal: Refusal<"BET_NOT_FOUND" | "BET_ROLLED_BACK">
 }
 
-/** What a win lacks of the bet that it names or, where it names none, of the bets of its round. */
+/** Missing bet of a win: the one it names or, if it names none, those of its round. */
 const unmet = (win: Win, bet: Transaction | null, round: Round | null): Unmet | undefined => {
   const { betTransactionId, roundId } = win
   if (betTransactionId === null) {
@@ -168,7 +168,7 @@ const unmet = (win: Win, bet: Transaction | null, round: Round | null): Unmet | 
   return undefined
 }
 
-/** Whether a policy pays a win that lacks its bet. One whose round stands for its bets is always paid by it. */
+/** Whether the policy pays a win without its bet. A win that names only its round is paid even when the round's bets were rolled back. */
 const isPaidWithoutBet = (
   { betTransactionId, policy }: Win,
   { lack }: Unmet
@@ -187,7 +187,7 @@ const refuseWin = (
   if (win.game.id === unknownGame.id) return noSuchGame
   const lacking = unmet(win, bet, round)
   if (lacking !== undefined && !isPaidWithoutBet(win, lacking)) return lacking.refusal
-  // a bet that was taken back or has a tombstone is another's as well
+  // applies to rolled back bets too, and by player to tombstones
   const isAnothers = bet !== null && (bet.playerId !== id || (bet.kind !== "tombstone" &&
     (bet.kind !== "bet" || bet.gameId !== win.game.id || bet.roundId !== win.roundId)))
   if (isAnothers || (bet !== null && bet.kind === "bet" && round === null)) {

@@ -11,19 +11,19 @@ export interface Correction {
   /** Signed minor units, not zero. */
   readonly amount: number
   readonly reason: string
-  /** Who acts, as the audit log names them. */
+  /** Audit log label of the actor. */
   readonly actor: string
-  /** The request that the actor approves; absent: the actor does it alone. */
+  /** Request that the actor approves; absent when the actor acts alone. */
   readonly approval?: { readonly requestId: number; readonly requestedBy: string }
 }
 
-/** What the audit log calls the thing that was done to a request. */
+/** Audit log subject of a correction request. */
 export const correctionSubject = (requestId: number): string => `correction:${requestId}`
 
 /**
- * Posts a correction. Downwards the real balance may go below zero, since a mistake in the player's favour is still one; the
- * bonus balance may not, since bonus money is never owed. Bonus money that is put there while no bonus runs can be corrected away
- * again and nothing else: it is forfeited when a bonus begins, which would otherwise pay it out with its own.
+ * Posts a correction. A debit may make the real balance negative, since an error in the player's favour is still one; the bonus balance never becomes
+ * negative. Bonus money credited while no bonus runs can only be debited again: it is forfeited when a bonus begins, which would otherwise convert
+ * it.
  */
 export const correctionStep =
   (correction: Correction) => (player: Player, context: Context): Decision<Entry, Refusal<"VALIDATION_FAILED">> => {

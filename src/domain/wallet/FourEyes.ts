@@ -1,21 +1,18 @@
-/**
- * The four-eyes rule: large amounts take two people, and one person with two tokens is one person
- * (`docs/decisions/0030-four-eyes.md`).
- */
+/** Four-eyes rule: large amounts take two people, and one person with two tokens is one person (`docs/decisions/0030-four-eyes.md`). */
 
-/** A member of staff as the rule judges one. Instants are epoch milliseconds. */
+/** Staff account as judged by the rule. Instants are epoch milliseconds. */
 export interface StaffFacts {
-  /** As the audit log names who acts. */
+  /** Audit log label of the actor. */
   readonly label: string
-  /** The bootstrap token has no account behind it: it is not a person. */
+  /** The bootstrap token has no account and is not a person. */
   readonly isBootstrap: boolean
   readonly tokenIssuedAt: number
-  /** Who issued the token that was valid when the request was made; null: not known. */
+  /** Issuer of the token that was valid at the time of the request; null when unknown. */
   readonly tokenIssuedBy: string | null
   readonly createdBy: string | null
 }
 
-/** Why a member of staff does not count as one more person. */
+/** Objections to a staff account as another person. */
 export const objections = [
   "unknown_staff",
   "bootstrap_token",
@@ -40,7 +37,7 @@ const messages: { readonly [objection in Objection]: string } = {
 
 export const objectionMessage = (objection: Objection): string => messages[objection]
 
-/** Whether `one` may have had the token of `other` in hand. */
+/** Objection when `one` may have had access to the token of `other`. */
 const holdsTokenOf = (one: StaffFacts, other: StaffFacts): Objection | undefined =>
   other.tokenIssuedBy === one.label
     ? "token_issued_by_approver"
@@ -49,9 +46,9 @@ const holdsTokenOf = (one: StaffFacts, other: StaffFacts): Objection | undefined
     : undefined
 
 export interface Judged {
-  /** Undefined: there is no account of the name. */
+  /** Undefined when the account does not exist. */
   readonly actor: StaffFacts | undefined
-  /** Those who made or approved the request before; undefined for one without an account. */
+  /** Earlier requesters and approvers; undefined for one without an account. */
   readonly others: ReadonlyArray<StaffFacts | undefined>
   readonly requestedAt: number
 }
@@ -59,7 +56,7 @@ export interface Judged {
 /** The objection to an approval, if any: the approver must be another person than all earlier requesters and approvers. */
 export const objectionToApproval = ({ actor, others, requestedAt }: Judged): Objection | undefined => {
   if (actor === undefined) return "unknown_staff"
-  // where there are no staff yet it may request: the approval is another person's
+  // it may request while there are no staff: the approval is another person's
   if (actor.isBootstrap) return others.length === 0 ? undefined : "bootstrap_token"
   if (actor.tokenIssuedAt > requestedAt) return "token_issued_after_request"
   for (const other of others) {
@@ -70,7 +67,7 @@ export const objectionToApproval = ({ actor, others, requestedAt }: Judged): Obj
   return undefined
 }
 
-/** Why a payout is not for this actor, if so. A token may be newer than the request here: a shift later pays what was approved. */
+/** Objection to a payout by this actor, if any. The token may be newer than the request: a later shift pays approved withdrawals. */
 export const objectionToPayout = ({ actor, others }: Omit<Judged, "requestedAt">): Objection | undefined => {
   if (actor === undefined) return "unknown_staff"
   if (actor.isBootstrap) return "bootstrap_token"
@@ -83,6 +80,6 @@ export const objectionToPayout = ({ actor, others }: Omit<Judged, "requestedAt">
   return undefined
 }
 
-/** Whether an amount is above a threshold together with what counts beside it; null: there is no threshold. */
+/** True when an amount and the sum counted with it exceed the threshold; null: no threshold. */
 export const takesTwo = (amount: number, beside: number, threshold: number | null): boolean =>
   threshold !== null && amount + beside > threshold

@@ -1,6 +1,5 @@
 /**
- * Provider credits out of proportion: settled, and held from withdrawal in the same commit until staff decide
- * (`docs/decisions/0032-large-credits.md`).
+ * Unusually large provider credits: settled, with withdrawals held in the same commit until staff decide (`docs/decisions/0032-large-credits.md`).
  */
 import type { AlertRule, Severity } from "../compliance/AlertRules.ts"
 import { settingsOf } from "../player/AccountStatus.ts"
@@ -13,18 +12,18 @@ import { withHold } from "../payment/WithdrawalHolds.ts"
 
 const rule: AlertRule = "large_credit"
 
-/** What the action of the audit log is called; the alert itself is written where such a line is (`migrations`). */
+/** Audit log action; the trigger on its lines writes the alert itself (`migrations`). */
 const action = "player.credit_alert"
 
-/** Credits of no more are never looked at, in minor units of whatever currency: settling one reads nothing. A threshold below has no effect. */
+/** Credits up to this amount are never examined, in minor units of any currency: settling one reads nothing. A lower threshold has no effect. */
 export const neverLookedAt = 100_000
 
-/** Whether a credit may be large, or part of what is: only then something is read before it is settled. */
+/** True for a credit that may be large or part of a large sum: only then is anything read before settlement. */
 export const isLooked = (amount: number): boolean => amount > neverLookedAt
 
-/** The terms of the rule for one player. */
+/** Terms of the rule for one player. */
 export interface CreditTerms {
-  /** Minor units of the player's currency; a larger credit raises the alert, and so do smaller ones of a day each time that they come to so much. */
+  /** Minor units of the player's currency; raises an alert for a larger credit, and whenever the sum of a day exceeds another multiple of it. */
   readonly above: number
   readonly severity: Severity
   readonly stopsWithdrawals: boolean
@@ -33,11 +32,11 @@ export interface CreditTerms {
 const isCounted = ({ amount, kind }: Transaction): boolean =>
   (kind === "win" || kind === "promo_win" || kind === "adjustment") && isLooked(amount)
 
-/** Whether a credit is out of proportion, alone or with those of the day before it: the sum reaches into the next multiple of the bound. */
+/** True when a credit exceeds the bound, or the day's sum with it exceeds the next multiple of the bound. */
 const isLarge = (amount: number, before: number, { above }: CreditTerms): boolean =>
   amount > above || Math.ceil((before + amount) / above) > Math.max(1, Math.ceil(before / above))
 
-/** An alert about one credit, and the holds after it. */
+/** Alert on one credit, and the resulting holds. */
 const alertOf = (
   transaction: Transaction,
   holds: ReadonlyArray<WithdrawalHold>,
@@ -74,7 +73,7 @@ const alertOf = (
         alert_id: alertId,
         rule,
         severity,
-        // where there is no room the player is held by others, and this one follows when there is
+        // without room the player is already held by others; this one is placed once there is room
         hold: stopsWithdrawals ? (held === undefined ? "wanted" : "placed") : "none",
         details: {
           provider_id: transaction.providerId,
@@ -90,7 +89,7 @@ const alertOf = (
   }
 }
 
-/** Adds to an accepted settlement what its large credits ask for: alert, event, hold and line of the log. Null: the rule is off. */
+/** Adds the effects of large credits to an accepted settlement: alert, event, hold and audit log line. Null: the rule is disabled. */
 export const watchCredits = <Reply, Error>(
   decision: Decision<Reply, Error>,
   context: Context,
