@@ -91,7 +91,7 @@ export const PlayersGroup = HttpApiGroup.make("players")
       )),
     HttpApiEndpoint.post("issueToken", "/players/:player/session-tokens", {
       params: { player: pathId },
-      // Null is what an empty body is read as.
+      // an empty body is decoded as null
       payload: [TokenOptions, Schema.Null],
       success: created(SessionToken),
       error: refusals("PLAYER_RESTRICTED")

@@ -97,7 +97,7 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     amount: integer("amount", "Signed minor units"),
     reason: text("reason", "Why, for the audit log")
   }, (client, { id, ...input }) =>
-    // a ledger entry, or what waits for a second person
+    // a ledger entry, or a correction that waits for approval
     Effect.map(client.player.correct({ params: { player: id }, payload: given(input) }), ({ data }) => ({ data }))),
   verb("note", "Write a note; it is never changed", {
     id: idOf("player"),

@@ -16,7 +16,7 @@ const atOnce = 16
 
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number }))
 
-/** Finds the accounts whose raised limits, ended exclusions or expired documents are to be written down. */
+/** Accounts with a due limit raise, ended exclusion or expired document. */
 export class DueAccounts extends Context.Service<DueAccounts, {
   /** Bounded for each kind. */
   readonly find: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
@@ -45,8 +45,8 @@ export class DueAccounts extends Context.Service<DueAccounts, {
 
 export class DueAccountChanges extends Context.Service<DueAccountChanges, {
   /**
-   * Writes down raised limits whose waiting is over, exclusions that ended, documents that expired. Safe to be run twice, and
-   * by several services: what is written down is not due any more. Bounded; `hasMore` says that the bound was met.
+   * Applies due limit raises, ended exclusions and expired documents. Idempotent, also with several processes at once. Processes a bounded number;
+   * `hasMore` is true when the bound was reached.
    */
   readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/players/DueAccountChanges") {

@@ -136,7 +136,7 @@ export class PersonalDataEncryption extends Context.Service<PersonalDataEncrypti
         return nextOf(rows, (row) => [row.scope, row.key])
       })
 
-      /** After players and payments, from which the events get back what is taken from them here. */
+      /** Runs after players and payments: readers of an event take the fields removed here from their rows. */
       const events: Step = Effect.fnUntraced(function*([after = "0"]) {
         const rows = yield* eventRows(
           sql`WITH found AS (

@@ -1,4 +1,4 @@
-/** What happened to a player: launches of games, and everything of all kinds in one list, newest first. */
+/** Activity of a player: game launches, and a timeline of all kinds of events, newest first. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
@@ -24,7 +24,7 @@ const sessionRows = rowsOf(Schema.Struct({
 const itemRows = rowsOf(Schema.Struct({
   at: Instant,
   rank: Schema.Number,
-  /** What tells apart what happened at one moment: the number of an entry, the id of anything else. */
+  /** Tie-breaker for equal timestamps: the entry number, or the id of any other event. */
   tie: Schema.Number,
   id: Schema.Number,
   title: Schema.String,
@@ -46,7 +46,7 @@ const cursors = cursorsOfShape(Position)
 
 const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)
 
-/** Actions whose lines of the audit log are lines of another kind here, or none. */
+/** Audit actions that the timeline shows as another kind of event, or leaves out. */
 const elsewhere = ["player.limits", "player.self_exclusion", "player.note", ...personalReads]
 
 /** Text of a detail that is shown, in characters. */
@@ -73,7 +73,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
     playerId: number,
     query: PartQuery
   ) => Effect.Effect<Part<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** What happened to a player, of the given kinds, the last first. Who has looked at the player is not among it. */
+  /** Events of a player of the given kinds, newest first, without reads by staff. */
   readonly timeline: (
     playerId: number,
     kinds: ReadonlyArray<Kind>,

@@ -12,8 +12,8 @@ const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const beginning = (text: string): string => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 /**
- * Ids of at most `limit` players, those first whose field is the whole text, then by username. Each operator has its own indexes (migration 0036):
- * what is read is three short walks for each operator of the scope.
+ * Ids of at most `limit` players: exact matches first, then by username. Each operator has its own indexes (migration 0036), so that a query costs
+ * three short index scans per operator in scope.
  */
 export const makePlayerPrefixes = Effect.map(
   Effect.all([SqlClient.SqlClient, makeByIndex]),

@@ -104,7 +104,7 @@ export const Player = Schema.Struct({
   }]
 })
 
-/** What an end of all sessions answers. */
+/** Answer of ending all sessions. */
 export const EndedSessions = Schema.Struct({
   player_id: id,
   sessions_ended_at: timestamp.annotate({ description: "Tokens issued then or before have stopped working." })

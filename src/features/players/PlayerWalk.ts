@@ -1,4 +1,4 @@
-/** The list of players as staff walk it: by cursor, newest or oldest first, or those who begin with a text. Nothing is counted. */
+/** Player list of the staff API by cursor: newest or oldest first, or by prefix. Nothing is counted. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"
@@ -36,7 +36,7 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
       const columns = sql.literal(playerColumns)
       const prefixes = yield* makePlayerPrefixes
 
-      /** Those who fulfil the filters, without the search; null: no text of them can be stored. */
+      /** SQL conditions of the filters, search excluded; null when no row can match. */
       const conditionsOf = (query: PlayerWalkQuery): ReadonlyArray<Statement.Fragment> | null => {
         const { createdFrom, createdTo, email, externalId, kycStatus, search, status, username } = query
         if (![email, username, externalId, search].every((text) => text === undefined || isStorable(text))) return null

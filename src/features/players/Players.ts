@@ -1,8 +1,7 @@
 /**
  * Registration and profile reads (SPEC section 4.2).
  *
- * Only rows are written here that no decision has read yet: a new player. What an existing player may do changes through the
- * player's own actor.
+ * Writes only new players here: no actor has read them yet. Changes of an existing player go through the player's actor.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -73,7 +72,7 @@ type Unavailable = Refusal<"TRY_AGAIN">
 /** An offset that no list reaches; the numbers of an array end not far beyond. */
 const maxOffset = 2_000_000_000
 
-/** A player who is given tokens again and again costs a write a minute at most. */
+/** Minimum interval between two writes of a player's last login, ms. */
 const loginNotedEveryMs = 60_000
 
 const replayWindowMs = 24 * 60 * 60_000
@@ -164,10 +163,7 @@ export class Players extends Context.Service<Players, {
     body: { readonly [field: string]: unknown },
     options: RegisterOptions
   ) => Effect.Effect<Registered, RegisterRefusal>
-  /**
-   * Remembers that a player of the operator has logged in now, to the minute. Never fails: who logs in is not kept from it by a
-   * note about it.
-   */
+  /** Records the last login of a player of the operator, to the minute. Never fails: a login does not depend on its record. */
   readonly noteLogin: (operatorId: number, playerId: number) => Effect.Effect<void>
   /** A player of an operator. */
   readonly get: (
@@ -316,7 +312,7 @@ export class Players extends Context.Service<Players, {
             WHERE ${sql.and([sql`id = ${playerId}`, ...within(sql, scope)])}`
         )))
 
-      /** What the filters come down to; undefined when nothing can match them. */
+      /** SQL conditions of the filters; undefined when no row can match. */
       const conditionsOf = (
         scope: Scope,
         query: PlayerFilters,
@@ -340,7 +336,7 @@ export class Players extends Context.Service<Players, {
         ]
       }
 
-      /** The way to what a search finds, and how many of them to count at most, undefined for all. */
+      /** Index or scan for a search text, and the maximum number of matches to count; undefined: all. */
       const searchFor = Effect.fnUntraced(
         function*(scope: Scope, { search }: PlayerFilters, wanted: number) {
           if (search === undefined || !isStorable(search)) return { byIndex: false, most: undefined }
@@ -352,10 +348,8 @@ export class Players extends Context.Service<Players, {
       )
 
       /**
-       * Gathers those who fulfil the conditions, newest first, and gives those from an offset on, and how many they are. All who
-       * fulfil them are gathered, by whichever way finds few among many, or the first `most` of a walk back from the newest.
-       * With an order and a limit in one statement the planner would always rather walk, hoping to be done soon. With room for
-       * the places of all candidates, so that none has to be taken apart into pieces again.
+       * Selects a page of matching players, newest first, with their number. Materialises all matches, or the first `most` of a scan from the newest,
+       * since a plan for ORDER BY with LIMIT in one statement always scans. Sets work_mem for a bitmap of all candidates that does not become lossy.
        */
       const selectFound = Effect.fnUntraced(
         function*(

@@ -30,7 +30,7 @@ class IsVerified extends Data.TaggedError("IsVerified") {}
 /** Tries of a change that runs into concurrent verifications of the player. */
 const maxTries = 5
 
-/** What a person is known by when they register anew, as far as a profile can change it. */
+/** Identity fields of duplicate detection that a profile update can change. */
 const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", "birth_date"]
 
 /** How many profiles change at a time; those of one player always one after the other. */
@@ -65,8 +65,8 @@ const valueOf = (row: PlayerRow, field: ProfileField): string | boolean | null =
 
 export class Profiles extends Context.Service<Profiles, {
   /**
-   * Changes the fields that are sent. `body` is the request as it came; every bad field is named at once. `actor` is how the
-   * audit log names who acts; it gets a line for each field that has another value afterwards.
+   * Updates the fields that are present. `body` is the undecoded request; all invalid fields are reported at once. `actor` is the name in the audit
+   * log, which gets a line per changed field.
    */
   readonly update: (
     operatorId: number,
@@ -151,10 +151,7 @@ export class Profiles extends Context.Service<Profiles, {
           actors.ask(operatorId, playerId, (player) => answer({ ...player, country, language }, undefined))
       })
 
-      /**
-       * Lets the player's actor know the two fields that it tells to game providers, also where the player has moved meanwhile. The row is what
-       * counts; this follows it.
-       */
+      /** Passes country and language, which game providers are sent, to the player's actor, wherever it is now. The row is authoritative. */
       const tell = ({ country, id, language, operatorId }: PlayerRow) =>
         told(id, { operatorId, country, language }).pipe(
           Effect.catch(({ code }) =>
@@ -166,8 +163,8 @@ export class Profiles extends Context.Service<Profiles, {
         )
 
       /**
-       * Writes changes, and takes back a verification that they make void before they are written: whatever comes between the two, no
-       * name is verified that was not seen. The row is locked when the status is looked at.
+       * Writes the changes, after a reset of a KYC verification that they invalidate: no name becomes verified unseen. Locks the row before it reads
+       * the status.
        */
       const writeUnverified = (
         operatorId: number,

@@ -2,24 +2,24 @@
 import type { Role } from "../../domain/Staff.ts"
 
 /**
- * What an action concerns, which decides what staff bound to operators may do:
- * - `operator`: records of one operator, or a list of such: theirs, as if there were no others;
- * - `one_operator`: work on the operator that the query names, or on all: they name one of theirs;
- * - `catalogue`: reading what operators share: as everyone;
- * - `installation`: the whole installation, or changes of what operators share: never;
- * - `self`: the actor's own account and session: as everyone.
+ * Subject of an action; decides its use by staff bound to operators:
+ * - `operator`: records of one operator, or a list of them; limited to their operators;
+ * - `one_operator`: work on the operator that the query names, or on all; they must name one of theirs;
+ * - `catalogue`: reads of data that operators share; allowed;
+ * - `installation`: the whole installation, or changes of shared data; never allowed;
+ * - `self`: the actor's own account and session; allowed.
  */
 export type Concern = "operator" | "one_operator" | "catalogue" | "installation" | "self"
 
 interface Permission {
-  /** Who may take it, besides `admin`, which may take any. */
+  /** Roles that may take it besides `admin`, which may take any. */
   readonly roles: ReadonlyArray<Role>
   readonly concern: Concern
   /**
-   * - `money`: moves money towards a player or out of the house: by people with a name, as soon as there are some;
-   * - `authority`: changes who may do what, or where money comes from.
+   * - `money`: moves money towards a player or out of the operator; needs a named person once staff accounts exist;
+   * - `authority`: changes permissions, or where money comes from.
    *
-   * Both take the second factor within the last minutes, from a session in a browser: a screen that was left unlocked does not do them.
+   * In a browser session both need the second factor within the last minutes, so that an unlocked screen does not suffice.
    */
   readonly is?: "money" | "authority"
 }
@@ -68,13 +68,13 @@ const permissions = {
   "payment_method.create": { roles: ["payments"], concern: "operator" },
   "payment_method.update": { roles: ["payments"], concern: "operator" },
   "payment_method.list": { roles: everyone, concern: "operator" },
-  // a bonus is money once it is wagered, or at once, and a code gives it to every player who enters it, outside all budgets
+  // a bonus becomes money by wagering or at once, and its code grants it to any player, outside all budgets
   "bonus.create": { roles: [], concern: "operator", is: "authority" },
   "bonus.update": { roles: [], concern: "operator", is: "authority" },
   "bonus.list": { roles: everyone, concern: "operator" },
   "bonus.show": { roles: everyone, concern: "operator" },
   "bonus.grants": { roles: everyone, concern: "operator" },
-  // support grants what is on offer, for the amount that it is on offer for
+  // support grants offered bonuses at their offered amount
   "bonus.grant": { roles: ["support", "payments"], concern: "operator", is: "money" },
   "bonus.cancel": { roles: ["support", "compliance"], concern: "operator" },
   "free_rounds.issue": { roles: ["payments"], concern: "operator", is: "money" },
@@ -113,7 +113,7 @@ const permissions = {
   "round.list": { roles: everyone, concern: "operator" },
   "round.search": { roles: everyone, concern: "operator" },
   "round.show": { roles: everyone, concern: "operator" },
-  // each kind of what it finds is for the roles that may list it
+  // results of each kind need the role that may list that kind
   "search.find": { roles: everyone, concern: "operator" },
   "job.list": { roles: everyone, concern: "catalogue" },
   "node.list": { roles: everyone, concern: "catalogue" },
@@ -135,7 +135,7 @@ const permissions = {
   "alert.release": { roles: ["compliance"], concern: "operator", is: "authority" },
   "alert.rules": { roles: ["compliance"], concern: "operator" },
   "alert.configure": { roles: ["compliance"], concern: "operator", is: "authority" },
-  // not who approves: a rate decides which withdrawals take two approvals
+  // not `payments`, which approves withdrawals: a rate decides which of them need two approvals
   "rate.set": { roles: ["compliance"], concern: "installation", is: "authority" },
   "rate.list": { roles: everyone, concern: "catalogue" },
   "report.ggr": { roles: ["payments", "compliance"], concern: "operator" },
@@ -163,7 +163,7 @@ export const actions: ReadonlyArray<Action> = Object.keys(permissions).filter(is
 
 const permissionOf = (name: string): Permission | undefined => isAction(name) ? permissions[name] : undefined
 
-/** What the action of this name concerns; `installation` for a name that is no action. */
+/** Subject of an action; `installation` for an unknown name. */
 export const concernOf = (name: string): Concern => permissionOf(name)?.concern ?? "installation"
 
 export const isMoneyAction = (name: string): name is Action => permissionOf(name)?.is === "money"

@@ -1,4 +1,4 @@
-/** Who a request is from, asked again: for answers that last longer than the proof they began with. */
+/** Repeated authentication of a request, for answers that outlast the proof they began with, such as streams. */
 import { Context, Effect } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import type { Actor } from "./Staff.ts"

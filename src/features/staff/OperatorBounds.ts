@@ -1,16 +1,16 @@
 /**
- * The operators whose rows a statement may read or write: those that a staff member is bound to.
+ * Operators whose rows a statement may read or write: those that a staff member is bound to.
  *
- * A list of the staff API takes its scope of `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its
- * conditions; what the request names is checked before (`OperatorBoundsLive.ts`).
+ * A list of the staff API takes its scope from `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its conditions; operators
+ * named by the request are checked before (`OperatorBoundsLive.ts`).
  */
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
-/** Ids of operators; null: all. An empty one is of nobody. */
+/** Operator ids; null: all operators; empty: none. */
 export type Scope = ReadonlyArray<number> | null
 
-/** Whether rows of an operator are in a scope; what belongs to no operator is only in the scope of all. */
+/** Whether rows of an operator are in scope; rows without an operator are only in the scope of all. */
 export const isWithin = (scope: Scope, operatorId: number | null): boolean =>
   scope === null || (operatorId !== null && scope.includes(operatorId))
 
@@ -30,7 +30,7 @@ export const within = (
     : [sql`${sql(column)} = ANY(string_to_array(${scope.join(",")}, ',')::bigint[])`]
 }
 
-/** The sum of what is counted for each operator of a scope, one after the other, or at once for all of them. */
+/** Sum of a count over the operators of a scope, sequentially; one count for a scope of all. */
 export const sumWithin = <E, R>(
   scope: Scope,
   count: (operatorId: number | undefined) => Effect.Effect<number, E, R>

@@ -1,6 +1,6 @@
 /**
- * The check of staff bound to operators, before the handler of every action (`docs/decisions/0048-staff-of-operators.md`): what a request names in its
- * path, its query or its body must be of one of their operators, or is answered as what is not there.
+ * Authorisation of staff bound to operators, before the handler of every action (`docs/decisions/0048-staff-of-operators.md`): records named in path,
+ * query or body must belong to one of their operators, and are answered as not found otherwise.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
@@ -12,7 +12,7 @@ import { concernOf } from "./Authorisation.ts"
 import { isWithin, type Scope } from "./OperatorBounds.ts"
 import { makeOwners, missing, targetOf } from "./OperatorTargets.ts"
 
-/** To bound staff, of what concerns all operators. */
+/** Refusal of installation-wide actions to bound staff. */
 export const wholeInstallation = refuse(
   "INSUFFICIENT_SCOPE",
   "This concerns the whole installation: it takes an account that is not bound to operators.",
@@ -25,7 +25,7 @@ const nameOne = refuse(
   { reason: "bound_to_operators" }
 )
 
-/** What the router read of the target of a request, as the handler decodes it: values of the path, and of the query, each of a repeated one. */
+/** Decoded path and query values of a request as the router read them; of a repeated query parameter, each. */
 const targetValues = Effect.contextWith((context: Context.Context<never>) => {
   const route = Context.getOrUndefined(context, HttpRouter.RouteContext)
   const query = Context.getOrUndefined(context, HttpServerRequest.ParsedSearchParams)

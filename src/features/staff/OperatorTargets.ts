@@ -1,4 +1,4 @@
-/** Records that requests of the staff API name, and whose they are: what staff bound to operators may name. */
+/** Records that parameters of the staff API name, and their operators. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
@@ -40,16 +40,16 @@ const targetByAction: { readonly [action in Action]?: { readonly [name: string]:
 
 const overridesOf: { readonly [action: string]: { readonly [name: string]: Target } } = targetByAction
 
-/** What a parameter of an action names, in the path, the query or the body; undefined for one that names nothing of an operator's. */
+/** Record that a parameter of an action names in path, query or body; undefined for one that names no record of an operator. */
 export const targetOf = (action: string, name: string): Target | undefined =>
   overridesOf[action]?.[name] ?? (isTable(name) || name === "operator" || name === "key" ? name : undefined)
 
 /**
- * Parameters that name nothing of an operator's: words of filters, what operators share, and what a handler looks for within the operators of
- * the actor itself. The tests hold that every parameter of an action is either here or a {@link Target}.
+ * Parameters that name no record of an operator: filter values, shared data, and names that the handler resolves within the actor's operators. The
+ * tests require every parameter of an action to be here or a {@link Target}.
  */
 export const namesNothing: ReadonlySet<string> = new Set([
-  // what operators share
+  // shared by all operators
   "provider",
   "game",
   // a round, a message or a text, looked for within the operators of the actor
@@ -99,8 +99,8 @@ export const namesNothing: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Finds whose a record is: its operator's id. Refused in the words of the endpoints themselves where it is not there; undefined for a text that
- * no endpoint takes for one, so that the endpoint says what is wrong with it.
+ * Resolves a record to its operator's id. A missing record is refused with the endpoint's own refusal; undefined for a malformed name, which the
+ * endpoint then rejects itself.
  */
 export const makeOwners = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient

@@ -22,7 +22,7 @@ import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 export interface Actor extends Spender {
   readonly name: string
   readonly role: Role
-  /** Ids of the operators whose data the actor may see and change; null: all. */
+  /** Ids of the operators whose data the actor may read and change; null: all. */
   readonly operators: ReadonlyArray<number> | null
 }
 
@@ -33,13 +33,13 @@ const dayMs = 86_400_000
 /** How often the last use of a token is written down. */
 const usedEveryMs = 60_000
 
-/** What one may give away in a day unless it is said. */
+/** Default amount that a staff member may give away per day, minor units. */
 const defaultDailyBudget = 1_000_000
 
 const presence = rowsOf(Schema.Struct({ isThere: Schema.Boolean }))
 const retirements = rowsOf(Schema.Struct({ retired_at: Schema.Date, retired_by: Schema.String }))
 
-/** When the bootstrap token was retired, and by whom. */
+/** Retirement of the bootstrap token: time and actor. */
 export interface Retirement {
   readonly retired_at: string
   readonly retired_by: string
@@ -82,12 +82,12 @@ type Unavailable = Refusal<"TRY_AGAIN">
 export class StaffAccounts extends Context.Service<StaffAccounts, {
   /** The holder of a token; undefined when it is unknown, expired or inactive. */
   readonly authenticate: (token: string) => Effect.Effect<Actor | undefined, Unavailable>
-  /** Refuses the bootstrap token what staff are there for. The role is checked by who asks. */
+  /** Refuses the bootstrap token an action that needs a named person. The caller checks the role. */
   readonly refuseBootstrap: (
     actor: Actor,
     action: string
   ) => Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE"> | Unavailable>
-  /** Ends the bootstrap token for good; only a setting brings it back. Needs an admin of all operators who can get in. */
+  /** Retires the bootstrap token for good; only a setting restores it. Needs an active admin of all operators who can sign in. */
   readonly retireBootstrap: (actor: Actor) => Effect.Effect<Retirement, Refusal<"INVALID_REQUEST"> | Unavailable>
   /** Opens an account. `token` is shown here and never again: only its hash is kept. */
   readonly create: (
@@ -200,7 +200,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         return password === undefined ? undefined : yield* passwords.hash(password)
       })
 
-      /** Writes what the record of an account does not show. */
+      /** Writes the columns that the account resource does not show. */
       const writeMore = Effect.fnUntraced(function*(
         { id, operators }: StaffAccount,
         { hash, resetsSecondFactor = false }: {
@@ -258,7 +258,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         return account === undefined ? yield* Effect.fail(notFound) : account
       })
 
-      /** Ends an account's sessions and the links that nobody has used. */
+      /** Ends an account's sessions and unused sign-in links. */
       const endWaysIn = (staffId: number) =>
         Effect.andThen(
           sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`,
@@ -274,7 +274,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         const isWayIn = hash !== undefined || reset === true
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
-            // who lets others in, in one order: two who would take away each other wait here, and the second one is refused
+            // locks admins in a fixed order: of two that demote each other at once, the second is refused
             const admins = yield* accounts.all(
               sql`role = 'admin' AND active AND operator_ids IS NULL ORDER BY id FOR NO KEY UPDATE`
             )
@@ -330,7 +330,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             }
             yield* accounts.update(before, after, { token_hash: sha256(token) })
             yield* noteToken(staffId, actor, issuedAt)
-            // who had the old token may have made a session or a link with it; one's own session goes on
+            // a holder of the old token may have made a session or a link with it; the actor's own session continues
             if (actor.id !== staffId) yield* endWaysIn(staffId)
             return yield* recordChange("staff.rotate", before, after)
           }))

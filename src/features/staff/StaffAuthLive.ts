@@ -27,7 +27,7 @@ import { isAction, rolesFor, takesStepUp } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
 
-/** Who acts, on the way to the node that does it. */
+/** Actor of a forwarded request. */
 const SentActor = Schema.fromJsonString(Schema.Struct({
   id: Schema.NullOr(Schema.Number),
   name: Schema.String,
@@ -107,7 +107,7 @@ export class StaffTokens extends Context.Service<StaffTokens, {
   )
 }
 
-/** Who acts, and whether the role allows it: the name of the endpoint is the name of the action. */
+/** Authentication and role check; the endpoint's name is the action's name. */
 export const StaffAuthLive = Layer.effect(
   StaffAuth,
   Effect.gen(function*() {
@@ -123,7 +123,7 @@ export const StaffAuthLive = Layer.effect(
     const failures = yield* AuthenticationFailures
     const { backofficeUrl } = yield* Settings
 
-    /** Who acts: the holder of the bearer token, else of the session whose cookie came. */
+    /** Actor of the bearer token, or else of the session cookie. */
     const authenticate = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, isUse = true) {
       const { authorization, cookie, host, origin } = request.headers
       const requestedWith = request.headers["x-requested-with"]
@@ -147,7 +147,7 @@ export const StaffAuthLive = Layer.effect(
       if (refusal !== undefined) return yield* Effect.fail(refusal)
     })
 
-    /** Notes what was exported. What cannot be noted now is in the log of requests. */
+    /** Audits an export; the request log has it where the audit log cannot be written. */
     const noteExport =
       (actor: Actor, action: string) => (lines: number, filters: ReadonlyArray<string>): Effect.Effect<void> =>
         isAction(action)
@@ -170,7 +170,7 @@ export const StaffAuthLive = Layer.effect(
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        // a page that asks by itself, at nobody's hand, keeps no session alive
+        // unattended polling by a page does not extend its session
         const { actor, session } = yield* authenticate(request, request.headers["x-unattended"] === undefined)
         if (!roles.includes(actor.role)) {
           return yield* Effect.fail(
@@ -197,7 +197,7 @@ export const StaffAuthLive = Layer.effect(
         (actor) => actor === undefined ? runHere : served(decodeActor(actor))
       ).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 
-      // A caller that goes away must not stop halfway what it asked for.
+      // a disconnecting caller must not interrupt a write
       const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
       endpoints.add(endpoint, serving, { isDirect: false })
       return serving

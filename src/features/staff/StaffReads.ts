@@ -34,7 +34,7 @@ const isPersonalRead = (action: string): action is Action => personalReads.has(a
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
 export class StaffReads extends Context.Service<StaffReads, {
-  /** Notes a read that was answered. `target` is its path with the query: of the query the names count, never what was searched for. */
+  /** Audits an answered read. `target` is its path with the names of the query's parameters, never their values. */
   readonly note: (actor: Actor, action: string, target: string) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
 }>()("pitboss/staff/StaffReads") {
   static readonly layer = Layer.effect(

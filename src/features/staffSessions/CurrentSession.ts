@@ -26,7 +26,10 @@ const secondFactorFirst = refuse(
   "This takes a second factor. Set one up for your account, or sign in again through the identity provider.",
   { reason: "second_factor_required" }
 )
-/** Why a session may not do now (epoch milliseconds) what takes the second factor; undefined: it may, and so may a token, for scripts have none. */
+/**
+ * Refusal of an action that needs the second factor at `now` (epoch ms); undefined when allowed, and for tokens, since scripts have no second
+ * factor.
+ */
 export const secondFactorRefusal = (
   session: StaffSession | undefined,
   now: number

@@ -6,10 +6,10 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { stepUpMs } from "./Rules.ts"
 
-/** What is waited for an answer of the provider, seconds. */
+/** Time-out of a call to the identity provider, seconds. */
 const timeoutSeconds = 10
 
-/** How long what the provider says of itself is kept. */
+/** Time that discovery metadata is cached. */
 const discoveryKept = "1 hour"
 
 /** How long one may take at the provider, milliseconds. */
@@ -78,7 +78,7 @@ const nameIn = (claims: { readonly [name: string]: unknown }, subject: string): 
   return (typeof name === "string" ? name : subject).replaceAll(/[\p{Cc}]/gu, " ").slice(0, 100)
 }
 
-/** Whom the provider has signed in. */
+/** Identity in an ID token. */
 export interface OidcIdentity {
   /** Unique over issuers. */
   readonly subject: string
@@ -98,7 +98,7 @@ export class Oidc extends Context.Service<Oidc, {
     next: string,
     now: number
   ) => Effect.Effect<{ readonly location: string; readonly state: string } | undefined, OidcFailed>
-  /** Whom the address that the browser came back at speaks for. */
+  /** Exchanges the code in the callback URL for an identity. */
   readonly complete: (
     base: string,
     pathAndQuery: string,
@@ -132,7 +132,7 @@ export class Oidc extends Context.Service<Oidc, {
       const [cached, invalidate] = discovered === undefined
         ? [undefined, Effect.void] as const
         : yield* Effect.cachedInvalidateWithTTL(discovered, discoveryKept)
-      /** What the provider says of itself; a failure is asked again. */
+      /** Discovery metadata; failures are not cached. */
       const configuration = cached === undefined
         ? Effect.fail(new OidcFailed({ message: "There is no identity provider.", reason: "OIDC_ISSUER is not set" }))
         : Effect.tapError(cached, () => invalidate)

@@ -41,7 +41,7 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
   const baseOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
     backofficeUrl ?? `http://${headers["host"] ?? ""}`
 
-  /** Sends a browser back to the sign-in page with what was wrong; why stands in the log. */
+  /** Redirects to the sign-in page with an error code; the log has the reason. */
   const failing = Effect.catch((error: unknown) =>
     Effect.gen(function*() {
       if (error instanceof OidcFailed) {

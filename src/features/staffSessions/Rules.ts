@@ -26,7 +26,7 @@ export interface Attempts {
   readonly lastAt: number
 }
 
-/** What is left of the wait after failed attempts. */
+/** Remaining back-off after failed attempts, ms. */
 export const waitLeftMs = ({ failures, lastAt }: Attempts, now: number): number => {
   if (failures < freeFailures || now - lastAt > failuresForgottenMs) return 0
   const wait = Math.min(longestWaitMs, 1000 * 2 ** Math.min(20, failures - freeFailures))
@@ -66,18 +66,18 @@ export const cookieIn = (header: string | undefined, name: string): string | und
 /** Characters of a user agent that are kept. */
 const maxUserAgent = 200
 
-/** A user agent as it is kept: short, and without what a line cannot show. */
+/** User agent as stored: truncated, without control characters. */
 export const userAgentOf = (header: string | undefined): string =>
   (header ?? "").replaceAll(/[^\x20-\x7e]/g, "?").slice(0, maxUserAgent)
 
-/** Who asks, by the headers that a page of another origin cannot set. */
+/** Origin of a request by headers that a page of another origin cannot set. */
 export interface Asking {
   readonly origin: string | undefined
   readonly host: string | undefined
   readonly requestedWith: string | undefined
 }
 
-/** The origin of the pages: `BACKOFFICE_URL`'s, or the host that was asked for, whose name the door has checked. */
+/** Own origin: that of `BACKOFFICE_URL`, or of the Host header, which was validated before. */
 const isOwnOrigin = ({ host, origin }: Asking, backofficeUrl: string | undefined): boolean =>
   origin !== undefined && (origin === backofficeUrl || (host !== undefined && origin === `http://${host}`))
 
@@ -85,6 +85,6 @@ const isOwnOrigin = ({ host, origin }: Asking, backofficeUrl: string | undefined
 export const isOwnRequest = (asking: Asking, backofficeUrl: string | undefined): boolean =>
   asking.requestedWith === "pitboss" || isOwnOrigin(asking, backofficeUrl)
 
-/** Whether a page of another origin asks. What is no browser sends no origin. */
+/** Whether a page of another origin sent the request. Clients other than browsers send no Origin. */
 export const isForeign = (asking: Asking, backofficeUrl: string | undefined): boolean =>
   asking.origin !== undefined && !isOwnRequest(asking, backofficeUrl)

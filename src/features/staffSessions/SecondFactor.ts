@@ -5,7 +5,7 @@ import { sha256 } from "../../platform/Secrets.ts"
 
 const periodMs = 30_000
 
-/** Steps before and after the present one whose code is accepted: a phone's clock may differ by as much. */
+/** Accepted TOTP steps before and after the current one, for clock skew of phones. */
 const window = 1
 
 /** Length of the secret in bytes: RFC 4226 recommends that of the hash. */
@@ -24,7 +24,7 @@ const totpOf = (secret: Uint8Array, label: string): TOTP =>
     secret: new Secret({ buffer: new Uint8Array(secret).buffer })
   })
 
-/** What an authenticator is shown. */
+/** Secret and otpauth URI for an authenticator app. */
 export const enrolment = (secret: Uint8Array, name: string) => {
   const totp = totpOf(secret, name)
   const uri = totp.toString()
@@ -37,7 +37,7 @@ const digitsIn = (code: string): string => code.replaceAll(/[\s-]/g, "")
 /** Whether a code is one of an authenticator; else it may be a recovery code. */
 export const isTimeBased = (code: string): boolean => /^\d{6}$/.test(digitsIn(code))
 
-/** The step whose code it is; undefined when it is none of now, or not later than the last one accepted: a code works once. */
+/** TOTP step of a valid code; undefined when invalid, or not later than the last accepted step: a code works once. */
 export const acceptedStep = (
   secret: Uint8Array,
   code: string,

@@ -29,7 +29,7 @@ const tooManyFailures = (seconds: number) =>
     retry_after_seconds: seconds
   })
 
-/** Sign-in attempts by address: `guard` refuses those of an address that waits, and counts what fails. */
+/** Sign-in attempts by address: `guard` refuses during the back-off, and counts failures. */
 export class SignInAttempts extends Context.Service<SignInAttempts, {
   readonly guard: <A, E, R>(
     attempt: Effect.Effect<A, E, R>
@@ -70,7 +70,7 @@ export class SignInAttempts extends Context.Service<SignInAttempts, {
   )
 }
 
-/** The form of what comes, the origin of the page, and the back-off. */
+/** Decoding, origin check and back-off of unauthenticated endpoints. */
 export const StaffDoorLive = Layer.effect(
   StaffDoor,
   Effect.gen(function*() {
@@ -110,7 +110,7 @@ const problemOf: { readonly [code in RefusalCode]?: SignInProblem } = {
   VALIDATION_FAILED: "last_admin"
 }
 
-/** The sign-in page with what was wrong, as a code: the page has the words, so that nobody puts others into its address. */
+/** Redirect to the sign-in page with an error code. The page maps codes to text, so that a link cannot make it show another text. */
 export const refusedWith = (error: { readonly code?: RefusalCode }, fallback: SignInProblem): Redeemed => ({
   cookie: undefined,
   location: `/sign-in?problem=${(error.code === undefined ? undefined : problemOf[error.code]) ?? fallback}`

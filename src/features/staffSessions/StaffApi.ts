@@ -10,10 +10,10 @@ import { newPassword } from "../staff/StaffApi.ts"
 /** A code of the second factor (six digits), or one of the recovery codes. */
 const code = text(40)
 
-/** A password to compare: what no password can be is refused, what a new one must be is not asked. */
+/** Password to compare, within the length limits; the rules of new passwords do not apply. */
 const password = Schema.String.check(Schema.isBetweenLength(1, 128, { message: "must be 1 to 128 characters" }))
 
-/** Who acts, what the role allows, and for how long the session lasts. Of a bearer token as well. */
+/** Actor, permissions and expiry of a session or a bearer token. */
 export const Session = Schema.Struct({
   staff: Schema.Struct({
     id: Schema.NullOr(id).annotate({ description: "Null for the bootstrap token." }),
@@ -52,7 +52,7 @@ export const OwnSession = Schema.Struct({
 
 const Ended = Schema.Struct({ ended: Schema.Int.annotate({ description: "How many sessions were ended." }) })
 
-/** Before there is a session: open to anybody, behind a back-off. */
+/** Endpoints without a session, behind a back-off. */
 export const SignInGroup = HttpApiGroup.make("sign_in").add(
   HttpApiEndpoint.post("create", "/session", {
     payload: Schema.Struct({

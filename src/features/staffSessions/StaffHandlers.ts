@@ -54,7 +54,7 @@ export const SessionHandlers = HttpApiBuilder.group(
     const signIn = yield* StaffSignIn
     const sessions = yield* StaffSessions
 
-    /** Runs an effect with who acts, and the session in a browser if it is one. */
+    /** Provides the actor, and the session of a browser, to an effect. */
     const own = <A, E, R>(
       effect: (actor: CurrentStaff["Service"], session: StaffSession | undefined) => Effect.Effect<A, E, R>
     ) => asStaff((actor) => Effect.flatMap(CurrentSession, (session) => effect(actor, session)))

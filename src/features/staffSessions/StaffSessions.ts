@@ -1,4 +1,4 @@
-/** Sessions of staff in a browser: a cookie whose hash is in the database, so that any node takes it and each can end it at once. */
+/** Browser sessions of staff: a cookie whose hash is in the database, valid at any node and revocable at once. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
@@ -33,7 +33,7 @@ export interface Browser {
 
 export type SignInMethod = (typeof OwnSession.Type)["method"]
 
-/** Who acts, in which session. */
+/** Actor and session. */
 export interface InSession {
   readonly actor: Actor
   readonly session: StaffSession
@@ -81,15 +81,15 @@ export class StaffSessions extends Context.Service<StaffSessions, {
     hasShownSecondFactor: boolean
   ) => Effect.Effect<string, Unavailable>
   /**
-   * Who acts, by the value of a cookie; undefined when the session is over or the account is not active. Notes the use, unless it is
-   * no person who asks: a stream that looks whether it may go on does not keep its session alive.
+   * Authenticates a cookie value; undefined when the session has ended or the account is not active. Records the use, except for unattended requests:
+   * a stream that re-authenticates does not keep its session alive.
    */
   readonly authenticate: (token: string, isUse?: boolean) => Effect.Effect<InSession | undefined, Unavailable>
   /** As `authenticate`, of a `Cookie` header. */
   readonly ofCookie: (header: string | undefined) => Effect.Effect<InSession | undefined, Unavailable>
   /** The `Set-Cookie` header that gives a browser its session, or takes it away. */
   readonly cookie: (token: string | undefined) => string
-  /** What a page shows of who acts. */
+  /** The session resource of the pages. */
   readonly show: (
     actor: Actor,
     session: StaffSession | undefined
@@ -254,7 +254,7 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         const removed = yield* Effect.all([
           sql`DELETE FROM staff_sessions WHERE id IN (SELECT id FROM staff_sessions
             WHERE expires_at < ${toDate(now)} ORDER BY expires_at LIMIT ${maxRemoved}) RETURNING 1`,
-          // used ones stay as long as unused ones, so that a second use is told from an unknown link in the database
+          // used tickets are kept as long as unused ones: a second use differs from an unknown ticket
           sql`DELETE FROM staff_tickets WHERE token_hash IN (SELECT token_hash FROM staff_tickets
             WHERE expires_at < ${toDate(now - ticketMs)} ORDER BY expires_at LIMIT ${maxRemoved}) RETURNING 1`,
           sql`DELETE FROM staff_attempts WHERE subject IN (SELECT subject FROM staff_attempts

@@ -30,7 +30,7 @@ import {
 } from "./SecondFactor.ts"
 import { type Browser, StaffSessions } from "./StaffSessions.ts"
 
-/** Who holds the bootstrap token, as whom a first account is opened. */
+/** Actor of the bootstrap token, which creates the first account. */
 const bootstrap: Actor = { id: null, name: "bootstrap", role: "admin", operators: null, label: bootstrapLabel }
 
 /** The identity provider, as the audit log names it. */
@@ -123,8 +123,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     browser: Browser
   ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
   /**
-   * Signs in whom the identity provider names: an account per subject, made at the first sign-in, with the role and, where it is asked
-   * for them, the operators that the provider says at each. Operators that are not known here are passed over: of none else one sees nothing.
+   * Signs in the subject of an ID token: one account per subject, created at its first sign-in, with role and, where configured, operators set from
+   * the claims at each sign-in. Unknown operators are ignored; with none left, the account sees no data.
    */
   readonly byProvider: (
     identity: OidcIdentity,
@@ -133,7 +133,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     string,
     Refusal<"INSUFFICIENT_SCOPE" | "NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable
   >
-  /** Makes a sign-in link for an account: another's by who may, or one's own. The bootstrap token's own is the first active admin's. */
+  /** Issues a sign-in link: for another account with the permission, or one's own. The bootstrap token's own account is the first active admin. */
   readonly issueTicket: (
     actor: Actor,
     staffId: number | null
@@ -255,7 +255,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
-      /** The account that who holds the bootstrap token signs in to; undefined while there is none. */
+      /** Account that the bootstrap token signs in to; undefined while there is none. */
       const firstAdmin = Effect.map(
         orTryAgain(oneOf(idRows(
           sql`SELECT id FROM staff WHERE role = 'admin' AND active AND operator_ids IS NULL ORDER BY id LIMIT 1`
@@ -303,7 +303,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           return yield* Effect.fail(othersLink)
         }
         const ticket = entropy.token("tk_", 43)
-        // without an admin the account is made when the link is used: until then nobody is there in whose place the bootstrap token must not act
+        // without an admin the link creates the account: before that, no admin exists that the token must not act as
         const id = staffId ?? (yield* firstAdmin)
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
@@ -348,7 +348,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
-      /** Refuses a session that is older than some minutes a first way in: a screen left unlocked gives nobody one. */
+      /** Refuses the first sign-in method to a session older than some minutes: an unlocked screen does not suffice. */
       const refuseFirst = Effect.fnUntraced(function*(session: StaffSession | undefined) {
         const now = yield* Clock.currentTimeMillis
         const isNew = session === undefined || now - (session.expiresAt - staffSessionHours * 3_600_000) < stepUpMs

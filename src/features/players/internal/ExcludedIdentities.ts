@@ -16,7 +16,7 @@ const identities = rowsOf(Schema.Struct({
   documentNumber: Schema.NullOr(Schema.String)
 }))
 
-/** Says whether a player of the operator whose exclusion is in force at `now` is, or once was, the same person. */
+/** Whether a player with an exclusion in force at `now` has, or once had, the same identity. */
 export const makeIsExcluded = Effect.map(
   Effect.all([SqlClient.SqlClient, PersonalData]),
   ([sql, personal]) =>

@@ -10,7 +10,7 @@ import { numberDigests, sealNumbers } from "../../../store/SealedFields.ts"
 interface NewPlayer {
   readonly row: PlayerRow
   readonly passwordHash: string
-  /** What the player begins with, in the player's currency. */
+  /** Initial limits, in the player's currency. */
   readonly limits: Limits
   readonly termsVersion: string | null
   /** `player.registered`. */

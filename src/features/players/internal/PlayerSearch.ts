@@ -1,16 +1,16 @@
 /**
- * How players are found by a part of their username, e-mail or last name.
+ * Substring search of players by username, e-mail or last name.
  *
- * A text that many have fills a page in a short walk back from the newest player; one that few have is found by the index of pieces
- * (migration 0002), which would gather all who have a common one. Neither way is quick to count what hundreds of thousands have:
- * among so many, a search counts only so far: see {@link SearchBounds}.
+ * A frequent text fills a page by a short scan from the newest player; a rare one is found by the index of its two- and three-character pieces
+ * (migration 0002), which would gather all matches of a frequent one. Counting hundreds of thousands of matches is slow either way, so counts are
+ * capped: {@link SearchBounds}.
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Scope, within } from "../../staff/OperatorBounds.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
-/** What the index `players_search` is over; a query that says it otherwise does not find the index. */
+/** Expression of the index `players_search`; a query has to repeat it exactly. */
 const indexed = `search_pieces(username || E'\\n' || email || E'\\n' || last_name)`
 
 /** How far a search goes. A reference, so that tests need no hundreds of thousands of players. */
@@ -65,10 +65,7 @@ const countAmongNewest = Effect.fnUntraced(function*(
   return found?.count ?? 0
 })
 
-/**
- * Whether the index is the way to a text, rather than a walk back from the newest player over `players` of them in all to at most
- * `wanted` who have it.
- */
+/** Whether the index is cheaper for a text than a scan from the newest of `players` in all to at most `wanted` matches. */
 export const isRare = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
   scope: Scope,

@@ -13,10 +13,10 @@ const fieldByIndex: { readonly [index: string]: keyof UniqueFields } = {
   players_external_id: "external_id"
 }
 
-/** What is said of a taken field. */
+/** Validation message of a taken field. */
 export const taken: ReadonlyArray<string> = ["is already taken"]
 
-/** The unique field whose index a statement ran into. */
+/** Field of the unique index that a statement violated. */
 export const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
   error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
 
