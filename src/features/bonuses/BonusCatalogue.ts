@@ -22,7 +22,7 @@ const noSuchPromo = refuse("NOT_FOUND", "There is no such promo code.")
 
 const codeTaken = orTaken({ promo_codes_code: "code" })
 
-/** What is wrong with the terms of a bonus taken together. */
+/** Validation errors of bonus terms that contradict each other. */
 const termMessages = (bonus: StaffBonus): { readonly [field: string]: ReadonlyArray<string> } => ({
   ...(bonus.type === "cash" && bonus.wagering_multiplier > 0
     ? { wagering_multiplier: ["must be 0 for a cash bonus"] }

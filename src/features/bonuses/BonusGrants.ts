@@ -1,4 +1,4 @@
-/** What has become of a bonus of the catalogue: its grants, and what they may still cost. */
+/** Grants of a catalogue bonus, and its outstanding liability. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BonusState } from "../../domain/bonus/Bonus.ts"

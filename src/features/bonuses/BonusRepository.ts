@@ -53,7 +53,7 @@ const registrationDueMs = 24 * 60 * 60_000
 type Read<A> = Effect.Effect<A, Refusal<"TRY_AGAIN">>
 
 export class BonusRepository extends Context.Service<BonusRepository, {
-  /** What an operator offers, the oldest first. */
+  /** Bonuses of an operator, oldest first. */
   readonly catalogue: (operatorId: number) => Read<ReadonlyArray<CatalogueBonus>>
   readonly find: (operatorId: number, bonusId: number) => Read<CatalogueBonus | undefined>
   /** The promo code, in any case of its letters, with its bonus and whether the player has redeemed it. */

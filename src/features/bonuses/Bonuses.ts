@@ -40,7 +40,7 @@ export interface GrantRequest {
   readonly note: string | null
 }
 
-/** A code redeemed, with whose bonus it granted. */
+/** A redeemed code with the owner of the granted bonus. */
 export interface Redeemed extends Omit<RedeemedCode, "bonus"> {
   readonly owned: OwnedBonus
 }
@@ -63,7 +63,7 @@ const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 const tendedAtOnce = 4
 
 export class Bonuses extends Context.Service<Bonuses, {
-  /** What an operator offers, the oldest first. */
+  /** Bonuses of an operator, oldest first. */
   readonly catalogue: (operatorId: number) => Effect.Effect<ReadonlyArray<CatalogueBonus>, Refusal<"TRY_AGAIN">>
   /** A page of a player's bonuses, newest first. */
   readonly list: (
@@ -109,10 +109,7 @@ export class Bonuses extends Context.Service<Bonuses, {
     reason: string | null,
     actor: string
   ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
-  /**
-   * Ends what time has ended, activates what waits for it, and redeems codes that a stopped process left undone; gives for how
-   * many players. Runs by itself every minute.
-   */
+  /** Expires grants, activates waiting ones, and redeems codes left over by a stopped process; returns the number of players. Runs every minute. */
   readonly tend: Effect.Effect<number, Refusal<"TRY_AGAIN">>
 }>()("pitboss/bonuses/Bonuses") {
   static readonly layerWithoutRepository = Layer.effect(
@@ -124,7 +121,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const spending = yield* StaffSpending
       const thresholds = yield* Thresholds
 
-      /** Runs a rule and says of its reply whose bonus it is. */
+      /** Runs a rule and adds the owner of the bonus to its reply. */
       const owning = <Reply, Owned, Error>(
         step: Step<Reply, Error>,
         own: (reply: Reply, player: Player) => Owned

@@ -6,9 +6,9 @@ import { toDate } from "../../platform/Time.ts"
 const maxRead = 1000
 
 /**
- * What runs or waits of an operator's bonuses, or of one of them, as a table: `bonus_id`, `currency`, `is_test`, `running`, `amount` (minor
- * units), `at`. Read now where it is at most {@link maxRead} grants, else as the job read it last. A bonus whose grants it has not read yet has
- * one row without `running`, `amount` and `at`, in the currency of one of its grants.
+ * Running and waiting grants of an operator's bonuses, or of one of them, as a table: `bonus_id`, `currency`, `is_test`, `running`, `amount` (minor
+ * units), `at`. Read live up to {@link maxRead} grants, else as the job last summed them. A bonus not yet summed has one row without `running`,
+ * `amount` and `at`, in the currency of one of its grants.
  */
 export const liabilitiesOf = (
   sql: SqlClient.SqlClient,

@@ -19,7 +19,7 @@ export const StaffBonus = Schema.Struct({
   updated_at: timestamp
 })
 
-/** A bonus with what its terms mean and what it may still cost. */
+/** A bonus with its terms in words and its liability. */
 export const ShownBonus = Schema.Struct({
   ...StaffBonus.fields,
   currency: currencyCode,
@@ -89,7 +89,7 @@ const PromoInput = Schema.Struct({
   max_redemptions: optional(Schema.NullOr(integer(1, 1_000_000_000)))
 })
 
-/** What staff send; amounts are minor units of the operator's currency, 0 in a cap means that there is none. */
+/** Bonus as staff submit it. Amounts are minor units of the operator's currency; a cap of 0 means no cap. */
 export type BonusInput = typeof BonusInput.Type
 export type BonusUpdate = typeof BonusUpdate.Type
 export type PromoInput = typeof PromoInput.Type

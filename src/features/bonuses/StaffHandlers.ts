@@ -12,7 +12,7 @@ import { BonusGrants } from "./BonusGrants.ts"
 import { Bonuses } from "./Bonuses.ts"
 import { ownedBonusFields } from "./Handlers.ts"
 
-/** Who may correct a balance also decides what a bonus gives one player. */
+/** roles that may correct a balance may set the amount of a grant */
 const setsAmounts = rolesFor("player.correct")
 
 const ownAmountOnly = refuse(

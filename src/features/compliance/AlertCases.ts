@@ -1,4 +1,4 @@
-/** Alerts as cases: who works on one, and holds on withdrawals by hand (`docs/compliance.md`). */
+/** Alerts as cases: assignment, and manual holds on withdrawals (`docs/compliance.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -31,8 +31,8 @@ const noSelf = refuseFields({ staff: ["must be the id of an account: this token 
 
 export class AlertCases extends Context.Service<AlertCases, {
   /**
-   * Gives an alert to an account (`me`, or an id), or to none. The account is active, has a role that works on alerts, and is not bound to other
-   * operators. A closed alert keeps who has it.
+   * Assigns an alert to an account (`me`, or an id), or to none. The account must be active, have a role that works on alerts, and not be bound to
+   * other operators. A closed alert keeps its assignee.
    */
   readonly assign: (actor: Actor, alertId: number, to: string) => Effect.Effect<Alert, Refused>
   /** Stops the player's withdrawals for an open alert, also where its rule did not or staff have lifted that. */
@@ -96,7 +96,7 @@ export class AlertCases extends Context.Service<AlertCases, {
           }))
       )
 
-      /** Writes what is wanted of the hold; the player's actor is told afterwards, and again by the job where that fails. */
+      /** Records the requested state of a hold. The player's actor is updated afterwards; the job retries on failure. */
       const want = (actor: Actor, alertId: number, isHeld: boolean, reason: string) =>
         auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {

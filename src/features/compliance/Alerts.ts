@@ -97,8 +97,8 @@ export class Alerts extends Context.Service<Alerts, {
   readonly list: (query: AlertQuery) => Effect.Effect<Part<Alert>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   readonly get: (alertId: number) => Effect.Effect<Alert, Refusal<"NOT_FOUND"> | Unavailable>
   /**
-   * Moves an alert along one of its ways, with or without a note, or adds a note. A closed one lets go of withdrawals: `mayNotRelease` is the refusal of an
-   * actor who may not do that now; absent: the actor may.
+   * Changes the status of an alert, with or without a note, or adds a note. Closing releases its hold: `mayNotRelease` is the refusal of an actor
+   * without that permission; absent: permitted.
    */
   readonly update: (
     actor: Actor,
@@ -108,7 +108,7 @@ export class Alerts extends Context.Service<Alerts, {
   ) => Effect.Effect<Alert, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable>
   /** All rules of an operator, as they are set. */
   readonly rules: (operator: string) => Effect.Effect<ReadonlyArray<Rule>, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Sets a rule of an operator for what is judged from now on. */
+  /** Configures a rule of an operator, for events judged from now on. */
   readonly configure: (
     actor: Actor,
     rule: string,
@@ -213,7 +213,7 @@ export class Alerts extends Context.Service<Alerts, {
       ) {
         const alert = yield* write(actor, alertId, input, mayNotRelease)
         if (alert.status === "closed") {
-          // what cannot be done now is done by the job
+          // on failure the job releases it
           yield* Effect.ignore(holds.release({ alertId, playerId: alert.player_id }, actor.label))
         }
         return alert
@@ -239,7 +239,7 @@ export class Alerts extends Context.Service<Alerts, {
           return yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
               const operatorId = yield* references.operatorId(operator)
-              // one at a time for an operator: what is not named stays as the one before has left it
+              // serialised per operator: fields that are not sent keep their stored value
               yield* sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`
               const currency = yield* currencyOf(operatorId)
               const all = (yield* book.overridesOf([operatorId])).get(operatorId) ?? {}

@@ -14,7 +14,7 @@ import { makeJudge } from "./internal/Judge.ts"
 /** Effects judged in one transaction. */
 const atOnce = 100
 
-/** How long after a commit its events are looked at: what else comes within is looked at together. */
+/** Delay between a commit and the judging of its events, so that they are judged in batches. */
 const gatherMs = 250
 
 const judged = Metric.counter("compliance_effects_total", {
@@ -27,10 +27,7 @@ const lagSeconds = Metric.gauge("compliance_lag_seconds", {
 })
 
 export class Compliance extends Context.Service<Compliance, {
-  /**
-   * Judges what waits and places the holds that come of it; bounded. Safe to be cut off anywhere, to be run twice and by several
-   * services: one of them works, the others find nothing to do.
-   */
+  /** Judges queued effects and places the resulting holds; bounded. Can be interrupted anywhere and is idempotent; of several processes one works. */
   readonly follow: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** As `follow`, and takes away holds that were left behind. A job. */
   readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>

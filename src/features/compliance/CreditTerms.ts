@@ -1,4 +1,4 @@
-/** What counts as a large credit of a game provider for one player: the rule `large_credit` of the player's operator. */
+/** Thresholds of the rule `large_credit` of a player's operator, for credits by game providers. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { settingsWith } from "../../domain/compliance/AlertRules.ts"

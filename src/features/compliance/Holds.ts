@@ -1,7 +1,4 @@
-/**
- * Makes what players may withdraw agree with the alerts about them: holds that are wanted are placed, holds of closed alerts are
- * taken away, each in the player's own actor.
- */
+/** Reconciles withdrawal holds with alerts: places requested holds and releases those of closed alerts, each in the player's actor. */
 import { Cause, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { alertRules } from "../../domain/compliance/AlertRules.ts"
@@ -67,7 +64,7 @@ export class Holds extends Context.Service<Holds, {
 
       const place = Effect.fnUntraced(function*({ alertId, playerId, rule }: typeof WantedHold.Type, actor?: string) {
         yield* placeHold(playerId, { alertId, rule, ...(actor === undefined ? {} : { actor }) })
-        // the actor's commit is what counts; if this is not written, placing is tried again and changes nothing
+        // the actor's commit is authoritative: if this write fails, placing is retried and changes nothing
         yield* sql`UPDATE compliance_alerts SET hold = 'placed' WHERE id = ${alertId}::float8::bigint AND hold = 'wanted'`
       })
 

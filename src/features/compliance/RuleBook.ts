@@ -1,4 +1,4 @@
-/** What is set about the rules of each operator. */
+/** Rule settings per operator. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"
@@ -32,7 +32,7 @@ const overrideRows = rowsOf(Schema.Struct({
 }))
 
 export const makeRuleBook = Effect.map(SqlClient.SqlClient, (sql) => {
-  /** What staff have set for operators, by operator and rule. */
+  /** Settings changed by staff, by operator and rule. */
   const overridesOf = Effect.fnUntraced(function*(operatorIds: ReadonlyArray<number>) {
     const ids = numbers([...new Set(operatorIds)])
     const rows = yield* overrideRows(

@@ -22,7 +22,7 @@ export const AlertHandlers = HttpApiBuilder.group(
           const { assigned_to: of, cursor, limit, player: playerId, rule, status } = query
           const actor = yield* CurrentStaff
           const scope = yield* operators.scope(actor, query.operator)
-          // a token that is nobody's has none
+          // a token without an account has no alerts assigned
           const assignedTo = of === undefined
             ? undefined
             : of === "none"

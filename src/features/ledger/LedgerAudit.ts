@@ -1,8 +1,8 @@
 /**
  * Verification of the ledger: every ledger invariant, checked over all tables in one snapshot.
  *
- * The statements (LedgerInvariants.ts) read what the journal wrote and share no code with it, so that a mistake there does not hide
- * here. They only read, of a snapshot: they block no writer, and leave all processors but one to players.
+ * The statements (LedgerInvariants.ts) share no code with the journal whose rows they check, so that a defect there cannot hide here. They read a
+ * snapshot, block no writer, and use one processor at most.
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -59,7 +59,7 @@ const statementOf = ({ rule, statement }: LedgerInvariant): string =>
         FROM (SELECT *, row_number() OVER (PARTITION BY rule) AS place FROM (${statement}) found) numbered
         WHERE place <= ${maxViolations}`
 
-/** What the planner may not do while whole tables are read. */
+/** Plan types disabled while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin"]
 
 /** Parts of the chain that are hashed before others get their turn: about a millisecond's. */
@@ -74,8 +74,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
-   * The chain with its rows as lines of JSON. Read piece by piece, as fast as they are taken, without a transaction: what is in the chain
-   * does not change. Counts as a verification.
+   * The hash chain with its rows as JSON lines. Streamed with back-pressure and without a transaction, since rows of the chain are immutable. Counts
+   * as a verification.
    */
   readonly exported: (operatorId: number | undefined) => Effect.Effect<Stream.Stream<string>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/ledger/LedgerAudit") {
@@ -87,7 +87,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
 
-      /** Follows the chain of hashes and reads every row of it. `written` is what this process knows to be in it. */
+      /** Verifies the hash chain and its rows. `written`: the head as this process wrote it. */
       const checkChain = Effect.fnUntraced(
         function*(operatorId: number | undefined, written: ChainPosition | undefined) {
           const check = new ChainCheck()

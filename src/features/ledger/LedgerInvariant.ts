@@ -1,12 +1,11 @@
 /** The form of a ledger invariant. */
 
 export interface LedgerInvariant {
-  /** What it is called; several when the statement checks several invariants at once and says in a column `rule` which one it is about. */
+  /** Its name; several when the statement checks several invariants and returns the name in a column `rule`. */
   readonly rule: string | ReadonlyArray<string>
   /**
-   * A statement that finds violations: `player_id`, `subject`, `message`. `$operator` stands for a condition on `operator_id`,
-   * `$transactions` for the provider transactions of the operator's players. It reads whole tables, so its joins are ones that can
-   * be hashed.
+   * Statement that finds violations: `player_id`, `subject`, `message`. `$operator` is replaced by a condition on `operator_id`, `$transactions` by
+   * the provider transactions of the operator's players. Reads whole tables, so every join has to be hashable.
    */
   readonly statement: string
 }

@@ -1,8 +1,8 @@
 /**
  * Ledger invariants: each a statement over whole tables that finds violations.
  *
- * They are written to take time in proportion to the tables, however large: every join is one that can be hashed, and invariants
- * that look at the same rows share one pass over them. What such a pass finds names its invariant.
+ * They run in time linear in the tables: every join is hashable, and invariants over the same rows share a pass. A violation found in such a pass
+ * names its invariant.
  */
 
 import { type EntryType, entryTypes } from "../../domain/Change.ts"
@@ -29,7 +29,7 @@ const traits: { readonly [type in EntryType]: { readonly ofGame: boolean; readon
 const typesThat = (trait: "ofGame" | "overdraws"): string =>
   entryTypes.filter((type) => traits[type][trait]).map((type) => `'${type}'`).join(", ")
 
-/** What a query with `$operator` and `$transactions` means for one operator or, with undefined, for all. */
+/** Replaces `$operator` and `$transactions` for one operator or, with undefined, for all. */
 export const forOperator = (statement: string, operatorId: number | undefined): string => {
   const condition = operatorId === undefined ? "true" : `operator_id = ${Math.trunc(operatorId)}`
   // those from before each named its operator do not all name it yet: their player does
@@ -61,7 +61,7 @@ const standingRollbacks =
 const named = (alias: string): string =>
   `'transaction ' || ${alias}.transaction_id || ' of provider ' || ${alias}.provider_id`
 
-/** The first by number of what is wrong in a ledger: kept as a text that sorts by number, so that a million of them need no room. */
+/** Aggregate of the first violation by entry number, as text that sorts by number: constant memory for a million violations. */
 const first = (message: string, condition: string): string =>
   `min(lpad(seq::text, 20, '0') || 'entry ' || id || E'\\n' || ${message}) FILTER (WHERE ${condition})`
 const subjectOf = (found: string): string => `split_part(substr(${found}, 21), E'\\n', 1)`
@@ -69,7 +69,7 @@ const messageOf = (found: string): string => `split_part(${found}, E'\\n', 2)`
 
 export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
   {
-    // one walk along every ledger: its numbers, its balances, its sums, and whose it is
+    // one pass over every ledger: numbering, balances, sums, ownership
     rule: ["entries_without_gap", "balance_chain", "account_is_its_ledger", "entry_of_its_operator"],
     statement: `SELECT found.rule, player_id, found.subject, found.message
       FROM (SELECT coalesce(a.player_id, l.player_id) AS player_id, l.gap, l.real_break, l.bonus_break,
@@ -360,7 +360,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       WHERE t.kind IS DISTINCT FROM 'bet'`
   },
   {
-    // a win that names no bet, or whose bet was not there when it was paid, has its round all the same
+    // a win without a bet, or paid before its bet arrived, still has a round
     rule: "win_has_its_round",
     statement: `SELECT t.player_id, ${named("t")} AS subject,
         'a win of the round ' || coalesce(t.round_id, 'without a name') || ', which ' || CASE WHEN r.player_id IS NULL THEN 'is not there'
@@ -370,7 +370,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       WHERE r.is_live IS NULL`
   },
   {
-    // wins may settle a bet each; without one the round says exactly what stands
+    // every win may settle a bet; without wins the count is exact
     rule: "open_bets_are_its_bets",
     statement: `SELECT r.player_id, 'round ' || r.round_id || ' of game ' || r.game_id AS subject,
         'it says ' || r.open_bets || ' open bets; ' || coalesce(b.standing, 0) || ' stand, and '

@@ -1,9 +1,9 @@
 /**
- * The part of the ledger's proof that is about originals: rounds are their entries, server seeds were used in order and kept their
- * promise, and every round whose seed is revealed came out as seeds and rules say.
+ * Verification of originals: rounds match their entries, server seeds were used in order and match their commitment, and every round with a revealed
+ * seed has the outcome that seeds and rules give.
  *
- * The last is not a sample: a round that was paid wrongly would pass most of them. It costs one read of the rounds and a few
- * hundredths of a millisecond for each.
+ * Outcomes are not sampled: a wrongly paid round would pass most samples. The cost is one read of the rounds and some hundredths of a millisecond
+ * each.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Equal, Schema } from "effect"
@@ -87,7 +87,7 @@ const revealedRounds = rowsOf(RevealedRound)
 
 const roundsPerPage = 5000
 
-/** What a round should have been; undefined when it could not have been played at all. */
+/** Expected outcome of a round; undefined when it could not have been played. */
 const playAgain = ({ clientSeed, nonce, original, params, serverSeed, stake }: typeof RevealedRound.Type) => {
   const checked = originals.get(original)?.check(params, stake)
   return checked?._tag === "Checked"
@@ -101,7 +101,7 @@ const isRight = (round: typeof RevealedRound.Type): boolean => {
     Equal.equals(again.outcome, round.outcome)
 }
 
-/** Rounds whose seed is revealed and which seeds and rules do not lead to. `condition` is one on `operator_id`. */
+/** Rounds with a revealed seed whose outcome differs from the expected one. `condition` is one on `operator_id`. */
 export const findWrongOutcomes = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, condition: string) {
   const text = `SELECT r.id, r.player_id AS "playerId", r.original, r.seed_id AS "seedId",
       r.nonce, r.client_seed AS "clientSeed", s.server_seed AS "serverSeed", r.stake,

@@ -1,6 +1,6 @@
 /**
- * Ledger invariants of maintained totals: they equal the ledger, day by day. They share no code with what writes the tables.
- * `$operator` stands for a condition on `operator_id`.
+ * Ledger invariants of maintained totals: they equal the ledger, day by day. They share no code with the triggers that maintain the totals.
+ * `$operator` is replaced by a condition on `operator_id`.
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
@@ -25,7 +25,7 @@ const played =
       ON target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id
     WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id`
 
-/** What every entry counts as, one row for each: in which figure of which day, of which provider, live or not. */
+/** Every entry with its figure, day, provider and whether it is live, one row per figure. */
 const countedEntries =
   `SELECT e.operator_id, e.day, p.is_test, p.currency, e.exchange_rate_id, e.provider_id, e.is_live,
     CASE WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount ELSE 0 END AS bets,
@@ -95,7 +95,7 @@ const visits = `SELECT v.operator_id, v.day, v.kind, p.is_test, greatest(v.previ
 
 export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
   {
-    // both of one join of entries and rounds, which is what takes the time
+    // both from one join of entries and rounds, which takes most of the time
     rule: ["daily_sums_are_the_ledger", "daily_players_are_the_ledger"],
     statement: `WITH played AS MATERIALIZED (${played}), activity AS MATERIALIZED (${activity})
       SELECT 'daily_sums_are_the_ledger' AS rule, NULL::bigint AS player_id,

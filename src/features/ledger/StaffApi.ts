@@ -24,7 +24,7 @@ const LedgerReport = Schema.Struct({
   last_seal_hash: Schema.NullOr(Schema.String)
 })
 
-/** An entry with whose it is and of which game. */
+/** An entry with its operator, player and game. */
 export const StaffEntry = Schema.Struct({
   operator_id: id,
   ...Transaction.fields,

@@ -1,4 +1,4 @@
-/** What bonuses have cost, from sums that triggers keep, and what they may still cost, from readings (`docs/decisions/0052-bonus-costs.md`). */
+/** Cost of bonuses from sums maintained by triggers, and liabilities from periodic readings (`docs/decisions/0052-bonus-costs.md`). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -39,14 +39,14 @@ const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 
 export class BonusCosts extends Context.Service<BonusCosts, {
   /**
-   * What each bonus of an operator cost in a range of days, and what its grants that run or wait may still cost. Two are made at once, others
-   * wait ten seconds at most, then `TRY_AGAIN`.
+   * Cost per bonus of an operator in a range of days, and the liability of its grants. Two reports run at once; others wait up to ten seconds, then
+   * fail with `TRY_AGAIN`.
    */
   readonly report: (
     operatorId: number,
     days: Days
   ) => Effect.Effect<ReadonlyArray<typeof BonusCost.Type>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Adds grants from before the sums to them, and folds what has changed into one row per group. Safe to be run twice. */
+  /** Adds grants of before the sums, and folds deltas into one row per group. Idempotent. */
   readonly addUp: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** Reads how many grants run or wait, and their bonus funds: one pass over them. */
   readonly readLiabilities: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
@@ -60,7 +60,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
       const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
         yield* rangeOf(days, "day")
         const inRange = sql`day BETWEEN ${days.from}::text::date AND ${days.to}::text::date`
-        // whatever the currency: of an unread bonus one is named that some grant is in
+        // over all currencies: an unread bonus has a row in the currency of one grant only
         const isUnread = sql`bool_or(bool_or(s.running IS NULL)) OVER (PARTITION BY b.id)`
         const rows = yield* costRows(
           sql`WITH parts AS (

@@ -13,7 +13,7 @@ export interface Days {
   readonly includeTestPlayers: boolean
 }
 
-/** The days of a range as instants, or what is wrong with it. */
+/** Instants of a range of days, or its validation errors. */
 export const rangeOf = ({ from, to }: Days, step: SeriesStep): Effect.Effect<
   { readonly from: number; readonly to: number },
   Refusal<"VALIDATION_FAILED">

@@ -2,7 +2,7 @@
 
 import { Schema } from "effect"
 
-/** The figures of one group of sums, in minor units: rounded, converted; those of what has no rate in its own currency. */
+/** Figures of one group of sums, in minor units: rounded and converted; sums without a rate in their own currency. */
 export const groupFigures = {
   bets: Schema.Number,
   bonus_bets: Schema.Number,
@@ -19,13 +19,13 @@ export type GroupSums = typeof GroupSums.Type
 
 type GroupFigures = Omit<GroupSums, "rounds">
 
-/** What the database gives for a range of days. */
+/** Sums of a range of days as read. */
 export interface ReportSums {
   readonly total: GroupSums
   readonly byType: ReadonlyArray<GroupSums & { readonly isLive: boolean }>
   readonly byProvider: ReadonlyArray<GroupSums & { readonly providerId: number; readonly provider: string }>
   readonly unconverted: ReadonlyArray<GroupFigures & { readonly currency: string; readonly entries: number }>
-  /** Different players by what they did. */
+  /** Distinct players by activity. */
   readonly players: ReadonlyMap<string, number>
   readonly registered: number
 }

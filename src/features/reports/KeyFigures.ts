@@ -93,7 +93,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     by: "day" | "provider",
     days: Days
   ) => Effect.Effect<typeof Breakdown.Type, Refused>
-  /** What players of the operators of a scope hold, as the job read it last. */
+  /** Balances of the players of a scope, as the job last read them. */
   readonly funds: (scope: Scope) => Effect.Effect<
     ReadonlyArray<typeof Funds.Type>,
     Unavailable

@@ -36,7 +36,7 @@ const reportRows = rowsOf(ReportRow)
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
-/** What is wrong with a range, by field; undefined when nothing is. */
+/** Refusal of an invalid range, by field; undefined when valid. */
 const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | undefined => {
   const [first, last] = [parseIso(from), parseIso(to)]
   if (first === undefined || last === undefined) return refuseFields({ from: ["must be a date like 2026-11-20"] })
@@ -58,8 +58,8 @@ export const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being ma
 
 export class Reports extends Context.Service<Reports, {
   /**
-   * What an operator's players played and paid on the days of a range, in the operator's currency. Two are made at once, others wait ten
-   * seconds at most; beyond that, and when fifty wait, it fails with `TRY_AGAIN`.
+   * GGR report of an operator over a range of days, in the operator's currency. Two run at once, others wait up to ten seconds; after that, or with
+   * fifty waiting, it fails with `TRY_AGAIN`.
    */
   readonly ggr: (
     operatorId: number,

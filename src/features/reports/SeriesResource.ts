@@ -40,7 +40,7 @@ export const Breakdown = Schema.Struct({
   unconverted: Schema.Array(currencyCode)
 }).annotate({ identifier: "ReportBreakdown" })
 
-/** What players hold (`GET /reports/funds`). */
+/** Player balances (`GET /reports/funds`). */
 export const Funds = Schema.Struct({
   operator_id: id,
   currency: currencyCode.annotate({ description: "The players'." }),
@@ -50,7 +50,7 @@ export const Funds = Schema.Struct({
   at: timestamp.annotate({ description: "When it was read: every fifteen minutes." })
 }).annotate({ identifier: "PlayerFunds" })
 
-/** What a bonus has cost and may still cost (`GET /reports/bonuses`). */
+/** Cost and liability of a bonus (`GET /reports/bonuses`). */
 export const BonusCost = Schema.Struct({
   bonus_id: id,
   name: Schema.String,

@@ -24,8 +24,8 @@ export const makeAlertStore = Effect.gen(function*() {
   const rank = (column: string) => sql.literal(`array_position(${ranks}, ${column})`)
 
   /**
-   * Under which occurrence a finding is written; undefined when staff have closed it in this degree already. What is worse than all
-   * that they have seen is an occurrence of its own. Staff who move one of these alerts wait until this one is written.
+   * Occurrence key of a finding; undefined when staff have closed an alert of this severity already. A higher severity than any closed one is a new
+   * occurrence. Locks the player's alerts against concurrent changes by staff.
    */
   const occurrenceOf = Effect.fnUntraced(function*(playerId: number, { occurrence, rule, severity }: Finding) {
     const worse = (degree: string) => `${occurrence}, again ${degree}`

@@ -1,4 +1,4 @@
-/** Committed facts that wait to be judged, each taken once: what is made of them and their removal are one transaction. */
+/** Queue of committed effects. Each is consumed once: its alerts and its removal are one transaction. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { numbers } from "../../../platform/ArrayParameters.ts"
@@ -13,9 +13,9 @@ export interface ComplianceEffect {
   readonly id: number
   readonly kind: (typeof effectKinds)[number]
   readonly playerId: number
-  /** The payment or the game session; null for what is about the player alone. */
+  /** Payment or game session; null for an effect of the player alone. */
   readonly subjectId: number | null
-  /** Of a change of who the player is: what of the identity changed. */
+  /** Changed identity fields, for a change of identity. */
   readonly fields: ReadonlyArray<string>
   /** When it happened, epoch milliseconds. */
   readonly at: number
@@ -39,7 +39,7 @@ const followerLock = 20_260_023
 /** The pauses after failures: one minute, doubled each time, an hour at most. */
 const pauseMinutes = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 6))
 
-/** No pause is longer, with a minute for clocks that differ. What seems so was set by a clock that has been set back since. */
+/** Longest pause, plus a minute for clock skew. A later time was written by a clock that has been set back since. */
 const longestPauseMs = 61 * 60_000
 
 export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {

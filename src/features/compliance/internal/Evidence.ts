@@ -1,4 +1,4 @@
-/** What the rules need to know, read for many effects at once. Every query goes by an index, and is bounded. */
+/** Evidence for rules, read in batches of effects. Every query uses an index and is bounded. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
@@ -71,12 +71,12 @@ const stakesRows = rowsOf(Schema.Struct({
 export interface PlayCase {
   readonly paymentId: number
   readonly playerId: number
-  /** When the withdrawal was requested, epoch milliseconds: what was staked later does not count. */
+  /** Time of the withdrawal request, epoch ms; later stakes do not count. */
   readonly until: number
   readonly needed: PlayNeeded
 }
 
-/** What a player's audit log says about who the player is and was. */
+/** Identity of a player and its changes, from the audit log. */
 export interface IdentityHistory {
   /** The latest first. */
   readonly changes: ReadonlyArray<IdentityChange>
@@ -181,8 +181,8 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
   })
 
   /**
-   * Real money staked from the first of the deposits to the withdrawal, less what was rolled back, by payment. Read backwards, for
-   * all of them at once, and for each only as far as it takes to know that it is enough.
+   * Real money staked between the first deposit and the withdrawal, net of rollbacks, by payment. Scans backwards, one query for all, each only until
+   * the requirement is met.
    */
   const staked = Effect.fnUntraced(function*(withdrawals: ReadonlyArray<PlayCase>) {
     const totals = new Map(withdrawals.map(({ paymentId }) => [paymentId, 0]))

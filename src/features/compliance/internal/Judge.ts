@@ -1,4 +1,4 @@
-/** Judges effects: reads what the rules need for all of them, asks the rules, and raises what they find. */
+/** Evaluates rules on effects: reads their evidence, applies the rules, raises alerts for the findings. */
 import { Effect } from "effect"
 import { defaultSettings, type Finding, type RuleSettings } from "../../../domain/compliance/AlertRules.ts"
 import {
@@ -29,7 +29,7 @@ import { factsOf, makePlayerFacts } from "./PlayerFacts.ts"
 const noHistory: IdentityHistory = { changes: [], verifiedAt: null }
 const noPlayers: ReadonlyArray<SharedFacts> = []
 
-/** Effects that say something about who the player is. */
+/** Whether an effect concerns the player's identity. */
 const isAboutIdentity = ({ kind }: ComplianceEffect): boolean => kind !== "deposit" && kind !== "withdrawal"
 
 export const makeJudge = Effect.gen(function*() {
@@ -38,7 +38,7 @@ export const makeJudge = Effect.gen(function*() {
   const rules = yield* makeRuleBook
   const alerts = yield* makeAlertStore
 
-  /** Payments of the effects, with what came before them as far as their operators' rules look. */
+  /** Payments of the effects with their history, as far back as the operators' rules look. */
   const casesOf = (effects: ReadonlyArray<ComplianceEffect>, settingsOf: (playerId: number) => RuleSettings) =>
     evidence.payments(
       effects.flatMap(({ kind, playerId, subjectId }) =>

@@ -1,6 +1,6 @@
 /**
- * What players are known by, and who else is known by the same. Kept as keyed digests, also when the player changes: a phone number that
- * was given up and belongs to another player now is still shared.
+ * Identity facts of players, and players who share them. Stored as keyed digests, and kept after a change: a phone number that passed from one player
+ * to another is still shared.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ import type { Subject } from "./Evidence.ts"
 /** Services of which everybody knows that dots say nothing. */
 const dotless: ReadonlySet<string> = new Set(["gmail.com", "googlemail.com"])
 
-/** An e-mail address without what people add to have one twice. */
+/** E-mail address without tags and dots, by which one mailbox has many addresses. */
 const comparableEmail = (email: string): string => {
   const [local = "", domain = ""] = email.toLowerCase().split("@")
   const [name = ""] = local.split("+")
@@ -38,7 +38,7 @@ const comparableIp = (ip: string | null): string | undefined => {
     : address.toString()
 }
 
-/** What a player is known by, in a form that can be compared. `ips`: addresses that the player came from. */
+/** Identity facts of a player in comparable form. `ips`: addresses of the player's logins. */
 export const factsOf = (
   subject: Subject,
   ips: ReadonlyArray<string | null>
@@ -79,8 +79,8 @@ const bareDigest = (kind: FactKind, value: string): Uint8Array =>
 
 export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   /**
-   * Keeps what players are known by, and gives for each who came to the same facts before, with all that the two share of those. In
-   * the order given: of two who come at once, the later is the one who shares.
+   * Stores the facts, and returns for each player the earlier holders of the same facts with all facts they share. In the given order: of two at
+   * once, the later one is reported.
    */
   const keep = Effect.fnUntraced(function*(known: ReadonlyArray<KnownPlayer>) {
     const found = new Map<number, ReadonlyArray<SharedFacts>>()
@@ -98,7 +98,7 @@ export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, Perso
       ${numbers(rows.map((_, index) => index))}::float8[],
       ${byteStrings(rows.map(({ bare }) => bare))}::bytea[])
       AS u(operator_id, kind, digest, player_id, place, bare)`
-    // facts from before digests had a key: as they are met, so that who was first stays first
+    // re-keys digests of before keys existed when met, so that their first holder stays the first
     yield* sql`UPDATE player_facts f SET digest = u.digest FROM ${source}
       WHERE f.operator_id = u.operator_id::bigint AND f.kind = u.kind AND f.digest = u.bare`
     yield* sql`INSERT INTO player_facts (operator_id, kind, digest, player_id)

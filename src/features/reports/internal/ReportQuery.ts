@@ -21,8 +21,8 @@ const groups = `SELECT s.provider_id, s.is_live, s.currency, s.exchange_rate_id,
   GROUP BY s.provider_id, s.is_live, s.currency, s.exchange_rate_id`
 
 /**
- * A rate to another currency than the operator has now says nothing; what is in the operator's own needs none, whichever was its
- * own when it was written.
+ * Ignores rates to a former currency of the operator; sums in the operator's current currency need no rate, whatever it was when they were
+ * written.
  */
 const converted = `SELECT g.*, CASE WHEN g.currency = o.currency THEN 1
       WHEN r.base = o.currency THEN r.factor END AS factor
@@ -30,7 +30,7 @@ const converted = `SELECT g.*, CASE WHEN g.currency = o.currency THEN 1
 
 const figures = `'rounds', sum(rounds), ${each((name) => `'${name}', ${rounded(`sum(${name} * factor)`)}`)}`
 
-/** The days of a range on which a player was active have one whose day before lies outside: the first. */
+/** counts a player once: on the active day whose previous active day is before the range */
 const visits = `SELECT v.kind, sum(v.players) AS players FROM daily_players v
   WHERE v.operator_id = $1::bigint AND v.day BETWEEN $2::date AND $3::date AND v.previous_day < $2::date
     AND (NOT v.is_test OR $4::boolean)

@@ -25,7 +25,7 @@ export const sumsByProvider = `SELECT c.provider_id::text AS key, coalesce(p.nam
   FROM (${converted("AND s.provider_id <> 0")}) c LEFT JOIN providers p ON p.id = c.provider_id
   GROUP BY c.provider_id, p.name ORDER BY bets DESC, c.provider_id`
 
-/** Different players of each day who played. */
+/** Distinct active players per day. */
 export const playersByDay =
   `SELECT to_char(v.day, 'YYYY-MM-DD') AS key, sum(v.players)::float8 AS value FROM daily_players v
   WHERE v.operator_id = $1::bigint AND v.day BETWEEN $2::date AND $3::date AND v.kind = 'casino' AND (NOT v.is_test OR $4::boolean)
