@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { scopes } from "../../domain/Operator.ts"
 import { currencyCode, id, timestamp } from "../../contract/Resource.ts"
 
-/** What a key learns about itself (SPEC section 2.2). */
+/** `GET /me` (SPEC section 2.2). */
 export const Identity = Schema.Struct({
   api_key: Schema.Struct({
     key: Schema.String.annotate({ description: "The public key id." }),

@@ -14,12 +14,12 @@ import type { Action } from "../staff/Authorisation.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { AuditLine as AuditRecord } from "./StaffApi.ts"
 
-/** What changed. `before` and `after` hold no secrets. */
+/** Audit record. `before` and `after` hold no secrets. */
 interface AuditEntry {
   readonly action: Action
   readonly operatorId?: number
   readonly playerId?: number
-  /** What was changed, `kind:id`. */
+  /** Subject of the change, `kind:id`. */
   readonly subject: string
   readonly before: unknown
   readonly after: unknown
@@ -28,7 +28,7 @@ interface AuditEntry {
 
 /** One change under way, inside its transaction. */
 export interface ChangeUnit {
-  /** An id for the one thing the change may make. */
+  /** Id for the record that the change may create. */
   readonly newId: number
   /** Epoch milliseconds. */
   readonly now: number
@@ -46,7 +46,7 @@ export interface ChangeUnit {
 export interface AuditFilters {
   readonly scope: Scope
   readonly playerId?: number | undefined
-  /** As the log names who acts: `staff:<id>`. */
+  /** Actor as logged: `staff:<id>`. */
   readonly actor?: string | undefined
   readonly action?: string | undefined
   /** Epoch milliseconds, both included. */

@@ -1,5 +1,5 @@
 /**
- * Corrections of balances under the four-eyes rule: what one person may do is posted at once, what is more waits for a second one
+ * Corrections of balances under the four-eyes rule: within the actor's authority posted at once, otherwise pending a second person's approval
  * (`docs/decisions/0030-four-eyes.md`).
  */
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
@@ -80,7 +80,7 @@ export class Corrections extends Context.Service<Corrections, {
     | { readonly _tag: "Pending"; readonly correction: Correction },
     Invalid | Refusal<"INVALID_REQUEST" | "LIMIT_EXCEEDED"> | ActorRefusal
   >
-  /** Posts what waits, once. */
+  /** Posts a pending correction, once. */
   readonly approve: (
     actor: Actor,
     correctionId: number
@@ -91,7 +91,7 @@ export class Corrections extends Context.Service<Corrections, {
     correctionId: number,
     reason: string | null
   ) => Effect.Effect<Correction, Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID"> | Unavailable>
-  /** What took or takes a second person, newest first. */
+  /** Corrections that need or needed approval, newest first. */
   readonly list: (query: CorrectionQuery) => Effect.Effect<Part<Correction>, Refusal<"VALIDATION_FAILED"> | Unavailable>
 }>()("pitboss/corrections/Corrections") {
   static readonly layer = Layer.effect(
@@ -198,7 +198,7 @@ export class Corrections extends Context.Service<Corrections, {
         }
       })
 
-      /** What an approval before posted whose end was not written down, if there was one: the line committed with the entry. */
+      /** Entry posted by an earlier approval whose completion was not recorded: the audit line committed with the entry. */
       const findPosted = ({ id, player_id }: Correction) =>
         oneOf(postedRows(
           sql`SELECT at, actor, (after ->> 'transaction_id')::float8 AS "transactionId" FROM audit_log
@@ -213,7 +213,7 @@ export class Corrections extends Context.Service<Corrections, {
               const { amount, player_id: playerId, reason, requested_by: requestedBy, wallet } = correction
               if (correction.status !== "pending") return yield* Effect.fail(refuseDecided(correction))
               yield* refuseAlone(actor, correction)
-              // what an approval before may have left undecided is decided when the player can be read
+              // loading the player settles the outcome of an earlier approval
               yield* actors.read(null, playerId)
               const earlier = yield* findPosted(correction)
               const entry = earlier === undefined

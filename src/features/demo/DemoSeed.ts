@@ -26,7 +26,7 @@ interface DemoGame {
   readonly name: string
 }
 
-/** What `DATA_DIR/demo.json` holds. */
+/** Contents of `DATA_DIR/demo.json`. */
 export interface DemoCredentials {
   readonly operator: { readonly id: number; readonly slug: string; readonly key: string; readonly secret: string }
   readonly provider: { readonly id: number; readonly slug: string; readonly key: string; readonly secret: string }
@@ -51,7 +51,7 @@ const games = [
   { external_id: "live-blackjack", name: "Live Blackjack", type: "live", category: "live", rtp: 99.5 }
 ] as const
 
-/** Under a provider of their own, whose key is not disclosed. */
+/** Provider of the originals; its key is not disclosed. */
 const house = { slug: "originals", name: "Pitboss Originals" }
 
 const originals = [

@@ -34,7 +34,7 @@ const refuseInput = ({ base, currency }: RateInput): Refusal<"VALIDATION_FAILED"
 const ratesLock = 7_204_551_039
 
 export class ExchangeRates extends Context.Service<ExchangeRates, {
-  /** Sets the rate of what is written from now on, by every service. */
+  /** Sets the rate for all later entries, in every process. */
   readonly set: (
     actor: Actor,
     input: RateInput

@@ -6,7 +6,7 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const factors = rowsOf(Schema.Struct({ factor: Schema.String }))
 
-/** What minor units of a currency are worth in those of another; undefined without a rate. */
+/** Factor from minor units of a currency to those of another; undefined without a rate. */
 export const makeFactorOf = Effect.map(
   SqlClient.SqlClient,
   (sql) =>

@@ -1,4 +1,4 @@
-/** Readings of figures that nothing adds up by the hour: what a day has come to, and what players hold. Jobs. */
+/** Jobs that record figures without maintained hourly sums: results of the current day, and player balances. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"
@@ -19,11 +19,11 @@ const missingRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
 export class FigureReadings extends Context.Service<FigureReadings, {
   /**
-   * Reads what the day (UTC) of each operator has come to, once for each full hour and within ten minutes after it, and forgets readings after
-   * forty days. Safe to be run twice, and by several nodes.
+   * Records the results of each operator's current day (UTC), once per full hour and within ten minutes after it, and deletes records after forty
+   * days. Idempotent, also with several nodes.
    */
   readonly readHour: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Reads what players hold, by operator, currency and wallet: one pass over the accounts. */
+  /** Records player balances by operator, currency and wallet: one pass over the accounts. */
   readonly readFunds: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
 }>()("pitboss/figures/FigureReadings") {
   static readonly layer = Layer.effect(
@@ -63,7 +63,7 @@ export class FigureReadings extends Context.Service<FigureReadings, {
       const readHour = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const at = Math.floor(now / stepMs.hour) * stepMs.hour
-        // at midnight the day before is over, and its sums say what it came to
+        // at midnight the previous day is complete, and its daily sums serve
         const isDue = at % dayMs !== 0 && now - at <= latestMs
         const missing = isDue
           ? yield* missingRows(

@@ -11,7 +11,7 @@ import { Overviews, type Reading } from "./Overviews.ts"
 const maxStreams = 200
 const maxStreamsOfOne = 10
 
-/** How often a stream looks, says that it is there, and asks again who has it. A reference, so that tests need not wait so long. */
+/** Intervals of polling, keep-alive comments and re-authentication of a stream. A reference, so that tests can shorten them. */
 export const StreamPeriods = Context.Reference<{
   readonly everyMs: number
   readonly heartbeatMs: number
@@ -42,7 +42,7 @@ const eventsBetween = (before: Reading | undefined, after: Reading): ReadonlyArr
   ]
 }
 
-/** What a stream knows between two looks. Monotonic milliseconds. */
+/** State of a stream between two polls. Monotonic milliseconds. */
 interface Progress {
   readonly reading: Reading | undefined
   readonly sentAt: number
@@ -51,8 +51,8 @@ interface Progress {
 
 export class LiveStreams extends Context.Service<LiveStreams, {
   /**
-   * Events about the operators of a scope until the caller leaves, `again` (who the request is from now) gives somebody else or another role, or
-   * the process goes down (`isDraining`). Fails with `RATE_LIMITED` when the node or the actor has as many as there may be.
+   * Events of the operators in scope until the caller disconnects, `again` (re-authentication) yields another actor or role, or the process drains
+   * (`isDraining`). Fails with `RATE_LIMITED` at the maximum of streams per node or actor.
    */
   readonly open: (
     actor: Actor,
@@ -66,7 +66,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
     Effect.gen(function*() {
       const overviews = yield* Overviews
       const { everyMs, heartbeatMs, recheckMs } = yield* StreamPeriods
-      /** Open streams by who has them. */
+      /** Number of open streams by actor. */
       const open = new Map<string, number>()
 
       const isFull = (label: string): boolean =>
@@ -82,7 +82,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
       /** Why the stream ends; undefined while it goes on. */
       const reasonToEnd = Effect.fnUntraced(function*(actor: Actor, again: Effect.Effect<Actor, Refusal>) {
         return yield* Effect.match(again, {
-          // the database is away: who it was stays who it is until that can be asked
+          // while the database is unavailable the last authentication holds
           onFailure: ({ code }) => code === "TRY_AGAIN" || code === "RATE_LIMITED" ? undefined : "signed_out",
           onSuccess: (now) => sameSet(actor, now) ? undefined : "changed"
         })

@@ -3,7 +3,7 @@ import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
 const count = Schema.Int.annotate({ examples: [12] })
 
-/** How the casino stands now (`GET /overview`): of an operator, or of all that the actor may see. */
+/** Current figures (`GET /overview`) of an operator, or of all operators in the actor's scope. */
 export const Overview = Schema.Struct({
   at: timestamp.annotate({ description: "When it was read; it is read again after two seconds at the earliest." }),
   money: Schema.Array(Schema.Struct({
@@ -64,7 +64,7 @@ export const Overview = Schema.Struct({
 
 export type Overview = typeof Overview.Type
 
-/** What lists that are open should read again. */
+/** Lists that an open page should reload. */
 export const changedKinds = ["payments", "alerts", "deliveries", "jobs"] as const
 
 export type ChangedKind = (typeof changedKinds)[number]

@@ -1,4 +1,4 @@
-/** How the casino stands now, read at most every two seconds by node and operators (`docs/decisions/0050-live-figures.md`). */
+/** Current figures, read at most every two seconds per node and set of operators (`docs/decisions/0050-live-figures.md`). */
 import { Cache, Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"
@@ -19,7 +19,7 @@ export interface Reading {
 
 const keptFor = "2 seconds"
 
-/** Sets of operators whose reading is kept; the one used longest ago makes room. */
+/** Maximum number of cached sets of operators; least recently used first out. */
 const keptSets = 64
 
 const maxPending = 10_000
@@ -98,7 +98,7 @@ const scopeKey = (scope: Scope): string => scope === null ? "all" : scope.toSort
 const scopeOf = (key: string): Scope => key === "all" ? null : key === "" ? [] : key.split(",").map(Number)
 
 export class Overviews extends Context.Service<Overviews, {
-  /** How the operators of a scope stand, not older than two seconds; one reading serves all who ask meanwhile. */
+  /** Figures of the operators in scope, at most two seconds old; concurrent callers share a reading. */
   readonly read: (scope: Scope) => Effect.Effect<Reading, Refusal<"TRY_AGAIN">>
 }>()("pitboss/figures/Overviews") {
   static readonly layer = Layer.effect(
@@ -328,7 +328,7 @@ export class Overviews extends Context.Service<Overviews, {
       const readings = yield* Cache.make({
         capacity: keptSets,
         timeToLive: keptFor,
-        // who asked first may leave: the others wait for the same reading
+        // uninterruptible: the first caller may disconnect while others wait for the same reading
         lookup: (key: string) => Effect.uninterruptible(orTryAgain(read(scopeOf(key))))
       })
 

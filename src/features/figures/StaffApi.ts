@@ -11,8 +11,8 @@ const ofOperator = { operator: Schema.optionalKey(reference) }
 export const FiguresGroup = HttpApiGroup.make("figures").add(
   HttpApiEndpoint.get("overview", "/overview", { query: ofOperator, success: single(Overview) }),
   /**
-   * Server-sent events. `overview`: as `GET /overview` in `data`, at first and when it has changed; `changed`: `{"kind": …}`, what lists that are
-   * open should read again; a comment every fifteen seconds; `end` before the server ends it, with the reason.
+   * Server-sent events. `overview`: as `GET /overview` in `data`, initially and on change; `changed`: `{"kind": …}`, a list to reload; a comment
+   * every fifteen seconds; `end` with the reason before the server ends the stream.
    */
   HttpApiEndpoint.get("live", "/live", {
     query: ofOperator,

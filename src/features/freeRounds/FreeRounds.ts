@@ -1,6 +1,6 @@
 /**
- * Free rounds at vendors. The row is there before the vendor is asked, under the reference that the vendor is told: a request that is sent
- * again under its idempotency key names the same free rounds, and wins of free rounds that the vendor gave without telling us are known.
+ * Free rounds at vendors. The row is written before the vendor is called, under the reference that the vendor receives: a retry with the same
+ * idempotency key names the same free rounds, and wins are recognised also where the vendor's answer was lost.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -80,7 +80,7 @@ const refusedByVendor = vendorRefusal((word): Invalid =>
   refuse("BONUS_INVALID", "The vendor refuses.", { reason: "vendor", vendor: word })
 )
 
-/** What is wrong with a provider's settings is not its operator's to mend. */
+/** An operator cannot repair settings of a provider. */
 const settingsUnusable = ({ code }: Refusal<"INVALID_REQUEST" | "NOT_FOUND" | "TRY_AGAIN">) =>
   code === "NOT_FOUND" ? notFound : temporarilyUnavailable
 
@@ -106,7 +106,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
     request: FreeRoundsRequest,
     actor: Spender
   ) => Effect.Effect<Resource, IssueRefusal | SpendingRefusal>
-  /** Takes back what was not played. Those that were taken back stay so. */
+  /** Cancels unplayed free rounds; idempotent. */
   readonly cancel: (
     owner: { readonly operatorId: number; readonly playerId: number } | null,
     id: number,
@@ -118,12 +118,12 @@ export class FreeRounds extends Context.Service<FreeRounds, {
     playerId: number,
     query: PageQuery
   ) => Effect.Effect<Page<Resource>, ActorRefusal>
-  /** Free rounds by the reference that the vendor was told, or by the vendor's own. */
+  /** Free rounds by the reference given to the vendor, or by the vendor's own. */
   readonly find: (
     providerId: number,
     reference: string
   ) => Effect.Effect<IssuedFreeRounds | undefined, Refusal<"TRY_AGAIN">>
-  /** Notes that the vendor says they are over, with what they won in minor units. Once: the first end counts. */
+  /** Records the vendor's end of free rounds with their winnings in minor units; the first end counts. */
   readonly finish: (id: number, won: number | null) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
 }>()("pitboss/freeRounds/FreeRounds") {
   static readonly layer = Layer.effect(
@@ -145,7 +145,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
         computed: { provider: "p.slug" }
       })
 
-      /** What the vendor of a game can do, and the tools for it. */
+      /** Capabilities of a game's vendor, and its client. */
       const vendorOf = Effect.fnUntraced(function*(game: Game | undefined) {
         if (game === undefined || game.original !== null || game.provider.protocol === "pitboss") {
           return yield* Effect.fail(noneHere)

@@ -48,7 +48,7 @@ export const GamesGroup = HttpApiGroup.make("games")
       .annotateMerge(about("One game", "An active game of the catalogue.")),
     HttpApiEndpoint.post("launch", "/players/:player/games/:game/launch", {
       params: { player: pathId, game: pathId },
-      // Null is what an empty body is read as.
+      // an empty body is decoded as null
       payload: [LaunchOptions, Schema.Null],
       success: single(LaunchedGame),
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "GAME_UNAVAILABLE")

@@ -8,7 +8,7 @@ interface GameProvider {
   /** Templates with `{token}`, `{game}` and `{mode}`. */
   readonly launchUrl: string | null
   readonly demoUrl: string | null
-  /** `pitboss`, or the protocol of the vendor who is asked for an address to launch at. */
+  /** `pitboss`, or the vendor's protocol, by which a launch URL is requested. */
   readonly protocol: string
 }
 

@@ -1,9 +1,8 @@
 /**
- * The game catalogue: what operators list, and what every bet asks.
+ * Game catalogue of operators, and the lookup of a bet's game.
  *
- * Games that were asked for are kept in memory, so that a bet costs no query. A change by staff in this process shows as soon
- * as `refresh` returns; one made by another process, or by hand in the database, shows within two seconds, because a
- * fingerprint of both tables is compared every second.
+ * Looked-up games are cached, so that a bet costs no query. Changes by staff in this process are visible when `refresh` returns; changes by other
+ * processes, or by SQL, within two seconds, by comparing a fingerprint of both tables every second.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
@@ -89,7 +88,7 @@ export class Games extends Context.Service<Games, {
   readonly providers: Effect.Effect<ReadonlyArray<typeof GameProvider.Type>, Unavailable>
   /** Categories on offer, ordered by name. */
   readonly categories: Effect.Effect<ReadonlyArray<typeof GameCategory.Type>, Unavailable>
-  /** Reads again what is in memory: to be called after every committed change of games or providers. */
+  /** Reloads the cache; required after every committed change of games or providers. */
   readonly refresh: Effect.Effect<void>
 }>()("pitboss/games/Games") {
   static readonly layer = Layer.effect(
@@ -98,7 +97,7 @@ export class Games extends Context.Service<Games, {
       const sql = yield* ServingClient
       const byId = new RecentMap<number, Game>(remembered)
       const byExternalId = new RecentMap<string, Game>(remembered)
-      /** Rises with every refresh: what was read before one must not be remembered after it. */
+      /** Incremented by every refresh; a read begun under an earlier generation is not cached. */
       let generation = 0
 
       const columns = sql.literal(columnsOf(GameRow, "g", {
@@ -210,8 +209,8 @@ export class Games extends Context.Service<Games, {
         Effect.withSpan("Games.refresh")
       )
 
-      // A row's xmin is the transaction that wrote it, so that the sum changes with every insert and every update, in whatever
-      // order they commit and from whichever process.
+      // a row's xmin is the transaction that wrote it, so that the sum changes with every insert and update, in any commit order and by any
+      // process
       const fingerprint = oneOf(fingerprints(
         sql`SELECT concat_ws(':', g.rows, g.sum, p.rows, p.sum) AS fingerprint
           FROM (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM games) g,

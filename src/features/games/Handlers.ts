@@ -45,7 +45,7 @@ export const GamesHandlers = HttpApiBuilder.group(
       .handle("providers", () => Effect.map(games.providers, (data) => ({ data })))
       .handle("categories", () => Effect.map(games.categories, (data) => ({ data })))
       .handle("get", ({ params }) => Effect.map(games.get(params.game), (game) => ({ data: gameFields(game) })))
-      // Taken as it came: an empty body is one as well. What the path names is looked at before what the body says.
+      // raw body: it may be empty, and the path is checked before the body
       .handleRaw("launch", ({ params }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator

@@ -1,9 +1,8 @@
 import type { Game } from "./Game.ts"
 
 /**
- * Where the player's browser goes: the provider's address for the mode with `{token}`, `{game}` (the provider's own id of it)
- * and `{mode}` filled in. Null for an original, which is played here, and for a provider without such an address. A provider
- * whose one address takes the mode as a value needs no other for demo play.
+ * Launch URL: the provider's URL for the mode with `{token}`, `{game}` (the provider's game id) and `{mode}` filled in. Null for originals, which are
+ * played here, and for a provider without a URL for the mode. A URL with `{mode}` serves demo play too.
  */
 export const launchUrl = (game: Game, mode: "real" | "demo", token: string): string | null => {
   if (game.original !== null) return null

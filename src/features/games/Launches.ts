@@ -41,7 +41,7 @@ const writing = (launched: LaunchedGame): Step<LaunchedGame, never> => (state) =
 })
 
 export class Launches extends Context.Service<Launches, {
-  /** Refuses a player who is not the operator's, and a game that is not on offer. */
+  /** Refuses a player of another operator, and a game not on offer. */
   readonly mustExist: (
     operatorId: number,
     playerId: number,

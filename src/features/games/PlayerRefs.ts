@@ -37,7 +37,7 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
     PlayerRefs,
     Effect.gen(function*() {
       const { masterKey } = yield* Settings
-      // made of the first master key and kept from then on: a provider settles by a ref for ever, whatever becomes of the key
+      // derived from the first master key and then stored: a provider settles by a ref for ever, also after a key rotation
       const { kept } = yield* SealedSecrets
       const keyOf = (purpose: string) =>
         Effect.map(kept(purpose, subkeyBytes(masterKey, purpose)), (bytes) => Crypto.createSecretKey(bytes))

@@ -1,9 +1,8 @@
 /**
- * Wallet-session tokens: what a launch hands to a game and a game hands back with every bet.
+ * Wallet-session tokens: issued by a launch, and sent with every bet.
  *
- * A token carries what it says about itself, hidden, and a tag over that: it is checked without a query, cannot be made up, and
- * tells its holder nothing. That it is genuine does not say that its session still runs: the caller compares `expiresAt`,
- * because a message that was settled while the session ran is answered for ever after.
+ * A token is an encrypted payload with a MAC: verified without a query, unforgeable and opaque to its holder. A genuine token may have expired: the
+ * caller compares `expiresAt`, since a message settled during the session is replayed for ever.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -95,7 +94,7 @@ export class SessionTokens extends Context.Service<SessionTokens, {
         if (token.length !== tokenLength || !token.startsWith(prefix)) return undefined
         const text = token.slice(prefix.length)
         const bytes = Buffer.from(text, "base64url")
-        // a token has one spelling: what decodes to the same bytes but is written otherwise was not issued here
+        // only the canonical base64url encoding is accepted
         if (bytes.length !== payloadBytes + macBytes || bytes.toString("base64url") !== text) return undefined
         return readUnder(current, bytes) ?? (previous && readUnder(previous, bytes))
       }

@@ -8,7 +8,7 @@ import { gameTypes } from "../../domain/bonus/Bonus.ts"
 
 const optional = Schema.optionalKey
 
-/** A game of the catalogue; `active` is its own switch, whatever its provider's. */
+/** A game of the catalogue; `active` is its own switch, independent of its provider's. */
 export const StaffGame = Schema.Struct({
   id,
   external_id: Schema.String,

@@ -19,7 +19,7 @@ const refusedByVendor = vendorRefusal((word) =>
   refuse("GAME_UNAVAILABLE", "The game cannot be opened: its vendor refuses.", { vendor: word })
 )
 
-/** What is wrong with a provider's settings is not its operator's to mend. */
+/** An operator cannot repair settings of a provider. */
 const settingsUnusable = ({ code }: Refusal<"INVALID_REQUEST" | "NOT_FOUND" | "TRY_AGAIN">) =>
   code === "NOT_FOUND" ? refuse("NOT_FOUND", "There is no such game.") : temporarilyUnavailable
 

@@ -1,6 +1,6 @@
 /**
- * The wallet as protocols of game providers use it: names become players, games and sessions, exact amounts become minor units, and every
- * outcome, refusals too, says what the player has (`docs/decisions/0043-provider-protocols.md`).
+ * Wallet for vendor protocols: resolves names to players, games and sessions, converts exact amounts to minor units, and includes the player's funds
+ * in every outcome, refusals too (`docs/decisions/0043-provider-protocols.md`).
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { Context as Circumstances, Decision, Step } from "../../domain/Decision.ts"
@@ -37,7 +37,7 @@ import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { ProviderTransactions } from "../settlement/ProviderTransactions.ts"
 import { VendorPlayers } from "./VendorPlayers.ts"
 
-/** Whose wallet calls they are. */
+/** The calling provider. */
 export interface CallingProvider {
   readonly providerId: number
   readonly policy: SettlementPolicy
@@ -49,10 +49,10 @@ type Settled = Extract<WalletOutcome, { readonly _tag: "Settled" }>
 /** A refusal of a known player. */
 type RefusedPlayer = Refusal & { readonly funds?: Funds }
 
-/** Whom a call is about. */
+/** Player and session of a call. */
 interface Named {
   readonly playerId: number
-  /** The session under the call's token; undefined when it named none, or one of somebody else. */
+  /** Session of the call's token; undefined without one, or for one of another player. */
   readonly session: WalletSession | undefined
 }
 
@@ -66,7 +66,7 @@ const notWhole = refuseFields({ amount: ["must be a whole number of the currency
 
 const otherCurrency = (currency: string) => refuseFields({ currency: [`must be the player's currency ${currency}`] })
 
-/** A currency has at most so many digits: what is looked at by them is looked at whatever the currency is. */
+/** Maximum decimal places of a currency: an upper bound in minor units of an amount whose currency is not known yet. */
 const mostDigits = 4
 
 const mayBeLooked = (action: WalletAction): boolean =>
@@ -76,7 +76,7 @@ const mayBeLooked = (action: WalletAction): boolean =>
 /** Whether free rounds have to be looked up: a free bet that names them settles without. */
 const isGrantLooked = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
 
-/** What free rounds won that a call ends, minor units; null when it does not say. */
+/** Winnings of free rounds that a call ends, minor units; null when not stated. */
 const wonOf = ({ won }: Exclude<Settle["grant"], undefined>, { funds, settlements }: Settled): number | null =>
   won === undefined
     ? settlements.reduce((sum, { bonusAmount, realAmount }) => sum + realAmount + bonusAmount, 0)
@@ -84,7 +84,7 @@ const wonOf = ({ won }: Exclude<Settle["grant"], undefined>, { funds, settlement
 
 const noSuchGrant = refuse("NOT_FOUND", "There are no such free rounds of this player.")
 
-/** What the player has to play the game with; without one, whatever the bonus may be staked on. */
+/** Funds available for the game; without one, including bonus money of any game. */
 const fundsOf = (player: Player, game: SettledGame | undefined): Funds => ({
   currency: player.currency,
   real: player.real,
@@ -156,7 +156,7 @@ const toActions = (
   return actions
 }
 
-/** Calls of protocols; none of them fails: what cannot be is a `Refused` outcome. */
+/** Protocol calls; they never fail: a refusal is a `Refused` outcome. */
 export class IntegrationWallet extends Context.Service<IntegrationWallet, {
   /**
    * Starts a call without a fiber and says true; `done` is called once, perhaps at once. Says false, with nothing done, where something has to
@@ -205,7 +205,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           )
       }
 
-      /** Whom a name means, as far as it says so itself; undefined when its transaction has to be looked up. */
+      /** Resolves a player's name without a query; undefined when its transaction has to be looked up. */
       const nameOf = (providerId: number, { ref, token, transactionId }: PlayerName): Named | Refusal | undefined => {
         const verified = token === null ? undefined : sessions.verify(token)
         const session = verified?.providerId === providerId ? verified : undefined
@@ -235,7 +235,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       const sessionOf = ({ session }: Named, call: Settle): Bet["session"] =>
         call.session === "none" && session === undefined
           ? "none"
-          // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
+          // sessions of a deactivated operator take no new bets; open rounds are still settled
           : session?.mode === "real" && operators.isActive(session.operatorId)
           ? { id: session.sessionId, expiresAt: session.expiresAt }
           : null
@@ -344,7 +344,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
         })
       })
 
-      /** Settles what ends free rounds, or has to be of some: they say whose it is where the call does not. */
+      /** Settles a call that ends free rounds or belongs to some: they identify the player where the call does not. */
       const settleGrant = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Settle, grant: Exclude<Settle["grant"], undefined>) {
           const found = yield* freeRounds.find(provider.providerId, grant.reference)

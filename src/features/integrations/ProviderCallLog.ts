@@ -14,7 +14,7 @@ const ProviderCall = Schema.Struct({
   at: Schema.Number,
   /** As the protocol calls it. */
   method: Schema.String,
-  /** The player's reference; null when the call named nobody known. */
+  /** The player's reference; null when unknown. */
   player: Schema.NullOr(Schema.String),
   round: Schema.NullOr(Schema.String),
   /** As the vendor wrote it, with its sign; null where the call has none. */
@@ -32,7 +32,7 @@ export interface NotedCall extends ProviderCall {
   readonly refusal: RefusalCode | "signature" | "form" | null
 }
 
-/** What came of a provider's calls since the nodes were started. */
+/** Calls of a provider by result, since the start of the nodes. */
 const ProviderCallTotals = Schema.Struct({
   /** Epoch milliseconds; null when it did not call. */
   lastCalledAt: Schema.NullOr(Schema.Number),
@@ -112,7 +112,7 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
       serve(callsDoor, (ring) => encodeCalls(callsOf(ring)))
       serve(totalsDoor, (ring) => encodeTotals(totalsOf(ring)))
 
-      /** What the nodes answered in a form that this version reads. */
+      /** Answers of all nodes; forms of other versions are skipped. */
       const ask = <A>(door: string, providerId: number, decode: (text: string) => Option.Option<A>) =>
         Effect.map(
           forwarder.sendToAll(door, { head: "", body: String(providerId) }, askOptions),

@@ -26,7 +26,7 @@ export const vendorUnavailable = (word: string): VendorFailure => ({
 const isPassing = (status: number): boolean => status >= 500 || status === 429 || status === 408
 
 export class VendorHttp extends Context.Service<VendorHttp, {
-  /** Any answer but those that speak of the vendor's own state: what a status of 4xx means is its protocol's affair. */
+  /** Returns every answer except those about the vendor's own availability: the protocol interprets a status of 4xx. */
   readonly send: SendToVendor
 }>()("pitboss/integrations/VendorHttp") {
   static readonly layer = Layer.effect(

@@ -1,4 +1,4 @@
-/** What a vendor may be told of a player, from the profile. */
+/** Profile fields of a player that a vendor may receive. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../../platform/Database.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Vendors behind providers: what a provider's protocol can ask them, with that provider's settings. */
+/** Vendors of providers: outgoing calls of a provider's protocol, with that provider's settings. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
@@ -34,7 +34,7 @@ const uuidOf = (bytes: Uint8Array): string => {
   return digits.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 }
 
-/** What did not come of a call to a vendor, as a refusal: to be tried again, or for good with the refusal of what was wanted. */
+/** Refusal for a failed call to a vendor: retryable, or final with the given refusal. */
 export const vendorRefusal =
   <Code extends Refusal>(refused: (word: string) => Code) =>
   ({ kind, word }: VendorFailure): Code | Refusal<"TRY_AGAIN"> =>

@@ -17,7 +17,7 @@ import { ApiKey, type KeyInput } from "./StaffApi.ts"
 
 type ApiKey = typeof ApiKey.Type
 
-/** What is shown once. */
+/** Answer with a secret that is shown once. */
 export interface WithSecret {
   readonly secret: string
 }

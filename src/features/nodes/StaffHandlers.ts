@@ -37,7 +37,7 @@ export const NodeHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const actor = yield* CurrentStaff
           const before = yield* find(id)
-          // the line is written first: who drains the last node is not told of it any more
+          // audited first: draining the last node stops this one
           yield* audit.change(actor, ({ record }) =>
             record({ action: "node.drain", subject: `node:${id}`, before, after: { ...before, draining: true } }))
           if (!(yield* nodes.drain(id))) {

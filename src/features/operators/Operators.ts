@@ -73,8 +73,8 @@ export class Operators extends Context.Service<Operators, {
   /** The id of the operator that a reference names, id or slug. */
   readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
   /**
-   * The operators whose rows a list shows: the one that a reference names, else those that the actor is bound to, null for all. An operator
-   * that the actor may not see is not there.
+   * Operators whose rows a list shows: the named one, else those that the actor is bound to, null for all. An operator outside the actor's scope is
+   * not found.
    */
   readonly scope: (
     actor: Pick<Actor, "operators">,
@@ -157,7 +157,7 @@ export class Operators extends Context.Service<Operators, {
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
             return after
           }).pipe(slugTaken))
-        // every key of the operator carries what was changed
+        // credentials cache the operator
         yield* credentials.invalidateOperator(operator.id)
         yield* methods.invalidate(operator.id)
         yield* switches.refresh

@@ -11,7 +11,7 @@ const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 export const idIn = (reference: string): number | undefined =>
   /^[1-9]\d{0,14}$/.test(reference) ? Number(reference) : undefined
 
-/** Whoever acts on the operators of a scope only. */
+/** An actor bound to operators. */
 interface Bound {
   readonly operators: Scope
 }
@@ -35,7 +35,7 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
     )
   }
   const operatorId = find("operators", "operator")
-  /** The operators whose rows a list shows: the one that a reference names, else those that the actor is bound to. */
+  /** Operators whose rows a list shows: the named one, else those that the actor is bound to. */
   const scope = Effect.fnUntraced(function*(
     actor: Bound,
     reference: string | undefined
@@ -51,7 +51,7 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
     ofScope: (actor: Bound, reference: string | undefined) =>
       Effect.map(scope(actor, reference), (found) => sql.and([sql`true`, ...within(sql, found)])),
     providerId: find("providers", "provider"),
-    /** Refuses what belongs to another operator than the one named, as if it were not there. Undefined names none. */
+    /** Refuses, as not found, a record of another operator than the named one. Undefined names none. */
     refuseForeign: Effect.fnUntraced(function*<R>(owner: number, named: string | undefined, notFound: R) {
       if (named !== undefined && (yield* operatorId(named)) !== owner) return yield* Effect.fail(notFound)
     })

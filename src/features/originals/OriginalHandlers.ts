@@ -81,7 +81,7 @@ const notAnOriginal = refuse("NOT_AN_ORIGINAL", "This game is its provider's: la
 
 const rotation = optionalBody(Rotation)
 
-/** What the endpoints of players do. */
+/** Handlers shared by operator and player endpoints. */
 export const playerRounds = (originals: Originals["Service"]) => ({
   // Taken as it came: the params depend on the game, and every fault is reported at once.
   play: Effect.fnUntraced(function*(gameId: number) {

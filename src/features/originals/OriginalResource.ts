@@ -23,7 +23,7 @@ const multiplier = Schema.Finite.annotate({
   examples: [1.9603]
 })
 
-/** An object whose fields depend on the game. */
+/** Object whose fields depend on the game. */
 const details = (description: string, example: { readonly [field: string]: unknown }) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description, examples: [example] })
 
@@ -49,7 +49,7 @@ const clientSeed = Schema.String.annotate({
 /** A bet on an original. */
 export const Play = Schema.Struct({ stake: amountFrom(1), params, client_seed: Schema.optionalKey(clientSeed) })
 
-/** What seeds may be rotated with. An empty body keeps the client seed. */
+/** Body of a seed rotation; an empty body keeps the client seed. */
 export const Rotation = Schema.Struct({ client_seed: Schema.optionalKey(clientSeed) })
 
 const RoundFairness = Schema.Struct({ server_seed_hash: hash, client_seed: shownClientSeed, nonce })

@@ -1,8 +1,7 @@
 /**
- * The platform's own games as players meet them: playing a round, the seeds that decide rounds, and the proof of each round.
+ * The platform's own games: rounds, the seeds that decide them, and the proof of each round.
  *
- * The rules of `domain/original/OriginalRounds.ts` run in the player's actor. What they cannot do themselves, making and opening secrets, is
- * done here before they are asked again.
+ * The rules of `domain/original/OriginalRounds.ts` run in the player's actor. Secrets are generated and decrypted here, before the rule runs again.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { PgTypes } from "@effect/sql-pg"
@@ -118,7 +117,7 @@ export class Originals extends Context.Service<Originals, {
     clientSeed: string | undefined,
     answering: Answering<RotatedSeeds>
   ) => Effect.Effect<RotatedSeeds, ActorRefusal>
-  /** Retires a player's seeds whose encryption key is lost. Where all can be opened, nothing is done. */
+  /** Retires a player's seeds whose encryption key is lost; no-op when all can be decrypted. */
   readonly retireLost: (
     playerId: number,
     command: { readonly reason: string; readonly actor: string }
@@ -144,7 +143,7 @@ export class Originals extends Context.Service<Originals, {
         const game = yield* games.get(gameId)
         const original = game.original === null ? undefined : originals.get(game.original)
         if (original === undefined) return undefined
-        // they count in full towards a bonus, whatever the catalogue calls them
+        // originals contribute in full to wagering, independent of their category
         return {
           game: { id: game.id, providerId: game.provider.id, type: "rng", active: game.active },
           original
@@ -181,7 +180,7 @@ export class Originals extends Context.Service<Originals, {
         }
       )
 
-      /** Asking for a seed writes nothing, and what writes nothing is not stored: only what was done is ever rendered. */
+      /** A read of a seed writes nothing, so that no reply is stored for it */
       const rendering =
         <Done extends PlayedRound | RotatedSeeds>(render: (done: Done) => RenderedReply) =>
         (reply: Done | NoSeeds | SeedClosed): RenderedReply =>

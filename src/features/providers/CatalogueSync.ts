@@ -1,6 +1,6 @@
 /**
- * Reads a vendor's catalogue into the table of games: new games are added, those that read otherwise are changed, and those that the vendor
- * has no more are switched off. What staff have switched stays as it is, and so do the platform's own games.
+ * Synchronises a vendor's catalogue into the table of games: adds new games, updates changed ones, deactivates missing ones. Games switched by staff
+ * and the platform's own games are left unchanged.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -36,7 +36,7 @@ export const refusedByVendor = vendorRefusal((word) =>
   refuse("INVALID_REQUEST", "The vendor refuses.", { reason: "vendor", vendor: word })
 )
 
-// oxlint-disable-next-line no-control-regex -- the control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- it matches control characters
 const controls = /[\u0000-\u001f\u007f]+/g
 
 const line = (text: string, maxLength: number): string =>
@@ -45,7 +45,7 @@ const line = (text: string, maxLength: number): string =>
 const isPicture = (url: string): boolean =>
   url.length <= 2000 && line(url, 2000) === url && /^https:\/\//i.test(url) && URL.canParse(url)
 
-/** A game as it is kept; undefined for one whose id the wallet could not take from the vendor again. */
+/** A game as stored; undefined when the wallet could not accept its id from the vendor. */
 const readGame = (game: CatalogueGame) => {
   const { externalId, rtp, thumbnailUrl } = game
   if (externalId === "" || externalId.length > 128 || line(externalId, 128) !== externalId) return undefined

@@ -44,7 +44,7 @@ const notFound = refuse("NOT_FOUND", "There is no such provider.")
 
 const slugTaken = orTaken({ providers_slug_key: "slug" })
 
-/** What takes a setting away is none. */
+/** Null removes a setting. */
 const withoutNulls = (settings: SettingsObject): SettingsObject =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
@@ -70,12 +70,9 @@ export class Providers extends Context.Service<Providers, {
     actor: Actor,
     reference: string
   ) => Effect.Effect<StaffProvider & WithSecret, Refusal<"NOT_FOUND"> | Unavailable>
-  /** A provider by id or slug, with what its vendor is told and what came of its calls. */
+  /** A provider by id or slug, with its vendor settings and call statistics. */
   readonly show: (reference: string) => Effect.Effect<ProviderDetails, Refusal<"NOT_FOUND"> | Unavailable>
-  /**
-   * The last calls of a provider's vendor at any node, the newest first. Of a player whom the actor may not see, only that there was a call, and how
-   * it was answered.
-   */
+  /** Latest calls of a provider's vendor at any node, newest first. For players outside the actor's scope, only time and result. */
   readonly calls: (
     actor: Pick<Actor, "operators">,
     reference: string
@@ -102,7 +99,7 @@ export class Providers extends Context.Service<Providers, {
       const playerRefs = yield* PlayerRefs
       const { host, port, providerAllowInsecure, publicUrl } = yield* Settings
 
-      /** What is wrong with the addresses among settings. */
+      /** Validation errors of URLs and addresses in settings. */
       const addressIssues = (settings: SettingsObject): { readonly [field: string]: ReadonlyArray<string> } =>
         Object.fromEntries(
           Object.entries(settings).flatMap(([name, value]) => {
@@ -260,7 +257,7 @@ export class Providers extends Context.Service<Providers, {
         }
       })
 
-      /** Refs of those players of calls who are of a scope; undefined: of all. */
+      /** Player refs of calls that are within a scope; undefined: all. */
       const refsWithin = Effect.fnUntraced(
         function*(scope: Scope, providerId: number, calls: ReadonlyArray<ProviderCall>) {
           if (scope === null) return undefined

@@ -1,6 +1,6 @@
 /**
- * A vendor's UTC day beside ours, transaction by transaction, or round by round where its feed tells rounds. The vendor's clock is not ours:
- * what was settled within five minutes of midnight is compared where the vendor names it, and not missed where it does not.
+ * Reconciliation of a vendor's UTC day with the wallet, by transaction, or by round where the feed has rounds. Clocks differ: transactions within
+ * five minutes of midnight are matched where the vendor lists them, and not reported missing where it does not.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -65,7 +65,7 @@ type OurRound = Effect.Success<ReturnType<typeof roundRows>>[number]
 const minorOf = (amount: Decimal, currency: string): number | null =>
   toMinorUnits(amount, minorDigits(currency)) ?? null
 
-/** What the wallet calls a transaction that a feed calls so. */
+/** Transaction kinds of the wallet by those of a feed. */
 const kindsOf: { readonly [kind in FeedTransaction["kind"]]: ReadonlyArray<string> } = {
   bet: ["bet"],
   win: ["win", "promo_win", "adjustment"],
@@ -78,7 +78,7 @@ const isSameTransaction = (line: FeedTransaction, vendor: Compared, ours: OurTra
     // it never was a bet here: right where the vendor took it back as well
     ? isUndone
     : kindsOf[line.kind].includes(ours.kind) && ours.currency === vendor.currency &&
-      // vendors say of a rollback what they like: its target says how much
+      // amounts of rollbacks differ between vendors: their target's amount is compared
       (line.kind === "rollback" || Math.abs(ours.amount) === vendor.amount))
 
 const ourTransaction = ({ amount, currency, kind, playerId }: OurTransaction): Compared => ({
@@ -200,7 +200,7 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           comparison.take(id, vendor, ours === undefined ? undefined : ourTransaction(ours), isSame)
         }
         const named = new Set(lines.map(({ transactionId }) => transactionId))
-        // what moved nothing a vendor may leave out: a bet that was taken back together with its rollback as well
+        // a vendor may omit transactions of net zero: a bet together with its rollback as well
         const rows = yield* ourRows(
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
               t.target_transaction_id AS "targetId",

@@ -7,7 +7,7 @@ export const SettingsInput = Schema.Record(Schema.String, Schema.Unknown).annota
   description: "By the names of the protocol; secrets are never shown again."
 })
 
-/** What is wrong with settings, under the names of the request. */
+/** Validation errors of settings, by the request's field names. */
 export const settingsIssues = (error: Schema.SchemaError): { readonly [field: string]: ReadonlyArray<string> } =>
   Object.fromEntries(
     Object.entries(fieldIssues(error.issue)).map((

@@ -46,7 +46,7 @@ export type VendorCallLine = typeof VendorCallLine.Type
 export type ProviderInput = typeof ProviderInput.Type
 export type ProviderUpdate = typeof ProviderUpdate.Type
 
-/** A game provider with what its vendor is told, and what came of its calls. */
+/** A game provider with its vendor settings and call statistics. */
 const ProviderDetails = Schema.Struct({
   ...StaffProvider.fields,
   secret_settings: Schema.Array(Schema.String).annotate({ description: "Names of the secret settings that it has." }),
@@ -71,7 +71,7 @@ const VendorCallLine = Schema.Struct({
 
 const externalIds = Schema.Array(Schema.String).annotate({ description: "The vendor's ids." })
 
-/** What a reading of a vendor's catalogue changed. */
+/** Result of a catalogue synchronisation. */
 const SyncReport = Schema.Struct({
   games: Schema.Int.annotate({ description: "How many the vendor has." }),
   added: externalIds,

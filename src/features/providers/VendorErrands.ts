@@ -1,6 +1,6 @@
 /**
- * What is done at vendors without being asked for: reading catalogues, and comparing the day before. One errand at a time in a process, and
- * one of a provider at a time in all of them: its row is due later from when it begins. An errand may take longer than a background job.
+ * Scheduled calls to vendors: catalogue synchronisation and daily reconciliation. One at a time in a process, and one per provider across processes:
+ * its row is rescheduled when the call begins. A call may outlast a background job.
  */
 import { Clock, Context, Effect, Exit, Layer, Metric, Schema, Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,7 +20,7 @@ const leaseMs = 2 * hourMs
 /** A day is compared when the vendor has had so long to complete it. */
 const settlingMs = 3 * hourMs
 
-/** Who acts, in the audit log. */
+/** Actor in the audit log. */
 const actor = { label: "system:vendor-errands" }
 
 const dueRows = rowsOf(Schema.Struct({
@@ -39,12 +39,12 @@ const differences = Metric.gauge("provider_differences", {
   description: "Transactions or rounds of the last compared day that differ from the vendor's, by provider"
 })
 
-/** Refusals that say that there is nothing to do: the protocol has no such thing. */
+/** Whether a refusal means that the protocol does not support the call. */
 const isIdle = ({ details }: Refusal): boolean =>
   details["reason"] === "no_catalogue" || details["reason"] === "no_feed"
 
 export class VendorErrands extends Context.Service<VendorErrands, {
-  /** Runs what is due, one errand after the other; gives how many. */
+  /** Runs due calls sequentially; returns their number. */
   readonly runDue: Effect.Effect<number, Refusal<"TRY_AGAIN">>
   /** Begins {@link runDue} and does not wait for it, unless it is under way. */
   readonly start: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }>

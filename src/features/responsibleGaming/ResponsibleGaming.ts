@@ -8,7 +8,7 @@ import { storingReply } from "../../domain/StoringReply.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 
 export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
-  /** The limits in force, what waits, and what was used. */
+  /** Limits in force, pending changes, and usage. */
   readonly get: (operatorId: number, playerId: number) => Effect.Effect<LimitsResource, ActorRefusal>
   /** Changes the limits sent: stricter at once, looser after the cooling-off. */
   readonly setLimits: (

@@ -63,7 +63,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
    * are looked for back in time, a bounded number of them for a page, which may be short therefore. Rounds of originals are not among them.
    */
   readonly search: (query: RoundQuery) => Effect.Effect<Part<typeof RoundLine.Type>, Failure>
-  /** A round with its messages and entries, the oldest first, of one player or of all who are in it. */
+  /** A round with its messages and entries, oldest first, of one player or of all its players. */
   readonly show: (
     scope: Scope,
     round: {
@@ -225,7 +225,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           const players = yield* original === undefined ? parts.players(of, found.messages) : Effect.succeed([original])
           if (players.length === 0 && found.messages.length === 0) return yield* Effect.fail(noRound)
           const entries = yield* parts.entries(of, players, found.messages)
-          // a call names a player as the vendor does: whose it is, is not known here
+          // calls name a player by the vendor's ref, which has no known operator here
           const recent = scope === null && playerId === undefined ? yield* calls.recent(provider.id) : []
           const refused = recent.filter(({ refusal, round }) => refusal !== null && round === roundId)
           return {

@@ -1,4 +1,4 @@
-/** The search over everything in the staff API, for people who have an id or the beginning of a name and want its page. */
+/** Search of the staff API: records by id or by prefix of a name. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text } from "../../contract/Fields.ts"

@@ -7,7 +7,7 @@ import { type Action, rolesFor } from "../staff/Authorisation.ts"
 import { type FoundKind, Search } from "./Search.ts"
 import { foundKinds } from "./StaffApi.ts"
 
-/** What a role must be able to do to find a kind. */
+/** Permission that a role needs to find a kind of record. */
 const actions: { readonly [kind in FoundKind]: Action } = {
   player: "player.list",
   payment: "payment.list",

@@ -46,7 +46,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       )),
     HttpApiEndpoint.post("launch", "/games/:game/launch", {
       params: { game: pathId },
-      // Null is what an empty body is read as.
+      // an empty body is decoded as null
       payload: [PlayerLaunchOptions, Schema.Null],
       success: single(LaunchedGame),
       error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "GAME_UNAVAILABLE")
@@ -83,7 +83,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
         "Read it before the first round: the hash promises the server seed that will decide it."
       )),
     HttpApiEndpoint.post("rotate", "/fairness/rotate", {
-      // Null is what an empty body is read as.
+      // an empty body is decoded as null
       payload: [Rotation, Schema.Null],
       success: single(RotatedFairness)
     })

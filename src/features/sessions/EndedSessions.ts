@@ -1,9 +1,8 @@
 /**
- * Ends of sessions that another process committed. A process remembers players; one whose sessions were ended elsewhere is read
- * again before anything more is decided or answered, so that a lock, a closure, an exclusion, a login taken away and a sign-out are
- * felt in every process within two seconds.
+ * Sessions ended by other processes. Resident players whose sessions were ended elsewhere are reloaded before the next decision or answer, so that a
+ * lock, closure, exclusion, withdrawn login or sign-out holds in every process within two seconds.
  *
- * One query a second, whatever the traffic: those that ended lately, found by an index.
+ * Costs one indexed query per second, independent of traffic.
  */
 import { Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../../platform/Database.ts"

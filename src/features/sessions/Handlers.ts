@@ -59,7 +59,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
           const { operator, playerId } = yield* CurrentPlayer
           return yield* ledgerPage(ledger, operator.id, playerId, query, {})
         }))
-      // Taken as it came: an empty body is one as well. What the path names is looked at before what the body says.
+      // raw body: it may be empty, and the path is checked before the body
       .handleRaw("launch", ({ params }) =>
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer

@@ -1,4 +1,4 @@
-/** The money calls of the provider wallet API: from a decoded body to what is answered. The handlers and the express lane share them. */
+/** Money calls of the provider wallet API, from decoded body to answer; shared by handlers and express lane. */
 import { Effect, Exit } from "effect"
 import type { Batch, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
 import type { Provider } from "../../domain/Operator.ts"

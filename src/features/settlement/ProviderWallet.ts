@@ -150,7 +150,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         return session?.providerId === provider.id ? session : undefined
       }
 
-      /** The player whose message is known under this id, when its names lead nowhere; otherwise the refusal. */
+      /** Player of a known message id whose own names do not resolve; the refusal when unknown. */
       const playerOfKnown = <E>(provider: Provider, transactionId: string, refusal: E) =>
         Effect.flatMap(
           findTransaction(provider.id, transactionId),
@@ -191,7 +191,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         game,
         roundId: message.round_id,
         amount: message.amount,
-        // of an operator that is switched off no session runs: what was begun is settled, and nothing new is
+        // sessions of a deactivated operator take no new bets; open rounds are still settled
         session: session?.mode === "real" && operators.isActive(session.operatorId)
           ? { id: session.sessionId, expiresAt: session.expiresAt }
           : null,

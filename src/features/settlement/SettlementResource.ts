@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
-/** What a money call of a provider did. Amounts are signed; balances are today's. */
+/** Result of a money call. Amounts are signed; balances are current. */
 export const Settlement = Schema.Struct({
   request_id: Schema.NullOr(Schema.String),
   transaction_id: Schema.NullOr(Schema.String),

@@ -59,7 +59,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
     scope: Scope,
     query: PartQuery & { readonly olderThanMs: number }
   ) => Effect.Effect<Part<StaleRound>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Walks on, strikes off what was closed, and warns when something is left. Safe to be run twice. */
+  /** Scans the next rounds, removes closed ones, and warns while stale ones remain. Idempotent. */
   readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/settlement/StaleRounds") {
   static readonly layer = Layer.effect(

@@ -31,7 +31,7 @@ const playerRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Inst
 const originalRows = rowsOf(Schema.Struct({ ...PlayerRound.fields, opened_at: Instant, wins: Schema.Number }))
 const entryRows = rowsOf(Schema.Struct({ ...Transaction.fields, created_at: Instant }))
 
-/** What the wins that stand came to, less what corrections took: minor units of both wallets. */
+/** Wins net of rollbacks and corrections, minor units of both wallets. */
 const winsOf = (messages: ReadonlyArray<Message>): number =>
   messages.reduce(
     (sum, { bonus_amount: bonus, kind, real_amount: real, rolled_back_by: taken }) =>
@@ -57,8 +57,8 @@ export const makeRoundParts = Effect.gen(function*() {
     playerId === undefined ? [] : [sql`t.player_id = ${playerId}::float8::bigint`]
 
   /**
-   * The messages of a round, the oldest first. A rollback has the round of what it takes back. One that came before its bet names no round;
-   * where the provider names a round like its bet, it is found by that name, with the tombstone it left.
+   * Messages of a round, oldest first. A rollback belongs to the round of its target. A rollback that arrived before its bet has no target; it is
+   * found by the round that the provider names, with its tombstone.
    */
   const messages = Effect.fnUntraced(function*(round: OneRound) {
     const { gameId, providerId, roundId, scope } = round
@@ -86,7 +86,7 @@ export const makeRoundParts = Effect.gen(function*() {
         ])
       } ORDER BY t.created_at LIMIT ${maxMessages}`
     )
-    // what left a tombstone was written in the commit of it
+    // a tombstone is written in the commit of its rollback
     const leaving = yield* Effect.forEach(tombstones, ({ at, transaction_id: target }) =>
       messageRows(
         sql`SELECT ${columns} FROM provider_transactions t
@@ -106,7 +106,7 @@ export const makeRoundParts = Effect.gen(function*() {
     }
   })
 
-  /** The players of messages with what the round is for each. */
+  /** Players of the messages, with the round's state for each. */
   const players = Effect.fnUntraced(function*(round: OneRound, all: ReadonlyArray<Message>) {
     const ids = [...new Set(all.map(({ player_id: id }) => id))]
     if (ids.length === 0) return []
