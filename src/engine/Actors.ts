@@ -1,20 +1,20 @@
 /**
- * One actor per key: the only writer of its state.
+ * One actor per key: the single writer of its state.
  *
- * A command is a pure step. Steps that wait for the same key are decided in turn against a tentative state, and their changes go to the
- * journal as one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included,
- * since a refusal may depend on a step that was not durable yet. Meanwhile the next commands gather.
+ * A command is a pure step. Commands waiting for the same key are decided in turn against a tentative state, and their changes go to the journal as
+ * one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included, since a refusal may
+ * depend on a step that was not durable yet. Further commands queue meanwhile.
  *
- * An idle actor is a cell in a map. One with commands decides in a plain loop until it has to wait for the store, and goes on in the
- * callback of what it waits for: there are no fibers but those of loads, look-ups and commits. Other actors are loaded on first use.
+ * An idle actor is a cell in a map. One with commands decides in a plain loop until it has to wait for the store, and continues in the callback: only
+ * loads, look-ups and commits use fibers. Actors not in memory are loaded on first use.
  *
  * When a commit fails:
- * - *rejected*: nothing was written. The callers notice nothing: when an id that was claimed to be new exists, the commands are decided
- *   again with what the store says about it, one at a time; when another writer was faster, on the current state; when another transaction
- *   holds a row, the actor waits for it alone, asking the store with growing pauses, and refuses after a bound.
- * - *impossible*: the store refuses a unit for good. That is a defect of the command.
+ * - *rejected*: nothing was written. The callers see no failure: after a clash the commands are decided again one at a time, with what the store
+ *   holds under the id; after another writer's commit, on the current state; when another transaction holds a row, the actor alone waits for it,
+ *   polling the store with backoff, and refuses after a bound.
+ * - *impossible*: the store refuses a unit permanently. That is a defect of the command.
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
- * - *unknown*: the callers get a failure that is safe to retry, and the actor loads its state again behind a fence before it serves.
+ * - *unknown*: the callers get a failure that is safe to retry, and the actor reloads its state behind a fence before the next decision.
  */
 import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
@@ -33,14 +33,14 @@ import * as WriteHealth from "./WriteHealth.ts"
 
 export * from "./ActorsOptions.ts"
 export interface Actors<State, Change, Query, Knowledge> {
-  /** Runs a step as the only writer of `key` and answers once what it wrote is durable. Not interruptible once accepted. */
+  /** Runs a step as the single writer of `key`; answers once its changes are durable. Not interruptible once accepted. */
   readonly ask: <Reply, Error>(
     key: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>
   ) => Effect.Effect<Reply, Error | EngineFailure>
   /**
-   * As `ask`, without a fiber: `done` is called once, at the latest after the commit, perhaps before `post` returns. `span` is the command's
-   * own, where commands are traced.
+   * Like `ask`, without a fiber: `done` is called once, at the latest after the commit, possibly before `post` returns. `span` is the command's own,
+   * when traced.
    */
   readonly post: <Reply, Error>(
     key: number,
@@ -48,31 +48,31 @@ export interface Actors<State, Change, Query, Knowledge> {
     done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
     span?: Tracer.AnySpan
   ) => void
-  /** The committed state of `key`, where it is in memory and this process's; undefined: `read` it. */
+  /** Committed state of `key` if in memory and owned by this process; undefined: use `read`. */
   readonly peek: (key: number) => State | undefined
-  /** The committed state of `key`. */
+  /** Committed state of `key`. */
   readonly read: (key: number) => Effect.Effect<State, EngineFailure>
   /** Reloads the state of a resident actor before its next decision, when the state is stale. */
   readonly renew: (key: number, isStale: (state: State) => boolean) => void
-  /** How many actors are in memory. */
+  /** Number of actors in memory. */
   readonly resident: () => number
   /** Milliseconds without a successful write; 0 when the last one succeeded. */
   readonly writesStalledMs: () => number
 }
 
-/** Bound on decisions of a command before its caller is asked to retry. */
+/** Maximum decisions of a command before its caller is asked to retry. */
 const maxAttempts = 6
 
-/** Bound on clashes of a command that was decided knowing its ids: what it clashes with is nothing that a rule is told. */
+/** Maximum clashes of a command decided with its ids known: the clash is with a row that no query of the rule covers. */
 const maxClashes = 2
 
-/** How long commands wait for a row that another transaction holds; after that, each is refused as soon as the store says so. */
+/** Maximum wait of commands for a row held by another transaction; after that, each is refused as soon as the store confirms it. */
 const maxHeldMs = 2000
 
-/** The pause before an actor asks again whether its row is free. */
+/** Backoff before an actor polls again whether its row is free. */
 const pauseMs = (asked: number): number => asked === 0 ? 0 : Math.min(25 * 2 ** (asked - 1), 400)
 
-/** Makes the actors; closing the scope refuses new commands and waits until the accepted ones are answered. */
+/** Makes the actors; closing the scope refuses new commands and waits until accepted ones are answered. */
 export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
   options: ActorsOptions<State, Change, Query, Knowledge>
 ): Effect.fn.Return<Actors<State, Change, Query, Knowledge>, never, Ids | Placement | Scope.Scope> {
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     try {
       task.tell()
     } catch (defect) {
-      // a caller's callback: nobody else is to miss an answer for it
+      // a defect of a caller's callback must not affect other callers
       fork(Effect.logError("answer failed", Cause.die(defect)))
     }
   }
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   let isClosed = false
   let running = 0
   let waiting = 0
-  /** Actors whose row another transaction holds, with when it was seen first, monotonic milliseconds. */
+  /** Actors whose row another transaction holds, with the time first seen, monotonic milliseconds. */
   const held = new Map<number, number>()
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
@@ -150,14 +150,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return decision
   }
 
-  /** Between commits only: a running one is fenced by its version. */
+  /** Between commits only: a running commit is fenced by its version. */
   const dropStale = (cell: Cell): void => {
     if (!cell.isStale) return
     cell.isStale = false
     cell.state = undefined
   }
 
-  /** Takes the next commands from the mailbox; false when there are none. */
+  /** Takes the next commands from the mailbox; false when it is empty. */
   const takeGroup = (cell: Cell, run: Run): boolean => {
     if (cell.mailbox.length === 0) return false
     const group = cell.mailbox.length <= options.maxGroup ? cell.mailbox : cell.mailbox.slice(0, options.maxGroup)
@@ -170,7 +170,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return true
   }
 
-  /** Answers the commands up to `end`: with what was decided, or with a failure. */
+  /** Answers the commands up to `end`, with their decisions or with a failure. */
   const answer = (run: Run, end: number, failure?: Exit.Exit<never, EngineFailure>): void => {
     const { group, next } = run
     run.next = end
@@ -184,7 +184,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     }
   }
 
-  /** The failure of what an actor needed from the store; a defect is told in the log. */
+  /** Failure of an actor's request to the store; defects are logged. */
   const failureOf = <A>(cell: Cell, exit: Exit.Failure<A, EngineFailure>): Exit.Exit<never, EngineFailure> => {
     const failure = Exit.findErrorOption(exit)
     if (failure._tag === "Some") return Exit.fail(failure.value)
@@ -193,8 +193,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   }
 
   /**
-   * Gets something from the store for an actor. When it is there at once, the caller goes on in its loop, or a store in memory would let
-   * the stack grow with every command; otherwise the actor goes on later. True when it is there.
+   * Starts a request to the store for an actor. True when it completes synchronously, and the caller continues in its loop, since an in-memory store
+   * would otherwise grow the stack with every command; otherwise the actor is resumed later.
    */
   const need = <A>(
     cell: Cell,
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return false
   }
 
-  /** Whether the key is this process's. What an actor knew under an epoch that is over counts for nothing. */
+  /** True when this process owns the key. State loaded under a past epoch is discarded. */
   const isOwned = (cell: Cell, run: Run): boolean => {
     if (placement.holds(cell.key, cell.epoch)) return true
     const epoch = placement.epochOf(cell.key)
@@ -235,7 +235,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
-      // another process may have written it, by a clock that is ahead of this one
+      // written by another process, whose clock may be ahead
       cell.decidedAt = Math.max(cell.decidedAt, options.writtenAt(exit.value.state))
     })
 
@@ -246,14 +246,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (Exit.isFailure(exit)) answer(run, run.group.length, failureOf(cell, exit))
     })
 
-  /** Counts an attempt to decide from `next` on; false when there were too many, which is told to the callers up to `end`. */
+  /** Counts an attempt to decide from `next` on; false after too many, and the callers up to `end` get the failure. */
   const mayTryAgain = (run: Run, end: number): boolean => {
     if (++run.attempts < maxAttempts) return true
     answer(run, end, Exit.fail(new StoreUnavailable({ reason: "other writers were faster every time" })))
     return false
   }
 
-  /** Looks up what the command at `next` has to know; from then on it is decided alone. */
+  /** Looks up the ids that the command at `next` needs; it is decided alone from then on. */
   const look = (cell: Cell, run: Run, state: State, query: Query, known: Known): boolean => {
     if (!mayTryAgain(run, run.next + 1)) return true
     run.aloneUntil = Math.max(run.aloneUntil, run.next + 1)
@@ -263,7 +263,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     })
   }
 
-  /** Asks the store whether the row that another transaction held is free; the commands are decided again when it is. */
+  /** Polls the store for the row held by another transaction; the commands are decided again once it is free. */
   const askIfFree = (
     cell: Cell,
     run: Run,
@@ -292,7 +292,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     })
   }
 
-  /** Takes in the end of a commit of the commands from `next` to `end`; `changed` are those with the unit's changes. */
+  /** Handles the end of a commit of the commands from `next` to `end`; `changed` are those with the unit's changes. */
   const committed = (
     cell: Cell,
     run: Run,
@@ -311,7 +311,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       case "StoreUnavailable":
         return answer(run, end, Exit.fail(how))
       case "OutcomeUnknown":
-        // only a commit that may still happen has to be fenced off: two writers who fenced each other off would never end
+        // only a commit that may still happen needs a fence: two writers that fence each other would never finish
         cell.isDoubtful = true
         cell.state = undefined
         return answer(run, end, Exit.fail(how))
@@ -340,8 +340,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   }
 
   /**
-   * Decides commands from `next` on: one that is decided alone, else all up to the one that needs the store, which is asked when it holds
-   * what was decided before. False when the actor has to wait.
+   * Decides commands from `next` on: a single one if it must be decided alone, otherwise all up to the first that needs the store, which is queried
+   * after the commit of those before it. False when the actor has to wait.
    */
   const decideNext = (cell: Cell, run: Run, before: State): boolean => {
     const { group, next } = run
@@ -366,7 +366,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (decision._tag === "Accept") {
         after = decision.state
         if (decision.change !== null) {
-          // a unit with it clashed: an assumption about its ids would be one too many
+          // its unit clashed: no further assumption about its ids is allowed
           if (isAlone && known === undefined) {
             return look(cell, run, before, store.claims(before, decision.change), undefined)
           }
@@ -399,13 +399,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return !isAccepted
   }
 
-  /** Runs an actor until it has to wait or has nothing to do. */
+  /** Runs an actor until it has to wait or is idle. */
   const advance = (cell: Cell, run: Run): void => {
     for (;;) {
       if (run.next === run.group.length) {
         if (takeGroup(cell, run)) dropStale(cell)
         else if (!cell.isDoubtful || run.isRecovering) return rest(cell)
-        // an unknown outcome is resolved at once, with those of all others in the commit
+        // an unknown outcome is resolved at once, batched with all others of the commit
         else run.isRecovering = true
       }
       if (!isOwned(cell, run)) {
@@ -420,7 +420,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const rest = (cell: Cell): void => {
     cell.run = undefined
-    // where keys move, the first load is fenced anyhow
+    // where keys move between processes, the first load is fenced anyway
     if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }

@@ -3,22 +3,22 @@ import type { Store } from "./Machine.ts"
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly store: Store<State, Change, Query, Knowledge>
-  /** Maximum of resident actors. Beyond it an idle one is removed; when none is idle, new ones are refused. */
+  /** Maximum resident actors. Above it an idle one is removed; when none is idle, new ones are refused. */
   readonly maxResident: number
-  /** Maximum of waiting commands of one actor, and of all; one more is refused with `MailboxFull`. */
+  /** Maximum waiting commands of one actor, and of all; further ones are refused with `MailboxFull`. */
   readonly maxMailbox: number
   readonly maxWaiting: number
-  /** Maximum of commands of one actor in one unit. */
+  /** Maximum commands of one actor in one unit. */
   readonly maxGroup: number
-  /** Maximum of changes in one commit. */
+  /** Maximum changes in one commit. */
   readonly maxCommit: number
-  /** Idle time before an actor is removed, to the minute. */
+  /** Idle time before passivation, with a resolution of one minute. */
   readonly idleMinutes: number
   /** Name of the key in logs and traces. */
   readonly keyName: string
-  /** The state without cached data, for an actor that was not asked for a minute. */
+  /** The state without cached data, for an actor idle for a minute. */
   readonly compact: (state: State) => State
-  /** When a state was written, as far as it says; epoch milliseconds. No decision after it is of an earlier instant. */
+  /** Time of the last write recorded in a state; epoch milliseconds. Later decisions never use an earlier instant. */
   readonly writtenAt: (state: State) => number
 }
 

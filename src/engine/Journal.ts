@@ -1,10 +1,9 @@
 /**
- * Group commit. Units that arrive during a commit go together into the next one; otherwise a unit is committed at once. There is no timer:
- * the store's pace is the clock.
+ * Group commit. Units that arrive during a commit form the next one; otherwise a unit is committed at once. There is no timer: the store sets the
+ * pace.
  *
- * Of a rejected batch the store says in one round trip which units are to blame (`docs/decisions/0036-rejected-commits.md`). The others are
- * committed together at once; those to blame end with what the store said. Only a batch that was refused without anybody to blame is
- * halved.
+ * Of a rejected batch the store reports in one round trip which units caused it (`docs/decisions/0036-rejected-commits.md`). The others are committed
+ * together at once; the rejected ones end with the store's verdict. Only a batch rejected without a culprit is divided.
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
@@ -14,7 +13,7 @@ import type { CommitEnd, Verdict } from "./Machine.ts"
 export interface Journal<in Unit, out Knowledge> {
   /** Accepts a unit unless the journal is full. `complete` is called once, when the unit is durable or has failed; it must not throw. */
   readonly append: (unit: Unit, complete: (end: CommitEnd<Knowledge>) => void) => boolean
-  /** Completes when nothing waits and nothing runs. */
+  /** Completes when no unit waits and no commit runs. */
   readonly idle: Effect.Effect<void>
 }
 
@@ -22,7 +21,7 @@ const batchUnits = Metric.histogram("journal_batch_units", {
   description: "Units in one group commit: the commands of one actor that are written together",
   boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 13 })
 })
-/** With the search for those to blame, when it was rejected. */
+/** includes the examination of a rejected commit */
 const commitSeconds = Metric.histogram("journal_commit_seconds", {
   description: "Time of one group commit",
   boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 15 })
@@ -38,11 +37,11 @@ export interface JournalOptions<in out Unit, out Knowledge> {
   readonly maxWeight: number
   /** Weight of a unit, at least 1. */
   readonly weigh: (unit: Unit) => number
-  /** Maximum of waiting units; one more is not accepted. */
+  /** Maximum waiting units; further ones are not accepted. */
   readonly capacity: number
 }
 
-/** Time for accepted units when the scope closes. Longer than a healthy store needs. */
+/** Time for accepted units when the scope closes. Exceeds the needs of a healthy store. */
 export const drainTime = "8 seconds"
 
 interface Waiting<out Unit, in Knowledge> {
@@ -52,13 +51,13 @@ interface Waiting<out Unit, in Knowledge> {
 
 interface Batch<out Unit, in Knowledge> {
   readonly entries: ReadonlyArray<Waiting<Unit, Knowledge>>
-  /** How often it was rejected because a row was held that is none of its units'. */
+  /** Rejections of the batch because of a held row that none of its units names. */
   readonly timesBusy: number
-  /** Divisions that are left of the batch it is a part of, when it was divided for such a row. */
+  /** Divisions left of the original batch, if it was divided because of such a row. */
   readonly divisions?: { left: number }
 }
 
-/** How a batch ended: all of it in one way, or rejected with a verdict for each unit. */
+/** End of a batch: the same for all units, or rejected with a verdict for each. */
 type BatchEnd<Knowledge> =
   | CommitEnd<Knowledge>
   | {
@@ -71,10 +70,10 @@ const committed: BatchEnd<never> = { _tag: "Committed" }
 const fenced: BatchEnd<never> = { _tag: "Fenced" }
 const busy: BatchEnd<never> = { _tag: "Busy" }
 
-/** Tries of a batch that waits for a row of many, such as the sums of a report: the journal waits with it. */
+/** Attempts of a batch that waits for a row shared by many units, such as a report's sum: the journal waits with it. */
 const maxTimesBusy = 5
 
-/** Divisions of such a batch: enough to find one unit of a thousand, few where the row is one of all. */
+/** Maximum divisions of such a batch: enough to isolate one unit of a thousand, few when the row is shared by all. */
 const maxDivisions = 12
 
 /** Makes a journal; closing the scope waits for its last commit. */
@@ -90,7 +89,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
   let waiting: Array<Entry> = []
-  /** What is left of rejected batches, before all that waits. */
+  /** Rest of rejected batches, committed before all waiting units. */
   const ahead: Array<Batch<Unit, Knowledge>> = []
   let isRunning = false
 
@@ -101,7 +100,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     }
     return Effect.matchCause(Effect.suspend(() => options.examine(units, rejected.because)), {
       onSuccess: (verdicts): BatchEnd<Knowledge> => ({ _tag: "Judged", rejected, verdicts }),
-      // nothing was written, and who is to blame is not known
+      // nothing was written, and the culprit is unknown
       onFailure: (cause) => {
         const failure = Exit.findErrorOption(Exit.failCause(cause))
         return failure._tag === "Some" ? failure.value : new StoreUnavailable({ reason: "the store failed" })
@@ -115,14 +114,14 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
       onSuccess: () => Effect.succeed<BatchEnd<Knowledge>>(committed),
       onFailure: (cause): Effect.Effect<BatchEnd<Knowledge>> => {
         const failure = Exit.findErrorOption(Exit.failCause(cause))
-        // a defect of the store says nothing about what it wrote
+        // a defect of the store leaves the outcome unknown
         if (failure._tag === "None") return Effect.succeed(new OutcomeUnknown({ reason: "the commit failed" }))
         return failure.value._tag === "Rejected" ? judge(units, failure.value) : Effect.succeed(failure.value)
       }
     })
   }
 
-  /** Nobody is to blame for a rejection. */
+  /** Handles a rejection without a culprit. */
   const divide = (
     { divisions = { left: maxDivisions }, entries, timesBusy }: Batch<Unit, Knowledge>,
     { because, reason }: Rejected
@@ -132,9 +131,9 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     }
     if (because === "fenced") return completeAll({ _tag: "Fenced" })
     if (because === "busy") {
-      // it was free again by then; or a row that all of them need is held
+      // free again by then, or a row that all units need is held
       if (timesBusy + 1 < maxTimesBusy) return void ahead.push({ entries, timesBusy: timesBusy + 1 })
-      // one of them may need what the store does not look for, such as a key that another transaction has written
+      // one unit may need a row that the examination does not cover, such as a key written by another transaction
       if (divisions.left-- <= 0) {
         return completeAll(new StoreUnavailable({ reason: "another transaction holds a row of many" }))
       }
@@ -180,7 +179,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     return { entries, timesBusy: 0 }
   }
 
-  /** Commits what waits, batch after batch. A loop, since a store in memory may be done before the fork returns. */
+  /** Commits waiting batches one after the other. A loop, since an in-memory store may complete before the fork returns. */
   const run = (): void => {
     for (;;) {
       const batch = ahead.shift() ?? takeBatch()

@@ -5,17 +5,17 @@
 import type { Effect, Tracer } from "effect"
 import type { CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "./Failures.ts"
 
-/** The circumstances of one decision. */
+/** Inputs of a decision. */
 export interface Circumstances<out Knowledge> {
   /** Epoch milliseconds. */
   readonly now: number
-  /** First of at least `idsPerDecision` ids that are free to use. */
+  /** First of at least `idsPerDecision` unused ids. */
   readonly firstId: number
-  /** The store's answers to earlier queries of this decision; absent at first. */
+  /** Results of earlier queries of this decision; absent at first. */
   readonly known: Knowledge | undefined
 }
 
-/** Maximum of ids per decision. */
+/** Maximum ids per decision. */
 export const idsPerDecision = 1024
 
 export type Decision<State, Reply, Error, Change, Query> =
@@ -23,28 +23,28 @@ export type Decision<State, Reply, Error, Change, Query> =
     readonly _tag: "Accept"
     readonly state: State
     readonly reply: Reply
-    /** Null when nothing is to be written; the state then differs at most in cached data. */
+    /** Null when there is nothing to write; the state then differs at most in cached data. */
     readonly change: Change | null
     readonly idsUsed: number
   }
   | { readonly _tag: "Refuse"; readonly error: Error }
   | { readonly _tag: "Missing"; readonly query: Query }
 
-/** A command as a pure function. It may run more than once; its last result counts. */
+/** A command as a pure function. It may run several times; the last result counts. */
 export type Step<State, Reply, Error, Change, Query, Knowledge> = (
   state: State,
   circumstances: Circumstances<Knowledge>
 ) => Decision<State, Reply, Error, Change, Query>
 
-/** The changes of one actor that are committed together. */
+/** Changes of one actor committed together. */
 export interface Unit<out State, out Change> {
   readonly key: number
-  /** The version the unit was decided on; its commit makes it the next one, or fails. */
+  /** Version the unit was decided on; its commit increments it, or fails. */
   readonly version: number
-  /** The state before and after all changes. */
+  /** State before and after all changes. */
   readonly before: State
   readonly after: State
-  /** In the order they were decided. */
+  /** In the order of their decisions. */
   readonly changes: ReadonlyArray<Change>
   /** Spans of its traced commands. */
   readonly spans?: ReadonlyArray<Tracer.AnySpan>
@@ -55,28 +55,28 @@ export interface Loaded<out State> {
   readonly version: number
 }
 
-/** What the store says of one unit of a rejected commit. */
+/** Verdict on one unit of a rejected commit. */
 export type Verdict<Knowledge> =
-  /** Nothing speaks against it: it may be committed again. */
+  /** No objection: it may be committed again. */
   | { readonly _tag: "Sound" }
-  /** It claims what another unit of the batch claims: it may be committed after that one. */
+  /** It claims the same as an earlier unit of the batch: it may be committed after that one. */
   | { readonly _tag: "Later" }
   | Guilt<Knowledge>
 
-/** Why a unit was rejected. */
+/** Reason for the rejection of a unit. */
 type Guilt<Knowledge> =
-  /** Another writer was faster. */
+  /** Another writer committed first. */
   | { readonly _tag: "Fenced" }
-  /** Another transaction holds a row of it. */
+  /** Another transaction holds one of its rows. */
   | { readonly _tag: "Busy" }
-  /** Something it claims to be new exists: for each of its changes what the store says about its claims. */
+  /** A claim of it already exists: the lookup of the claims of each of its changes. */
   | { readonly _tag: "Clash"; readonly known: ReadonlyArray<Knowledge> }
 
-/** How the commit of a unit ended. */
+/** Outcome of the commit of a unit. */
 export type CommitEnd<Knowledge> =
   | { readonly _tag: "Committed" }
   | Guilt<Knowledge>
-  /** The store refuses it for good, and says nothing of why: a defect of what was decided. */
+  /** Permanently refused by the store for no known reason: a defect of the decision. */
   | { readonly _tag: "Impossible"; readonly reason: string }
   | StoreUnavailable
   | OutcomeUnknown
@@ -84,11 +84,11 @@ export type CommitEnd<Knowledge> =
 /** Storage of states. */
 export interface Store<State, Change, Query, Knowledge> {
   /**
-   * The committed state of a key; undefined when there is none. With `fence` the version is raised first: an earlier commit of unknown
-   * outcome has then happened or can no longer happen.
+   * Committed state of a key; undefined when there is none. With `fence` the version is raised first: an earlier commit of unknown outcome has then
+   * either happened or can no longer happen.
    */
   readonly load: (key: number, fence: boolean) => Effect.Effect<Loaded<State> | undefined, StoreUnavailable>
-  /** Answers a query and adds to the knowledge. */
+  /** Answers a query, extending the knowledge. */
   readonly look: (
     state: State,
     query: Query,
@@ -101,6 +101,6 @@ export interface Store<State, Change, Query, Knowledge> {
     units: ReadonlyArray<Unit<State, Change>>,
     because: Rejected["because"]
   ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
-  /** The query about what a change claims to be new. */
+  /** Query for the ids that a change claims to be new. */
   readonly claims: (state: State, change: Change) => Query
 }

@@ -1,9 +1,9 @@
-/** Placement of actors on processes: which keys this one may write, and from when on. */
+/** Placement of actors on processes: the keys that this process may write, and their epochs. */
 import { Context, type Effect, Layer } from "effect"
 
 /**
- * Finishes what the actors of some keys have accepted, and removes them from memory. `meanwhile` is run between two looks at them, with the keys whose
- * actors are not done yet: all others are.
+ * Finishes the accepted commands of the actors of some keys and removes them from memory. `meanwhile` runs between two checks, with the keys whose
+ * actors have not finished.
  */
 export type Release = (
   isReleased: (key: number) => boolean,
@@ -12,21 +12,21 @@ export type Release = (
 
 export class Placement extends Context.Service<Placement, {
   /**
-   * Since when this process owns `key`: a number that is higher each time it becomes the owner of a key, 0 when it is not, not certainly, or when the key
-   * is about to be handed over. A command is accepted only under an epoch.
+   * Epoch of this process's ownership of `key`: higher on each acquisition, 0 when not owned, not certainly owned, or about to be handed over. A
+   * command is accepted only under an epoch.
    */
   readonly epochOf: (key: number) => number
   /**
-   * Whether this process has owned `key` without a gap since that epoch began. Also true while the key is handed over: what was accepted is
-   * still decided. Examined after everything that is waited for, before a decision and before a state is shown.
+   * True when this process has owned `key` without interruption since that epoch began, also during the handover: accepted commands are still
+   * decided. Checked after every wait, before a decision and before a state is shown.
    */
   readonly holds: (key: number, epoch: number) => boolean
-  /** Whether another process may have owned a key before: the first load under an epoch is fenced then. */
+  /** Whether another process may have owned a key before: the first load under an epoch is then fenced. */
   readonly isShared: boolean
-  /** Names what finishes the commands of keys that are handed over. */
+  /** Registers the function that finishes the commands of keys being handed over. */
   readonly onRelease: (release: Release) => void
 }>()("pitboss/engine/Placement") {
-  /** One process that owns every key, always. */
+  /** A single process that always owns every key. */
   static readonly layerHere = Layer.succeed(
     Placement,
     Placement.of({ epochOf: () => 1, holds: () => true, isShared: false, onRelease: () => {} })

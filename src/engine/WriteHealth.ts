@@ -1,21 +1,21 @@
-/** Health of writes: a store with a full or hanging disk, or a lock, may answer every query and take no commit. */
+/** Health of writes: a store with a full or hanging disk, or a lock, may answer all queries and complete no commit. */
 import { type Clock, Effect, Exit } from "effect"
 
-/** Without a further failure for this long, a failed store counts as healthy again: no caller may be left to write. */
+/** Without a further failure for this long, a failed store counts as healthy again: there may be no caller left that writes. */
 const forgottenAfterMs = 10_000
 
 export interface WriteHealth {
-  /** Runs a commit and remembers its outcome. */
+  /** Runs a commit and records its outcome. */
   readonly commit: <A, E extends { readonly _tag: string }>(write: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs a fence, whose success does not prove that commits succeed. */
+  /** Runs a fence; its success does not prove that commits succeed. */
   readonly fence: <A, E extends { readonly _tag: string }>(write: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Milliseconds without a successful write: the age of the oldest running one, or the duration of failures. */
+  /** Milliseconds without a successful write: age of the oldest running one, or the duration of failures. */
   readonly stalledMs: () => number
 }
 
-/** `clock`: a monotonic one. */
+/** `clock` must be monotonic. */
 export const make = (clock: Clock.Clock): WriteHealth => {
-  /** Running writes, the oldest first. */
+  /** Running writes, oldest first. */
   const running = new Set<{ readonly since: number }>()
   let failing: { readonly since: number; readonly until: number } | undefined
 

@@ -6,17 +6,17 @@ interface Waiting<Item, A, E> {
 }
 
 export interface Batches<Item, A, E> {
-  /** Puts an item into the next batch at once; the effect waits for its outcome. */
+  /** Adds an item to the next batch at once; the effect waits for its outcome. */
   readonly put: (item: Item) => Effect.Effect<A, E>
-  /** As `put`, without a fiber: `done` is called once, later. */
+  /** Like `put`, without a fiber: `done` is called once, later. */
   readonly post: (item: Item, done: (exit: Exit.Exit<A, E>) => void) => void
-  /** Items that wait for the next batch. */
+  /** Number of items waiting for the next batch. */
   readonly waiting: () => number
 }
 
 /**
- * Handles items with one statement for all that came while the last one was under way: one batch at a time, of `maxBatch` items at most.
- * `run` gives the outcome of each item; its defect is the outcome of all of them. The caller bounds how many wait.
+ * Batches items that arrive while a statement runs into the next one: one batch at a time, of at most `maxBatch` items. `run` returns the outcome of
+ * each item; its defect is the outcome of all. The caller bounds the number waiting.
  */
 export const makeBatches = <Item, A, E>(
   maxBatch: number,
@@ -26,7 +26,7 @@ export const makeBatches = <Item, A, E>(
     let waiting: Array<Waiting<Item, A, E>> = []
     let isRunning = false
 
-    /** What goes on with an outcome runs in here: its defect must not keep the others from theirs. */
+    /** Callbacks run in here: a defect of one must not affect the others. */
     const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
       let exit: Exit.Exit<A, E> | undefined
       try {

@@ -1,13 +1,13 @@
-/** Rows of bonuses: the catalogue's with their currency, the players' with their owners. */
+/** Rows of bonuses: the catalogue's with their currency, players' with their owner. */
 import { Schema } from "effect"
 import { PlayerBonus } from "../domain/bonus/Bonus.ts"
 import { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
 import { columnsOf } from "./Rows.ts"
 
-/** The columns of `bonuses b JOIN operators o` of {@link CatalogueBonus}. */
+/** Columns of {@link CatalogueBonus} from `bonuses b JOIN operators o`. */
 export const catalogueColumns = columnsOf(CatalogueBonus, "b", { isActive: "b.active", currency: "o.currency" })
 
-/** A catalogue entry as operators see it (SPEC section 2.8). */
+/** Catalogue entry as operators see it (SPEC section 2.8). */
 export const catalogueFields = (bonus: CatalogueBonus) => ({
   id: bonus.id,
   name: bonus.name,
@@ -22,15 +22,15 @@ export const catalogueFields = (bonus: CatalogueBonus) => ({
   is_active: bonus.isActive
 })
 
-/** Columns of `player_bonuses` whose names are not those of the fields. */
+/** Columns of `player_bonuses` named differently from the fields. */
 export const playerBonusNames = { late: "b.late_amount", restored: "b.restored_amount" }
 
 export const PlayerBonusRow = Schema.Struct({ playerId: Schema.Number, currency: Schema.String, ...PlayerBonus.fields })
 
-/** The columns of `player_bonuses b JOIN players p` of {@link PlayerBonusRow}. */
+/** Columns of {@link PlayerBonusRow} from `player_bonuses b JOIN players p`. */
 export const playerBonusColumns = columnsOf(PlayerBonusRow, "b", { ...playerBonusNames, currency: "p.currency" })
 
-/** A player's bonus with its owner and the owner's currency. */
+/** Player's bonus with its owner and the owner's currency. */
 export interface OwnedBonus {
   readonly playerId: number
   readonly currency: string

@@ -1,12 +1,12 @@
-/** Statements that read by an index whatever the planner believes. */
+/** Statements forced to use an index. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../platform/InTransaction.ts"
 
 /**
- * Runs statements, in a transaction, without reading any table from front to back. The planner judges a block range index by how the values
- * lie in the table, which says nothing of one with Bloom filters: for ids that lie anyhow it expects to read everything. And its statistics
- * may be of yesterday, where the newest rows are looked for.
+ * Runs statements in a transaction with sequential scans disabled. The planner rates a block range index (BRIN) by the correlation of values with
+ * their position, which is meaningless for one with Bloom filters: for uncorrelated ids it expects to read the whole table. Its statistics may also
+ * be out of date for the newest rows.
  */
 export const makeByIndex = Effect.map(
   SqlClient.SqlClient,

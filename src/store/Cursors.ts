@@ -1,30 +1,27 @@
-/**
- * Lists that are read by cursor, part after part: nothing is counted, and what is added meanwhile moves nothing. A list has positions of one
- * form; callers get them as texts and hand them back.
- */
+/** Cursor pagination: no counting, and stable under concurrent inserts. Each list has positions of one form, encoded as opaque text for callers. */
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { toDate } from "../platform/Time.ts"
 
-/** Which part of a list. */
+/** Requested part of a list. */
 export interface PartQuery {
   /** 1 to 100. */
   readonly limit: number
-  /** Absent or empty: the beginning. */
+  /** Absent or empty for the beginning. */
   readonly cursor?: string | undefined
 }
 
-/** A part of a list, and the cursor to go on with: null at the end. It may be short, even empty, where there is more. */
+/** Part of a list and the cursor of the next one; null at the end. A part may be short, even empty, before the end. */
 export interface Part<out A> {
   readonly items: ReadonlyArray<A>
   readonly next: string | null
 }
 
-/** The moment of a position, epoch milliseconds up to the year 9999: a cursor that somebody made up is refused, and asks the database nothing. */
+/** Instant of a position, epoch milliseconds up to the year 9999: a forged cursor is refused without a query. */
 export const moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }))
 
-/** A position in a list that goes by time (epoch milliseconds) and then by id. */
+/** Position in a list ordered by time (epoch milliseconds), then id. */
 export interface TimedPosition {
   readonly at: number
   readonly id: number
@@ -32,7 +29,7 @@ export interface TimedPosition {
 
 const invalid = refuseFields({ cursor: ["must be a next_cursor of this list"] })
 
-/** Cursors of a list, of how it writes down a position and reads it again: undefined where the text is none. */
+/** Cursor codec of a list: encodes a position and decodes it; undefined for invalid text. */
 const cursorsOf = <Position>(
   write: (position: Position) => string,
   parse: (text: string) => Position | undefined
@@ -43,7 +40,7 @@ const cursorsOf = <Position>(
     const position = parse(cursor)
     return position === undefined ? Effect.fail(invalid) : Effect.succeed(position)
   },
-  /** The part of rows of which one more than `limit` was read. `rest`: where to go on when there are fewer and yet there may be more. */
+  /** Part made of up to `limit` + 1 rows. `rest`: where to continue when there are fewer rows but possibly more to come. */
   part: <Row>(
     rows: ReadonlyArray<Row>,
     limit: number,
@@ -62,13 +59,13 @@ const numbersIn = (base: number, form: RegExp) =>
     (text) => form.test(text) ? Number.parseInt(text, base) : undefined
   )
 
-/** Positions that are one number: an id, the number of an entry. */
+/** Cursors of a single number: an id, or the sequence number of an entry. */
 export const numberCursors = numbersIn(36, /^[0-9a-z]{1,10}$/)
 
-/** Positions that are ids as staff read and type them. */
+/** Cursors that are ids as staff read and type them. */
 export const idCursors = numbersIn(10, /^[1-9]\d{0,14}$/)
 
-/** Positions by time and id. */
+/** Cursors of time and id. */
 export const timedCursors = cursorsOf<TimedPosition>(
   ({ at, id }) => `${at.toString(36)}-${id.toString(36)}`,
   (text) => {
@@ -77,7 +74,7 @@ export const timedCursors = cursorsOf<TimedPosition>(
   }
 )
 
-/** Positions of any other shape: base64url of their JSON. */
+/** Cursors of any other shape: base64url of their JSON. */
 export const cursorsOfShape = <
   S extends Schema.Constraint & { readonly DecodingServices: never; readonly EncodingServices: never }
 >(Position: S) => {
@@ -90,13 +87,13 @@ export const cursorsOfShape = <
   )
 }
 
-/** The items of a part as something else. */
+/** Maps the items of a part. */
 export const mapPart = <A, B>({ items, next }: Part<A>, toItem: (item: A) => B): Part<B> => ({
   items: items.map(toItem),
   next
 })
 
-/** The condition that rows of a list, newest first, come behind a position; none at its beginning. */
+/** Condition for rows after a position in a list ordered newest first; none at its beginning. */
 export const behind = (
   sql: SqlClient.SqlClient,
   position: TimedPosition | undefined,

@@ -1,4 +1,4 @@
-/** Commands that services give to a player from inside, done by the node that owns the player. */
+/** Internal commands of services to a player, run on the node that owns the player. */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type Call, Forwarder, notMine, type Open } from "../cluster/Forwarder.ts"
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
@@ -6,12 +6,12 @@ import { elsewhereOf } from "./PlayerActors.ts"
 
 const door = "errand"
 
-/** A job sends many of them, and may wait. */
+/** Sent in numbers by background jobs, which may wait. */
 const timeoutMs = 10_000
 
 const isCode = (code: string): code is RefusalCode => Object.hasOwn(statusByCode, code)
 
-/** A refusal on its way between nodes. */
+/** Refusal as sent between nodes. */
 const SentRefusal = Schema.fromJsonString(Schema.Struct({
   code: Schema.String,
   message: Schema.String,
@@ -20,15 +20,15 @@ const SentRefusal = Schema.fromJsonString(Schema.Struct({
 const readRefusal = Schema.decodeUnknownEffect(SentRefusal)
 
 export interface Errand<Payload> {
-  /** The same on every node, for as long as two versions may run side by side. */
+  /** Stable across versions that may run side by side. */
   readonly name: string
   readonly payload: Schema.Codec<Payload, unknown>
-  /** Does it for a player of this node. Harmless when it is done twice. */
+  /** Runs the command for a player of this node; must be idempotent. */
   readonly run: (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
 }
 
 export class Errands extends Context.Service<Errands, {
-  /** Names an errand, at the start of every node, and gives what runs it wherever its player is. */
+  /** Registers an errand at the start of every node; returns the function that runs it on the player's node. */
   readonly define: <Payload>(
     errand: Errand<Payload>
   ) => (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
@@ -43,7 +43,7 @@ export class Errands extends Context.Service<Errands, {
       const open: Open = ({ body, head }, done) => {
         const [name = "", player = ""] = head.split(" ")
         const run = errands.get(name)
-        // another version's: who sends it tries again, and meets a node that knows it
+        // unknown to this version: the sender retries until it reaches a node that knows it
         if (run === undefined) return done({ status: 404, head: "", body: "" })
         fork(run(Number(player), body)).addObserver((exit) => {
           if (Exit.isSuccess(exit)) return done({ status: 200, head: "", body: "" })

@@ -1,6 +1,6 @@
 /**
- * Personal data in webhook events: left out where an event is stored, put back from the player or the payment when it is sent. What is
- * left out never changes after the event, so that every attempt sends the same.
+ * Personal data in webhook events: removed before an event is stored, restored from the player or the payment when it is sent. The removed fields are
+ * immutable after the event, so that every attempt sends the same.
  */
 
 interface Data {
@@ -9,13 +9,13 @@ interface Data {
 
 const isRecord = (value: unknown): value is Data => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Fields that are left out, by the part of the event that has them. */
+/** Removed fields by part of the event. */
 const personal: ReadonlyArray<readonly [part: string, fields: ReadonlyArray<string>]> = [
   ["player", ["personal_id", "document_number"]],
   ["payment", ["info"]]
 ]
 
-/** Sets those of the personal fields that the data has. */
+/** Replaces those personal fields that are present. */
 const withFields = (data: Data, valueOf: (part: string, field: string, value: unknown) => unknown): Data => {
   let changed = data
   for (const [part, fields] of personal) {
@@ -31,10 +31,10 @@ const withFields = (data: Data, valueOf: (part: string, field: string, value: un
   return changed
 }
 
-/** The data of an event as it is stored. */
+/** Event data as stored. */
 export const withoutPersonal = (data: Data): Data => withFields(data, () => null)
 
-/** The data of an event as it is sent. What the event has in clear, from before, stays. */
+/** Event data as sent. Personal data stored in clear by earlier versions is kept. */
 export const withPersonal = (
   data: Data,
   found: { readonly player: Data; readonly payment: Data }

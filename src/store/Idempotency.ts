@@ -11,7 +11,7 @@ import { makeBatches } from "./Batches.ts"
 import { orTryAgain, rowsOf } from "./Rows.ts"
 import { makeRefusalBudget } from "./RefusalBudget.ts"
 
-/** How long a first answer is given again. */
+/** Retention of a stored answer. */
 const keptMs = 24 * 60 * 60_000
 
 const maxRunning = 20_000
@@ -29,15 +29,15 @@ const unreadable = refuse(
 )
 const tooMany = refuse("TRY_AGAIN", "Too many requests are running. Send the same request again.")
 
-/** An answer of a handler. `code` is that of its refusal, undefined when it is none. */
+/** Answer of a handler. `code` is the code of its refusal, undefined on success. */
 export interface Answer {
   readonly status: number
   readonly code: RefusalCode | undefined
-  /** The JSON text of the body. */
+  /** JSON text of the body. */
   readonly body: string
 }
 
-/** What came of a keyed request: the handler's own answer, or the stored one of an earlier request. */
+/** Outcome of a keyed request: the handler's own answer, or the stored one of an earlier request. */
 export type Guarded<A> =
   | { readonly _tag: "Answered"; readonly answer: A }
   | { readonly _tag: "Replayed"; readonly reply: StoredReply }
@@ -46,13 +46,13 @@ export type GuardRefusal = Refusal<
   "IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_IN_PROGRESS" | "INVALID_REQUEST" | "TRY_AGAIN"
 >
 
-/** What is stored under a key. The body is sealed where it holds a secret. */
+/** Stored answer. The body is sealed when it holds a secret. */
 export interface Kept extends Omit<StoredReply, "body"> {
   readonly body: string | null
   readonly sealed: Uint8Array | null
 }
 
-/** Answers that say nothing lasting about the request: the caller may mend the reason and send it again under its key. */
+/** False for transient answers: the caller may remove the cause and retry under the same key. */
 const isKept = ({ code, status }: Answer): boolean =>
   status >= 200 && status < 500 && status !== 401 && status !== 403 && status !== 429 &&
   code !== "IDEMPOTENCY_IN_PROGRESS"
@@ -71,7 +71,7 @@ type Named = Pick<IdempotencyClaim, "scope" | "key">
 
 const nameOf = ({ key, scope }: Named): string => `${scope}\n${key}`
 
-/** Bound on keys that one statement looks up. */
+/** Maximum keys per lookup statement. */
 const maxFound = 500
 
 const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: ReadonlyArray<Named>) {
@@ -88,14 +88,14 @@ const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: Rea
 /** Stored answers, each unique under its scope and key. */
 export class StoredReplies extends Context.Service<StoredReplies, {
   readonly find: (named: Named) => Effect.Effect<Kept | undefined, SqlError.SqlError>
-  /** Inserts an answer, in the transaction that is open if there is one; false when the key has one. */
+  /** Inserts an answer, in the open transaction if there is one; false when the key already has one. */
   readonly insert: (kept: Kept) => Effect.Effect<boolean, SqlError.SqlError>
-  /** Removes the answer under a key that was stored at `until` or before. */
+  /** Removes the answer under a key if stored at or before `until`. */
   readonly remove: (
     named: Named,
     until: number
   ) => Effect.Effect<void, SqlError.SqlError>
-  /** Removes answers that were stored at `until` or before, a number of them at most; gives how many. */
+  /** Removes at most `maximum` answers stored at or before `until`; returns the number removed. */
   readonly prune: (until: number, maximum: number) => Effect.Effect<number, SqlError.SqlError>
 }>()("pitboss/store/StoredReplies") {
   static readonly layer = Layer.effect(
@@ -104,7 +104,7 @@ export class StoredReplies extends Context.Service<StoredReplies, {
       const sql = yield* SqlClient.SqlClient
       const serving = yield* ServingClient
 
-      // every keyed request asks before it runs: one statement for all that ask meanwhile
+      // looked up before every keyed request: batched into one statement
       const finds = yield* makeBatches<Named, Kept | undefined, SqlError.SqlError>(
         maxFound,
         (named) =>
@@ -142,37 +142,35 @@ export class StoredReplies extends Context.Service<StoredReplies, {
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** Replies removed in one run, at most. */
+/** Maximum replies removed per run. */
 const maxPruned = 10_000
 
 /**
- * Requests that run once (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint.
+ * Idempotent requests (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint.
  *
- * A service whose effect is a transaction of its own inserts the answer with `insert` in that transaction; one whose effect
- * is an actor's commit hands the reply to the actor. Then effect and answer are kept together or not at all, and
- * `noteStored` spares `guard` the attempt to store it again. Whatever was not stored that way, refusals above all, `guard`
- * stores afterwards; refusals only as far as their scope's budget goes. One that is not stored is decided anew when it is sent again,
- * which repeats nothing: a refusal moved nothing.
+ * A service with a transaction of its own stores the answer by `insert` within it; one that acts through an actor passes the reply to the actor's
+ * commit. Effect and answer are then stored atomically, and `noteStored` tells `guard` not to store it again. Other answers, above all refusals, are
+ * stored by `guard` afterwards; refusals only within their scope's budget. An answer not stored is decided again on a retry, which is safe: a refusal
+ * changed nothing.
  */
 export class Idempotency extends Context.Service<Idempotency, {
   /**
-   * Runs a request unless its key has an answer. Not to be interrupted once `run` has begun; the caller sees to that.
-   * When `run` finds at its commit that another process was faster, it answers IDEMPOTENCY_IN_PROGRESS, and the other's
-   * answer is given.
+   * Runs a request unless its key has an answer. The caller must make it uninterruptible once `run` has begun. When `run` finds at its commit that
+   * another process was faster, it answers IDEMPOTENCY_IN_PROGRESS, and the other's answer is returned.
    */
   readonly guard: <A extends Answer, E, R>(
     claim: IdempotencyClaim,
     run: Effect.Effect<A, E, R>,
-    /** Bytes of refusals that are kept for a scope in a minute. */
+    /** Maximum bytes of refusals stored per scope and minute. */
     refusalBytesPerMinute?: number
   ) => Effect.Effect<Guarded<A>, E | GuardRefusal, R>
-  /** Stores an answer in the transaction that is open; fails when the key has one. */
+  /** Stores an answer in the open transaction; fails when the key already has one. */
   readonly insert: (
     reply: StoredReply
   ) => Effect.Effect<void, Refusal<"IDEMPOTENCY_IN_PROGRESS"> | SqlError.SqlError>
-  /** Says that the answer to a claim was committed with its effect. */
+  /** Records that the answer to a claim was committed with its effect. */
   readonly noteStored: (claim: IdempotencyClaim) => void
-  /** Removes replies that are past their 24 hours: a bounded number at a time, `hasMore` when the bound was met. */
+  /** Removes replies older than 24 hours: a bounded number per call, `hasMore` when the bound was reached. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/store/Idempotency") {
   static readonly layerWithoutRepository = Layer.effect(
@@ -182,12 +180,12 @@ export class Idempotency extends Context.Service<Idempotency, {
       const secrets = yield* Secrets
       const personal = yield* PersonalData
 
-      /** Fingerprints of what runs, by scope and key. */
+      /** Fingerprints of running requests, by scope and key. */
       const running = new Map<string, Uint8Array>()
       const stored = new WeakSet<IdempotencyClaim>()
       const refusals = makeRefusalBudget()
 
-      /** The answer under a key that is still given. An older one is removed, so that the key is free again. */
+      /** Stored answer under a key. An expired one is removed, so that the key is free again. */
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
         const kept = yield* replies.find({ key, scope })
         if (kept === undefined) return undefined
@@ -197,7 +195,7 @@ export class Idempotency extends Context.Service<Idempotency, {
         return undefined
       }, orTryAgain)
 
-      /** What a stored answer means for a request that comes with its key. */
+      /** Response to a request whose key has a stored answer. */
       const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: Kept) {
         if (!isSame(personal.fingerprint(claim.fingerprint), personal.fingerprint(kept.fingerprint))) {
           return yield* Effect.fail(reused)
@@ -226,7 +224,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       const insert = (reply: StoredReply) =>
         Effect.flatMap(write(reply), (isNew) => isNew ? Effect.void : Effect.fail(inProgress))
 
-      /** Keeps an answer that was not kept with its effect; gives another's that was faster with a refusal. */
+      /** Stores an answer not stored with its effect; a refusal is replaced by the stored answer of a faster request. */
       const settle = Effect.fnUntraced(function*<A extends Answer>(
         claim: IdempotencyClaim,
         answer: A,
@@ -235,7 +233,7 @@ export class Idempotency extends Context.Service<Idempotency, {
         const answered: Guarded<A> = { _tag: "Answered", answer }
         if (stored.has(claim)) return answered
         if (!isKept(answer)) {
-          // Another request may hold the key, or our own commit may have come through with an unknown outcome.
+          // Another request may hold the key, or the own commit may have succeeded with an unknown outcome.
           const isUnsure = answer.status >= 500 || answer.code === "IDEMPOTENCY_IN_PROGRESS"
           const earlier = isUnsure ? yield* find(claim) : undefined
           return earlier === undefined ? answered : yield* replay(claim, earlier)
@@ -269,7 +267,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           if (earlier !== undefined) return yield* replay(claim, earlier)
           const answer = yield* run
           return yield* settle(claim, answer, refusalBytesPerMinute).pipe(
-            // The answer stands, though a retry may not find it.
+            // The answer is returned even though a retry may not find it.
             Effect.catch((error) =>
               error._tag === "SqlError" || error.code === "TRY_AGAIN"
                 ? Effect.as(

@@ -1,6 +1,6 @@
 /** Matching of two records to one person (SPEC section 3.5). Pure. */
 
-/** What a person is known by. Absent and null mean unknown. */
+/** Identifying facts of a person. Absent and null mean unknown. */
 export interface Identity {
   readonly firstName: string
   readonly lastName: string
@@ -10,13 +10,13 @@ export interface Identity {
   readonly documentNumber: string | null
 }
 
-/** A number without what people put between its characters, in any case. */
+/** Normalises a document number: no separators, case-insensitive. */
 export const comparableNumber = (text: string | null): string | null => {
   const comparable = text?.normalize("NFKC").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase() ?? ""
   return comparable === "" ? null : comparable
 }
 
-/** A name without its marks, spaces and signs: "O'Connor-Müller " is "OCONNORMULLER". */
+/** Normalises a name without diacritics, spaces and punctuation: "O'Connor-Müller " is "OCONNORMULLER". */
 export const comparableName = (text: string): string =>
   text.normalize("NFKD").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase()
 
@@ -25,7 +25,7 @@ const sameNumber = (one: string | null, other: string | null): boolean => {
   return comparable !== null && comparable === comparableNumber(other)
 }
 
-/** True when personal id, document number, or names with birth date agree. */
+/** True when the personal id, the document number, or names with birth date match. */
 export const isSamePerson = (one: Identity, other: Identity): boolean =>
   sameNumber(one.personalId, other.personalId) ||
   sameNumber(one.documentNumber, other.documentNumber) ||

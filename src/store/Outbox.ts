@@ -1,4 +1,4 @@
-/** Outbox of events that no player's commit writes. */
+/** Outbox of events not written by a player's commit. */
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Event } from "../domain/Change.ts"
@@ -8,19 +8,16 @@ import { rowsOf } from "./Rows.ts"
 const written = rowsOf(Schema.Struct({ one: Schema.Number }))
 
 /**
- * Where events are written by who does not act through a player's actor, and how who sends them learns that there are new ones.
+ * Writes events outside of player actors, and notifies their senders of new ones.
  *
  *     yield* inTransaction(sql)(Effect.andThen(raiseAlert, outbox.insert(event)))
  */
 export class Outbox extends Context.Service<Outbox, {
-  /**
-   * Writes an event in the transaction that is open: it is kept with what it tells of, or not at all. The player's short form is
-   * added here. Tells the listeners after the commit.
-   */
+  /** Inserts an event in the open transaction, atomically with its cause. Adds the player summary. Notifies listeners after the commit. */
   readonly insert: (event: Event) => Effect.Effect<void, SqlError.SqlError>
-  /** Says that events, or deliveries that are due, have been committed. */
+  /** Notifies listeners that events, or due deliveries, have been committed. */
   readonly announce: () => void
-  /** Hears of it until the scope closes. A listener must be quick and must not throw. */
+  /** Subscribes until the scope closes. A listener must be fast and must not throw. */
   readonly listen: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }>()("pitboss/store/Outbox") {
   static readonly layer = Layer.effect(

@@ -7,10 +7,10 @@ import { openDetails } from "./SealedFields.ts"
 
 export const PaymentRow = Schema.Struct({ ...Payment.fields, detailsSealed: Schema.NullOr(Schema.Uint8Array) })
 
-/** The columns of `payment_requests` of {@link PaymentRow}. */
+/** Columns of {@link PaymentRow} from `payment_requests`. */
 export const paymentColumns = columnsOf(PaymentRow)
 
-/** Payments from their rows, with the details that are stored sealed. */
+/** Decodes payments from rows, decrypting their details. */
 export const toPayments = (
   personal: PersonalData["Service"],
   rows: ReadonlyArray<typeof PaymentRow.Type>

@@ -1,4 +1,4 @@
-/** Actors of players: every change of a player's money, limits or rights goes through one. */
+/** Actors of players: the single way to change a player's money, limits or rights. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"
@@ -12,19 +12,19 @@ import type { EngineFailure } from "../engine/Failures.ts"
 import type { Store } from "../engine/Machine.ts"
 import { makePlayerStore } from "./internal/PlayerStore.ts"
 
-/** What may be refused on the way to a player, whatever is asked of it. */
+/** Refusals of any command to a player. */
 export type ActorRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
 
 /**
- * The refusal of a node that does not own the player: nothing was done. Requests and errands that meet it are sent to the owner; who cannot
- * be, is asked to try again.
+ * Refusal by a node that does not own the player: nothing was done. Requests and errands are forwarded to the owner; a caller that cannot be
+ * forwarded is asked to retry.
  */
 interface Elsewhere extends Refusal<"TRY_AGAIN"> {
-  /** The player's id. */
+  /** Id of the player. */
   readonly elsewhere: number
 }
 
-/** The player that another node owns, where that is why something was refused. */
+/** The player owned by another node, if that caused the failure. */
 export const elsewhereOf = (error: unknown): number | undefined =>
   typeof error === "object" && error !== null && "elsewhere" in error && typeof error.elsewhere === "number"
     ? error.elsewhere
@@ -34,7 +34,7 @@ const notFound = refuse("NOT_FOUND", "There is no such player.")
 
 const tryAgain = (message: string) => refuse("TRY_AGAIN", message, { retry: "same_request" })
 
-/** What an engine failure says to the caller. All but an unknown player are passing, and safe to retry with the same request. */
+/** Refusal of an engine failure. All but an unknown player are transient, and safe to retry with the same request. */
 const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
   switch (failure._tag) {
     case "NoSuchActor":
@@ -59,7 +59,7 @@ const isEngineFailure = (error: { readonly _tag: string }): error is EngineFailu
 const refusingFor = (playerId: number) => <Error extends Refusal>(error: Error | EngineFailure): Error | ActorRefusal =>
   isEngineFailure(error) ? toRefusal(error, playerId) : error
 
-/** The step for a player of this operator; any other is not found. */
+/** Restricts a step to players of this operator; others are not found. */
 const checked = <Reply, Error extends Refusal>(
   operatorId: number | null,
   step: Step<Reply, Error>
@@ -69,8 +69,8 @@ const checked = <Reply, Error extends Refusal>(
 
 export class PlayerActors extends Context.Service<PlayerActors, {
   /**
-   * Runs a rule as the only writer of a player, and answers when what it wrote is durable. `operatorId` null skips the check
-   * that the player is this operator's: for providers and staff, who are checked otherwise.
+   * Runs a rule as the single writer of a player; answers when its changes are durable. A null `operatorId` skips the check of the player's operator:
+   * for providers and staff, who are authorised separately.
    */
   readonly ask: <Reply, Error extends Refusal>(
     operatorId: number | null,
@@ -78,8 +78,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
     step: Step<Reply, Error>
   ) => Effect.Effect<Reply, Error | ActorRefusal>
   /**
-   * As `ask`, without a fiber: `done` is called once with the answer, at the latest after the commit, perhaps before `post` returns. A command
-   * that was accepted is not taken back when its caller goes away. It has no span: where commands are traced, `ask`.
+   * Like `ask`, without a fiber: `done` is called once with the answer, at the latest after the commit, possibly before `post` returns. An accepted
+   * command is not cancelled when its caller disconnects. Not traced: with tracing, use `ask`.
    */
   readonly post: <Reply, Error extends Refusal>(
     operatorId: number | null,
@@ -87,18 +87,18 @@ export class PlayerActors extends Context.Service<PlayerActors, {
     step: Step<Reply, Error>,
     done: (exit: Exit.Exit<Reply, Error | ActorRefusal>) => void
   ) => void
-  /** As `read`, synchronously; undefined where something has to be waited for, or refused. */
+  /** Like `read`, synchronously; undefined when it would have to wait, or be refused. */
   readonly peek: (operatorId: number | null, playerId: number) => Player | undefined
-  /** The committed state of a player. What time has brought to the player's bonuses is written down first. */
+  /** Committed state of a player. Due changes of the player's bonuses are written first. */
   readonly read: (operatorId: number | null, playerId: number) => Effect.Effect<Player, ActorRefusal>
-  /** Has a player in memory read again before anything more is decided, where what is remembered is as said. */
+  /** Reloads a player in memory before the next decision, when the state is stale. */
   readonly renew: (playerId: number, isStale: (player: Player) => boolean) => void
-  /** How many players are in memory. */
+  /** Number of players in memory. */
   readonly resident: () => number
-  /** For how long nothing of any player could be written, in milliseconds; 0 when the last commit went well. */
+  /** Milliseconds without a successful commit; 0 when the last one succeeded. */
   readonly writesStalledMs: () => number
 }>()("pitboss/store/PlayerActors") {
-  /** Over any store; `layer` is the one over PostgreSQL. */
+  /** Over any store; `layer` uses PostgreSQL. */
   static readonly layerOver = <E, R>(
     makeStore: Effect.Effect<Store<Player, Change, Query, Knowledge>, E, R>,
     options: Partial<Omit<Actors.ActorsOptions<Player, Change, Query, Knowledge>, "store">> = {}

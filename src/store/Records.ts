@@ -1,6 +1,6 @@
 /**
- * Tables whose rows are records of one declared shape, in the names and the form of the wire: the fields of the shape are the columns, an
- * instant is ISO text. Selecting, inserting and updating derive from the shape, so that a field is written down once.
+ * Tables whose rows are records of one declared shape, with the names and encoding of the wire: the fields of the shape are the columns, an instant
+ * is ISO text. Select, insert and update derive from the shape, so that a field is declared once.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -8,17 +8,17 @@ import { iso } from "../platform/Time.ts"
 import { offsetOf, oneOf, type Page, type PageQuery, rowsOf } from "./Rows.ts"
 
 interface Options {
-  /** Columns whose name is not the field's. */
+  /** Columns named differently from the field. */
   readonly columns?: { readonly [field: string]: string }
-  /** Expressions that read columns which the driver does not give in the field's form, or whose name is not plain. */
+  /** Select expressions of columns whose driver value is not in the field's form, or whose name is not plain. */
   readonly reads?: { readonly [field: string]: string }
-  /** Expressions of fields that no column holds: never written. */
+  /** Expressions of fields without a column: never written. */
   readonly computed?: { readonly [field: string]: string }
-  /** What is selected from, instead of the table alone. */
+  /** FROM clause, if more than the table. */
   readonly from?: string
 }
 
-/** The value of a column as it is bound: an object as JSON, an array as an array (no `jsonb` column of a record holds one). */
+/** Bound value of a column: an object as JSON, an array as an array (no `jsonb` column of a record holds one). */
 const bound = (value: unknown): unknown =>
   value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Uint8Array)
     ? JSON.stringify(value)
@@ -32,8 +32,8 @@ const read = (row: object): object =>
   )
 
 /**
- * The records of a table. `bonuses.find(sql\`id = ${id} FOR UPDATE\`)` gives one of them, `insert` and `update` write one; columns that no
- * field shows (a sealed secret) are handed over beside it. A row of another shape is a defect: the migrations say what it is.
+ * Record access of a table. `bonuses.find(sql\`id = ${id} FOR UPDATE\`)` returns one record, `insert` and `update` write one; columns without a field
+ * (a sealed secret) are passed in addition. A row of another shape is a defect: the migrations define it.
  */
 export const recordsOf = <Fields extends Schema.Struct.Fields>(
   table: string,
@@ -61,11 +61,11 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
         (rows) => Effect.orDie(decode(rows.map(read)))
       )
     return {
-      /** The records under a condition, which may end in an order and a lock. */
+      /** Records under a condition, which may end in an order and a lock. */
       all,
-      /** The first of {@link all}. */
+      /** First record of {@link all}. */
       find: (condition: Statement.Fragment) => oneOf(all(condition)),
-      /** A page of those that meet all conditions, in an order, with how many there are. */
+      /** Page of the records that meet all conditions, in an order, with their total number. */
       page: (conditions: ReadonlyArray<Statement.Fragment>, order: Statement.Fragment, query: PageQuery) => {
         const where = conditions.length === 0 ? sql`true` : sql.and(conditions)
         return Effect.map(
@@ -78,7 +78,7 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
       },
       insert: (record: Item, more: object = {}): Effect.Effect<void, SqlError.SqlError> =>
         Effect.asVoid(sql`INSERT INTO ${sql(table)} ${sql.insert(rowOf(record, more))}`),
-      /** Writes those fields that differ. */
+      /** Writes the fields that differ. */
       update: (before: Item & { readonly id: number }, after: Item, more: object = {}) => {
         const was: { readonly [field: string]: unknown } = before
         const different = Object.entries(after).filter(([field, value]) =>
@@ -92,7 +92,7 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
     }
   })
 
-/** A condition for each column of which a value is asked for; those that are undefined ask for any. */
+/** Conditions for the columns with a requested value; undefined values are not filtered. */
 export const equalTo = (
   sql: SqlClient.SqlClient,
   values: { readonly [column: string]: string | number | boolean | undefined }

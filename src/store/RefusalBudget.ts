@@ -1,11 +1,11 @@
-/** Budget of stored refusals per scope, in bytes: fresh idempotency keys with invalid requests cannot fill the table. */
+/** Budget of stored refusals per scope, in bytes: invalid requests with new idempotency keys cannot fill the table. */
 
-/** The largest refusal that is stored. */
+/** Largest refusal stored. */
 const maxRefusalBytes = 16 * 1024
 
 const windowMs = 60_000
 
-/** Scopes counted at a time. One that is dropped for lack of room starts anew. */
+/** Maximum scopes tracked. One evicted for lack of room starts anew. */
 const maxScopes = 10_000
 
 interface Window {
@@ -14,7 +14,7 @@ interface Window {
 }
 
 export interface RefusalBudget {
-  /** Whether a refusal of so many bytes may still be stored in this minute, which then counts. `now` in epoch milliseconds. */
+  /** True, and counted, when a refusal of `bytes` may still be stored in this minute. `now` in epoch milliseconds. */
   readonly take: (scope: string, bytes: number, bytesPerMinute: number, now: number) => boolean
 }
 
@@ -23,7 +23,7 @@ export const makeRefusalBudget = (): RefusalBudget => {
 
   const windowOf = (scope: string, now: number): Window => {
     const known = windows.get(scope)
-    // a clock that was set back ends a window as well
+    // a clock set back also ends a window
     if (known !== undefined && known.startedAt <= now && now < known.startedAt + windowMs) return known
     windows.delete(scope)
     for (const first of windows.keys()) {

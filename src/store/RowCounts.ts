@@ -1,6 +1,4 @@
-/**
- * Maintained row counts of lists, by day and filter (migration `reading_at_size`), so that a page does not count a million rows.
- */
+/** Maintained row counts of lists, by day and filter (migration `reading_at_size`), so that a page does not count a million rows. */
 import { Effect, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { toDate, utcDay } from "../platform/Time.ts"
@@ -8,13 +6,13 @@ import { rowsOf } from "./Rows.ts"
 
 const dayMs = 86_400_000
 
-/** So many changes are added up with every count; when there are more, they are folded. */
+/** Maximum changes summed on each count; above it they are folded. */
 const maxLoose = 2000
 
 const totals = rowsOf(Schema.Struct({ total: Schema.Number, loose: Schema.Number }))
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
-/** The rows that are counted. Instants are epoch milliseconds, both included; absent means any. */
+/** Filters of a count. Instants are epoch milliseconds, inclusive; absent means any. */
 export interface CountFilters<Group extends string> {
   readonly operatorId: number | undefined
   readonly groups: { readonly [Name in Group]?: string | undefined }
@@ -22,16 +20,16 @@ export interface CountFilters<Group extends string> {
   readonly createdTo?: number | undefined
 }
 
-/** A stretch of time: `from` included, `to` not; undefined is open. */
+/** Half-open interval: `from` inclusive, `to` exclusive; undefined is open. */
 interface Stretch {
   readonly from: number | undefined
   readonly to: number | undefined
 }
 
-/** The first instant that no row is created at: dates have four digits for the year. */
+/** Instant after all rows: years have four digits. */
 const endOfTime = Date.UTC(10_000, 0, 1)
 
-/** The whole days (UTC) of a stretch of time, and what is left of it before and after them. */
+/** Splits an interval into whole days (UTC) and the remainders before and after them. */
 export const splitDays = (
   createdFrom: number | undefined,
   createdTo: number | undefined
@@ -52,7 +50,7 @@ export const splitDays = (
 }
 
 /**
- * Counts the rows of `table` by the numbers that are kept in `kept`, whose columns `groups` are.
+ * Counts rows of `table` from the maintained counts in `kept`, which has the columns `groups`.
  *
  *     const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
  *     const total = yield* countPlayers({ operatorId, groups: { status: "locked" } })
@@ -70,7 +68,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
   const scope = yield* Effect.scope
   const folding = new Set<number>()
 
-  /** Puts the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
+  /** Folds the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
   const fold = (operatorId: number) =>
     Effect.suspend(() => {
       if (folding.has(operatorId)) return Effect.void

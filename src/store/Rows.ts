@@ -1,4 +1,4 @@
-/** Reading rows: checked by a schema, with a retryable refusal when the database is unavailable. */
+/** Row decoding by schema, with a retryable refusal when the database is unavailable. */
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
@@ -6,17 +6,14 @@ import { describeSqlError } from "../platform/Database.ts"
 
 const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(error instanceof SqlError.SqlError)
 
-/** What the server said of its own state: out of something (53), going away or not there yet (57P), the system below failed (58). */
+/** SQLSTATE classes of transient server failures: insufficient resources (53), shutting down or starting up (57P), system errors (58). */
 const passingStates = /^(53|57P|58)/
 
 const passes = ({ isRetryable, reason: { cause } }: SqlError.SqlError): boolean =>
   isRetryable ||
   (typeof cause === "object" && cause !== null && "code" in cause && passingStates.test(String(cause.code)))
 
-/**
- * Turns those failures of statements that pass by themselves into `TRY_AGAIN`. The others are mistakes in a statement: they
- * die.
- */
+/** Maps transient failures of statements to `TRY_AGAIN`. Others are defects of the statement: they die. */
 export const orTryAgain = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">, R> =>
@@ -31,8 +28,7 @@ export const orTryAgain = <A, E, R>(
   }))
 
 /**
- * Runs a statement and gives its rows as `Row` describes them. A row of another shape is a defect: the migrations say what it
- * is.
+ * Runs a statement and decodes its rows by `Row`. A row of another shape is a defect: the migrations define it.
  *
  *     const games = rowsOf(GameRow)
  *     const found = yield* games(sql`SELECT … FROM games`)
@@ -46,8 +42,7 @@ export const rowsOf = <S extends Schema.Constraint>(Row: S) => {
 }
 
 /**
- * The columns of a shape as a list to select: the field `operatorId` reads `operator_id AS "operatorId"`. `names` has the column, or the
- * expression, of a field that is not named so.
+ * Select list of a shape: the field `operatorId` is `operator_id AS "operatorId"`. `names` has the column or expression of fields named differently.
  */
 export const columnsOf = <Fields extends Schema.Struct.Fields>(
   { fields }: { readonly fields: Fields },
@@ -60,27 +55,27 @@ export const columnsOf = <Fields extends Schema.Struct.Fields>(
     return expression === field ? field : `${expression} AS "${field}"`
   }).join(", ")
 
-/** The one row of a statement of which there may be none. */
+/** First row of a statement, or undefined. */
 export const oneOf = <A, E, R>(found: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<A | undefined, E, R> =>
   Effect.map(found, (rows) => rows[0])
 
-/** One page of a list and how many there are in all. */
+/** Page of a list with the total number of items. */
 export interface Page<out A> {
   readonly items: ReadonlyArray<A>
   readonly total: number
-  /** True when there are more than `total` says, because counting them all would take too long. */
+  /** True when `total` is a lower bound, because counting all rows would take too long. */
   readonly more?: boolean
 }
 
-/** Which page: `page` from 1, `perPage` from 1 to 100. */
+/** Requested page: `page` from 1, `perPage` from 1 to 100. */
 export interface PageQuery {
   readonly page: number
   readonly perPage: number
 }
 
-/** How many rows stand before a page. A page further than any table reaches counts as one that is merely empty. */
+/** Number of rows before a page. A page beyond the size of any table is clamped, and empty. */
 export const offsetOf = ({ page, perPage }: PageQuery): number =>
   Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER)
 
-/** False for a text that PostgreSQL cannot hold; no row can match it. */
+/** False for text that PostgreSQL cannot store; no row can match it. */
 export const isStorable = (text: string): boolean => !text.includes("\u0000")

@@ -6,10 +6,10 @@ import { comparableNumber } from "./Identity.ts"
 
 type Personal = PersonalData["Service"]
 
-/** What a player's sealed numbers are bound to. */
+/** Encryption context of a player's sealed numbers. */
 export const numbersPurpose = (playerId: number): string => `player-numbers:${playerId}`
 
-/** What a payment's sealed details are bound to. */
+/** Encryption context of a payment's sealed details. */
 export const detailsPurpose = (paymentId: number): string => `payment-details:${paymentId}`
 
 interface Numbers {
@@ -22,17 +22,17 @@ const digestOf = (personal: Personal, kind: string, value: string | null): Uint8
   return comparable === null ? null : personal.digest(kind, comparable)
 }
 
-/** The digests that an identity's numbers are searched by. */
+/** Search digests of an identity's numbers. */
 export const numberDigests = (personal: Personal, { documentNumber, personalId }: Numbers) => ({
   personalId: digestOf(personal, "personal_id", personalId),
   documentNumber: digestOf(personal, "document_number", documentNumber)
 })
 
-/** A player's numbers as they are stored. */
+/** Encrypts a player's numbers for storage. */
 export const sealNumbers = (personal: Personal, playerId: number, { documentNumber, personalId }: Numbers) =>
   personal.seal(numbersPurpose(playerId), { personal_id: personalId, document_number: documentNumber })
 
-/** Puts the numbers of a player back into a row; one from before they were sealed has them in clear. */
+/** Decrypts the numbers of a player's row; rows from before encryption have them in clear. */
 export const openNumbers = <Row extends Numbers>(
   personal: Personal,
   playerId: number,
@@ -48,11 +48,11 @@ export const openNumbers = <Row extends Numbers>(
     })
   )
 
-/** What a payment says of an account and to staff, as it is stored. */
+/** Encrypts the bank details and staff notes of a payment for storage. */
 export const sealDetails = (personal: Personal, { bankName, id, info, notes }: Payment): Uint8Array | null =>
   personal.seal(detailsPurpose(id), { info, notes, bank_name: bankName })
 
-/** Puts the details of a payment back. */
+/** Decrypts the details of a payment. */
 export const openDetails = (
   personal: Personal,
   sealed: Uint8Array | null,

@@ -2,10 +2,7 @@
 import { Schema } from "effect"
 import type { PlayerSeeds } from "../domain/original/PlayerSeeds.ts"
 
-/**
- * The seeds of the player `$1` that are not retired. The nonce that comes next, and the client seed that counts, are those that
- * the last round under a seed has left.
- */
+/** Seeds of the player `$1` that are not retired. The next nonce and the client seed in effect are derived from the last round under the seed. */
 export const openSeedsText = `SELECT s.id, s.server_seed_hash AS hash,
     s.started_at IS NOT NULL AS "isCurrent", coalesce(r.client_seed, s.client_seed, '') AS "clientSeed",
     coalesce(r.nonce + 1, 0)::float8 AS nonce
@@ -21,7 +18,7 @@ export const SeedRow = Schema.Struct({
   nonce: Schema.Number
 })
 
-/** The seeds that rows of {@link openSeedsText} are; null where there are none. */
+/** Decodes rows of {@link openSeedsText}; null when there are none. */
 export const toSeeds = (rows: ReadonlyArray<typeof SeedRow.Type>): PlayerSeeds | null => {
   const current = rows.find(({ isCurrent }) => isCurrent)
   const next = rows.find(({ isCurrent }) => !isCurrent)

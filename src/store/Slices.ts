@@ -1,37 +1,36 @@
 /**
- * Lists by time over a table that lies about in the order of its time, of which only a block range index (BRIN) knows: rows are read in
- * slices of time from the newest on. Such an index costs a bet nothing, and gives no order: so each slice is read as a whole, and is only
- * so wide that it holds a bounded number of rows.
+ * Lists by time over a table roughly in time order with only a block range index (BRIN): rows are read in slices of time from the newest on. Such an
+ * index adds no cost to bets but provides no order: each slice is read whole, and is only wide enough to hold a bounded number of rows.
  */
 import { Effect } from "effect"
 
-/** How much is read. */
+/** Bounds of the rows read. */
 export interface SliceBounds {
-  /** Rows of one slice at most; a wider one is read again in parts. */
+  /** Maximum rows of one slice; a wider one is read again in parts. */
   readonly rowsPerSlice: number
-  /** Rows looked at for one page, to the slice: a page that ends here is short, and says where to go on. */
+  /** Maximum rows examined for one page, to the slice: the page is then short and has a cursor to continue from. */
   readonly rowsPerPage: number
 }
 
 const sliceBounds: SliceBounds = { rowsPerSlice: 5000, rowsPerPage: 20_000 }
 
-/** What one slice gave. */
+/** Result of one slice. */
 export interface Slice<out Row> {
-  /** Rows in the slice, whether or not they were wanted; one more than asked for means that there are more. */
+  /** Rows in the slice, matching or not; one more than requested means that there are more. */
   readonly seen: number
-  /** Those that were wanted, newest first. */
+  /** Matching rows, newest first. */
   readonly rows: ReadonlyArray<Row>
 }
 
-/** The page, and from when on (epoch milliseconds, exclusive) there is more to look at; undefined: all of it was looked at. */
+/** Page, and the instant (epoch milliseconds, exclusive) to continue before; undefined when all was examined. */
 export interface Sliced<out Row> {
   readonly rows: ReadonlyArray<Row>
   readonly rest: number | undefined
 }
 
 /**
- * Before which moment (epoch milliseconds) a page looks that begins at a position: with the position's own moment, unless all of that was looked at,
- * as where a page ended for having looked at enough. `last`: the newest moment that is asked for.
+ * Exclusive end (epoch milliseconds) of a page that begins at a position: includes the position's own millisecond, unless that was already examined
+ * completely, as when the page reached its bound. `last`: the newest instant requested.
  */
 export const untilOf = (
   last: number,
@@ -40,12 +39,12 @@ export const untilOf = (
 
 const firstWidthMs = 60_000
 
-/** Slices of one page, with empty ones and those that were too wide: enough to go back to 1970 and to find one millisecond. */
+/** Maximum slices per page, including empty and too wide ones: enough to go back to 1970 and to narrow down to one millisecond. */
 export const maxSlices = 64
 
 /**
- * Reads slices `[from, until)` of epoch milliseconds, from `until` back to `floor`, until `wanted` rows are there. `read` gives the rows of a
- * slice, and may stop after `most` of them, wanted or not; without `most` it must not.
+ * Reads slices `[from, until)` of epoch milliseconds, from `until` back to `floor`, until `wanted` rows are found. `read` returns the rows of a
+ * slice, and may stop after `most` of them, matching or not; without `most` it must not.
  */
 export const readSlices = <Row, E, R>(
   { floor, until, wanted }: { readonly until: number; readonly floor: number; readonly wanted: number },
@@ -61,12 +60,12 @@ export const readSlices = <Row, E, R>(
     let end = until
     let width = firstWidthMs
     let left = rowsPerPage
-    // between it and `end` there are more rows than a slice may hold: what is grown again after sparse slices only halves the way
+    // between it and `end` there are more rows than a slice may hold: widening after sparse slices only halves the distance
     let dense = -Infinity
     for (let slices = 0; end > floor; slices++) {
       if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
       const from = Math.max(floor, Math.floor(end - width))
-      // what happened within a millisecond is read as a whole: there are no narrower slices
+      // a single millisecond is read whole: there are no narrower slices
       const most = end - from > 1 ? rowsPerSlice : undefined
       const slice = yield* read({ from, until: end, most })
       if (most !== undefined && slice.seen > most) {
@@ -77,7 +76,7 @@ export const readSlices = <Row, E, R>(
       left -= slice.seen
       rows.push(...slice.rows)
       end = from
-      // as wide as holds three quarters of what a slice may hold, if rows lie as they did in this one
+      // targets three quarters of the maximum, assuming the density of this slice
       width *= Math.min(16, Math.max(1, (0.75 * rowsPerSlice) / Math.max(1, slice.seen)))
       const isSparse = slice.seen < rowsPerSlice / 16
       if (isSparse && dense < end) width = Math.min(width, Math.max(1, Math.ceil((end - dense) / 2)))

@@ -1,4 +1,4 @@
-/** Metrics of actors, read when they are scraped: a command pays nothing for them. */
+/** Metrics of actors, read on scrape: commands have no overhead. */
 import { Effect, Metric } from "effect"
 import { registerCounter, registerGauge } from "../../platform/Metrics.ts"
 
@@ -22,7 +22,7 @@ const passivationsTotal = Metric.counter("actors_passivations_total", {
   incremental: true
 })
 
-/** Counts since the start. */
+/** Counters since the start. */
 export interface ActorCounts {
   refused: number
   loads: number

@@ -1,4 +1,4 @@
-/** Actors in memory: found, made, and removed when they are idle or room is needed. */
+/** Actors in memory: lookup, creation, and removal when idle or when room is needed. */
 import { Effect } from "effect"
 import type { ActorsOptions } from "../ActorsOptions.ts"
 import type { Release } from "../Placement.ts"
@@ -7,49 +7,49 @@ import type { Task } from "./Command.ts"
 /** An actor in memory. */
 export interface Cell<State, Change, Query, Knowledge> {
   readonly key: number
-  /** The epoch of the placement that its state was loaded under. */
+  /** Placement epoch under which its state was loaded. */
   epoch: number
   /** Committed; undefined while it has to be loaded. */
   state: State | undefined
   version: number
-  /** True when an earlier commit may still happen: loading must fence it off. */
+  /** True when an earlier commit may still happen: the load must fence it off. */
   isDoubtful: boolean
   mailbox: Array<Task<State, Change, Query, Knowledge>>
-  /** What it is at; undefined while it is idle. */
+  /** Commands in progress; undefined while idle. */
   run: Run<State, Change, Query, Knowledge> | undefined
   /** The state has to be loaded before the next decision. */
   isStale: boolean
-  /** Since passivation examined it. */
+  /** True when used since passivation last examined it. */
   wasAsked: boolean
-  /** Monotonic milliseconds: when it was last seen to be asked for, to the minute. */
+  /** Last use as seen by passivation, monotonic milliseconds, with a resolution of one minute. */
   askedAt: number
-  /** The instant of the last decision, here or where the state was written; epoch milliseconds. */
+  /** Time of the last decision, here or by the writer of the loaded state; epoch milliseconds. */
   decidedAt: number
 }
 
-/** The commands that an actor took from its mailbox. */
+/** Commands taken from an actor's mailbox. */
 export interface Run<State, Change, Query, Knowledge> {
   group: ReadonlyArray<Task<State, Change, Query, Knowledge>>
-  /** The first that is not answered. */
+  /** Index of the first unanswered one. */
   next: number
-  /** Commands before this place are decided alone: they need the store, or their unit was rejected. */
+  /** Commands before this index are decided alone: they need the store, or their unit was rejected. */
   aloneUntil: number
-  /** Of the command at `next`: what was looked up for it, and how often its commit was tried. */
+  /** For the command at `next`: lookup results, and attempts to commit it. */
   known: Knowledge | undefined
   attempts: number
   clashes: number
-  /** What the store said about the commands of a unit that clashed; true until something is written. */
+  /** Lookup results for the commands of a unit that clashed; valid until the next write. */
   clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
-  /** How often the store was asked whether the row is free. */
+  /** Number of polls whether the row is free. */
   asked: number
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
 }
 
-/** A clock set back further than this had been wrong, and decisions follow it. */
+/** A clock set back by more than this was wrong before, and decisions follow it. */
 const maxStepBackMs = 3_600_000
 
-/** The time of a decision: never decreasing for a key when the clock is set back a little. */
+/** Time of a decision: never decreasing per key when the clock is set back a little. */
 export const timeFor = (cell: Pick<Cell<never, never, never, never>, "decidedAt">, now: number): number => {
   if (now < cell.decidedAt && cell.decidedAt - now <= maxStepBackMs) return cell.decidedAt
   cell.decidedAt = now
@@ -59,7 +59,7 @@ export const timeFor = (cell: Pick<Cell<never, never, never, never>, "decidedAt"
 /** Actors per slice of passivation, about a millisecond. */
 const passivatedPerSlice = 500
 
-/** Pause before the actors of keys that are handed over are examined again. */
+/** Pause between two checks of the actors of keys being handed over. */
 const releasePause = "5 millis"
 
 /** Actors examined to make room for one. */
@@ -67,21 +67,24 @@ const looksForRoom = 64
 
 export interface Cells<State, Change, Query, Knowledge> {
   readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
-  /** The idle or running actor of a key, made when it is not in memory; undefined when there is no room for it. */
+  /** The cell of a key, created when not in memory; undefined when there is no room. */
   readonly getOrMake: (key: number, epoch: number) => Cell<State, Change, Query, Knowledge> | undefined
   readonly remove: (key: number) => boolean
-  /** Has an actor begin anew under an epoch: it loads its state, and behind a fence where keys are shared. */
+  /** Restarts an actor under an epoch: its state is loaded again, behind a fence where keys are shared. */
   readonly begin: (cell: Cell<State, Change, Query, Knowledge>, epoch: number) => void
-  /** Removes the actors of these keys, each when it has done what it accepted. */
+  /** Removes the actors of these keys, each after its accepted commands. */
   readonly release: Release
   readonly size: () => number
-  /** Commands in the fullest mailbox. */
+  /** Number of commands in the fullest mailbox. */
   readonly longestMailbox: () => number
   /** Passivation: compacts idle actors, then removes them. In slices, so that commands are decided in between. */
   readonly passivate: Effect.Effect<void>
 }
 
-/** `renewIds`, where other processes may have owned a key: called before a key is served under an epoch newer than all before. `now`: monotonic milliseconds. `removed` is called for each actor that passivation or the want of room removes. */
+/**
+ * `renewIds` is called, where other processes may have owned a key, before a key is served under a new highest epoch. `now`: monotonic milliseconds.
+ * `removed` is called for each actor removed by passivation or for lack of room.
+ */
 export const makeCells = <State, Change, Query, Knowledge>(
   { compact, idleMinutes, maxResident }: Pick<
     ActorsOptions<State, Change, Query, Knowledge>,
@@ -95,7 +98,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
   const isShared = renewIds !== undefined
   let newestEpoch = 0
 
-  /** Ids of a key rise: those in memory may be lower than what the former owner of a key gave. */
+  /** Ids of a key must rise: reserved ids may be lower than those assigned by the key's former owner. */
   const noteEpoch = (epoch: number): void => {
     if (epoch <= newestEpoch) return
     newestEpoch = epoch
@@ -108,8 +111,8 @@ export const makeCells = <State, Change, Query, Knowledge>(
   }
 
   /**
-   * Drops an idle actor: of the few oldest, the first without a command since it was last examined, else the first. False when all of them
-   * are busy; the next call examines others.
+   * Removes an idle actor: of the few oldest, the first not used since its last examination, otherwise the first idle one. False when all of them are
+   * busy; the next call examines others.
    */
   const makeRoom = (): boolean => {
     let looked = 0
@@ -126,7 +129,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
     return idle !== undefined && forget(idle)
   }
 
-  /** Gives those that are left. */
+  /** Returns the keys of busy actors. */
   const removeIdle = (isReleased: (key: number) => boolean): ReadonlyArray<number> => {
     const busy: Array<number> = []
     for (const [key, { run }] of cells) {

@@ -2,19 +2,19 @@ import { Exit, type Tracer } from "effect"
 import type { EngineFailure } from "../Failures.ts"
 import type { Circumstances, Decision, Step } from "../Machine.ts"
 
-/** A command in a mailbox, with its caller's types closed over. */
+/** Command in a mailbox; hides its caller's types. */
 export interface Task<State, Change, Query, Knowledge> {
-  /** The caller's; undefined without traces. */
+  /** The caller's span; undefined when not traced. */
   readonly span: Tracer.AnySpan | undefined
-  /** Decides and keeps the outcome for the caller. */
+  /** Decides, keeping the outcome for the caller. */
   decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query>
-  /** What the caller hears instead of what was decided. */
+  /** Replaces the outcome by a failure. */
   end(exit: Exit.Exit<never, EngineFailure>): void
-  /** Tells the caller. */
+  /** Delivers the outcome to the caller. */
   tell(): void
 }
 
-/** A class, since there is one for every command: no closures. */
+/** A class, since there is one instance per command: no closures. */
 export class Command<State, Reply, Error, Change, Query, Knowledge> implements Task<State, Change, Query, Knowledge> {
   readonly span: Tracer.AnySpan | undefined
   private readonly step: Step<State, Reply, Error, Change, Query, Knowledge>
@@ -39,7 +39,7 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
       if (decision._tag === "Refuse") this.outcome = Exit.fail(decision.error)
       return decision
     } catch (defect) {
-      // a rule is a plain function: its defect must reach its own caller only
+      // a defect of a rule must reach its own caller only
       this.outcome = Exit.die(defect)
       return { _tag: "Refuse", error: undefined }
     }

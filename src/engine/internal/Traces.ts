@@ -1,7 +1,7 @@
-/** Spans of the engine: of each command, and of the commit that commands share. */
+/** Spans of the engine: one per command, and one per group commit. */
 import { Effect, type Tracer } from "effect"
 
-/** Maximum of links of a commit's span. */
+/** Maximum links of a commit's span. */
 const maxLinks = 64
 
 const noSpans: ReadonlyArray<Tracer.AnySpan> = []
@@ -11,14 +11,14 @@ export const spansOf = (
   tasks: ReadonlyArray<{ readonly span: Tracer.AnySpan | undefined }>
 ): ReadonlyArray<Tracer.AnySpan> => tasks.flatMap(({ span }) => span?.sampled === true ? [span] : [])
 
-/** A command of an actor, under the caller's span. */
+/** Span of an actor's command, under the caller's span. */
 export const traceStep = <A, E, R>(
   keyName: string,
   key: number,
   ask: (span: Tracer.AnySpan) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => Effect.useSpan("actor step", { attributes: { [`pitboss.${keyName}`]: key } }, ask)
 
-/** A group commit: child of the first traced command, linked to the others. */
+/** Span of a group commit: child of the first traced command, linked to the others. */
 export const traceCommit = <A, E, R>(
   units: ReadonlyArray<{ readonly spans?: ReadonlyArray<Tracer.AnySpan> }>,
   commit: Effect.Effect<A, E, R>

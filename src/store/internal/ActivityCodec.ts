@@ -1,4 +1,4 @@
-/** Text codec of a player's days of activity: eight day numbers in a fixed order, commas between; empty for none. */
+/** Text codec of a player's days of activity: eight day numbers in a fixed order, comma-separated; empty for none. */
 import { type Activity, never, noActivity } from "../../domain/Activity.ts"
 
 export const encodeActivity = (activity: Activity): string => {

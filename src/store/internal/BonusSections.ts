@@ -8,7 +8,7 @@ export interface BonusRow extends BonusChange {
   readonly operatorId: number
 }
 
-/** The column of every field of a bonus: a field without one does not compile. */
+/** Column of every field of a bonus: a missing field does not compile. */
 const columnOf: { readonly [field in keyof PlayerBonus]: Column<BonusRow> } = {
   id: number("id", ({ bonus }) => bonus.id),
   bonusId: number("bonus_id", ({ bonus }) => bonus.bonusId),
@@ -68,7 +68,7 @@ export const changedBonuses = update("player_bonuses", bonusColumns, {
   ]
 })
 
-/** The code's own row counts: it does not count past its cap under concurrent commits. */
+/** The update of the code's own row counts: it cannot exceed its cap under concurrent commits. */
 export const redemptions: Section<Redemption> = {
   columns: redemptionColumns,
   query: (source) =>

@@ -1,4 +1,4 @@
-/** What changes claim to be new, and who is to blame when some of it is not. */
+/** Claims of changes to unique ids, and attribution of clashes to units. */
 import type { Change } from "../../domain/Change.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
 import type { Player } from "../../domain/player/Player.ts"
@@ -7,7 +7,7 @@ import type { Unit, Verdict } from "../../engine/Machine.ts"
 
 type PlayerUnit = Unit<Player, Change>
 
-/** The query about what a change claims to be new. */
+/** Query for the ids that a change claims to be new. */
 export const claims = (_: Player, change: Change): Query => ({
   providerId: change.transactions[0]?.providerId ?? 0,
   transactionIds: change.transactions.flatMap(({ targetId, transactionId }) =>
@@ -21,10 +21,10 @@ export const claims = (_: Player, change: Change): Query => ({
   seeds: false
 })
 
-/** The key of a stored reply in {@link judgeClashes}. */
+/** Key of a stored reply in {@link judgeClashes}. */
 export const replyKey = ({ key, scope }: { readonly key: string; readonly scope: string }): string => `${scope} ${key}`
 
-/** Whether the store has something that a change claims to be new. */
+/** True when a claim of a change already exists in the store. */
 const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): boolean =>
   change.transactions.some(({ kind, status, targetId, transactionId }) =>
     isThere(known.transactions.get(transactionId)) ||
@@ -43,7 +43,7 @@ const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): 
 
 const isThere = <A>(found: A | null | undefined): found is A => found !== null && found !== undefined
 
-/** The unique keys that a change takes; a promo code is one, since its last redemption can go to one player only. */
+/** Unique keys taken by a change; a promo code is one, since its last redemption is available to one player only. */
 const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
   ...change.transactions.flatMap(({ kind, providerId, status, targetId, transactionId, wagered }) => {
     const own = `transaction ${providerId} ${transactionId}`
@@ -59,10 +59,7 @@ const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
   ...change.replies.map((reply) => `reply ${replyKey(reply)}`)
 ]
 
-/**
- * Who is to blame for a clash: `known` says for each change of each unit what the store has of its claims, `taken` which of the
- * idempotency keys have an answer.
- */
+/** Verdicts on a clash: `known` has the lookup of the claims of each change of each unit, `taken` the idempotency keys that have an answer. */
 export const judgeClashes = (
   units: ReadonlyArray<PlayerUnit>,
   known: ReadonlyArray<ReadonlyArray<Knowledge>>,

@@ -1,4 +1,4 @@
-/** The rows of a commit, gathered from the changes of its units. */
+/** Rows of a commit, collected from the changes of its units. */
 import type { Link } from "../../chain/Chain.ts"
 import type {
   AuditRecord,
@@ -37,28 +37,28 @@ export interface RoundRow extends RoundChange {
   readonly operatorId: number
 }
 
-/** A message of a provider with the operator of its player. */
+/** Provider transaction with the operator of its player. */
 export interface TransactionRow {
   readonly transaction: Transaction
   readonly operatorId: number
 }
 
-/** A session with the operator of its player. */
+/** Session with the operator of its player. */
 export interface SessionRow {
   readonly session: GameSession
   readonly operatorId: number
 }
 
-/** Seals a text so that only the same purpose opens it. */
+/** Encrypts a text; only the same purpose can decrypt it. */
 type Seal = (purpose: string, plain: string) => Uint8Array
 
-/** What a commit seals with. */
+/** Encryption functions of a commit. */
 export interface Sealing {
   readonly seal: Seal
   readonly personal: PersonalData["Service"]
 }
 
-/** A reply as it is stored: in clear or, where it holds a secret, sealed. */
+/** Reply as stored: in clear or, when it holds a secret, sealed. */
 export interface ReplyRow {
   readonly reply: StoredReply
   readonly sealed: Uint8Array | null
@@ -69,7 +69,7 @@ const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
   sealed: reply.isSecret === true ? seal(replyPurpose(reply), reply.body) : null
 })
 
-/** The rows of a commit, by section. */
+/** Rows of a commit, by section. */
 export interface CommitRows {
   readonly units: ReadonlyArray<PlayerUnit>
   readonly entries: Array<Entry>
@@ -95,7 +95,7 @@ export interface CommitRows {
   readonly newSeeds: Array<SeedChange>
   readonly changedSeeds: Array<SeedChange>
   readonly notes: Array<PlayerNote>
-  /** The place of a player's rate among the rates; null in the operator's currency. */
+  /** Index of a player's currency pair among the rates; null in the operator's currency. */
   readonly pairOf: (playerId: number) => number | null
 }
 
@@ -103,7 +103,7 @@ const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
   for (const one of more) target.push(one)
 }
 
-/** Adds the rounds of a unit: one that several decisions wrote is written once, as the last of them left it. */
+/** Adds the rounds of a unit: one written by several decisions is written once, in its last state. */
 const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: playerId }: PlayerUnit): void => {
   const first = changes[0]
   if (first !== undefined && changes.length === 1 && first.rounds.length <= 1) {
@@ -117,7 +117,7 @@ const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: play
     for (const { isNew, round } of change.rounds) {
       const key = roundKey(round.gameId, round.roundId)
       const earlier = rounds.get(key)
-      // two claims that the same round is new cannot both be right: both are kept, and the index says so
+      // two claims that the same round is new conflict: both are kept, and the unique index rejects them
       if (isNew && earlier?.isNew === true) rows.newRounds.push(earlier)
       rounds.set(key, { playerId, operatorId, round, isNew: isNew || earlier?.isNew === true })
     }
@@ -125,7 +125,7 @@ const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: play
   for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
 }
 
-/** The rows of the units. Units stand in the order of their keys, so that two services never wait for each other in a circle. */
+/** Rows of the units. Units are ordered by key, so that two services cannot deadlock. */
 export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sealing): CommitRows => {
   const ordered = [...units].sort((a, b) => a.key - b.key)
   const pairs = new RatePairs()

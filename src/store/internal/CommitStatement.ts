@@ -1,12 +1,12 @@
 /**
- * One statement that commits any number of players: their hot rows behind the fence, and everything their decisions want
- * written. It is a transaction of its own, so that a commit is one round trip.
+ * One statement that commits any number of players: their hot rows behind the fence, and all rows written by their decisions. It is a transaction of
+ * its own, so that a commit is one round trip.
  *
- * The rows travel as one array per column, so that a text does not depend on how many there are; a section without rows gets empty
- * arrays. There are eight texts, planned once: what game providers send, that and payments, that and what else operators send, and everything,
- * each with and without exchange rates. One text for every combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ * Rows are passed as one array per column, so that the text does not depend on their number; a section without rows gets empty arrays. There are
+ * eight texts, planned once: provider messages, those and payments, those and other operator requests, and everything, each with and without exchange
+ * rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
  *
- * Whole numbers cross as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
+ * Integers are passed as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
@@ -211,7 +211,7 @@ const accounts: Section<PlayerUnit> = {
     } RETURNING 1`
 }
 
-/** The player's short form joins here, from the row that is current when the event commits. */
+/** The player summary is joined here, from the row current at the commit. */
 const events: Section<Event> = {
   columns: eventColumns,
   query: (source) =>
@@ -240,7 +240,7 @@ const convertedEntries: Section<Converted<Entry>> = {
 }
 
 const sessions = insertInto("game_sessions", sessionColumns)
-// a session is ended by who was told its token, and so in a later commit than its own
+// a session is ended by a holder of its token, and so in a later commit than its own
 const endedSessions = update("game_sessions", endedSessionColumns, {
   keys: ["id", "player_id"],
   set: ["ended_at", "exchanged"]
@@ -248,7 +248,7 @@ const endedSessions = update("game_sessions", endedSessionColumns, {
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
 
-/** A section of a statement, with the rows of a commit that are its own. */
+/** Section of a statement, with its rows of a commit. */
 interface Part {
   readonly name: string
   readonly columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>
@@ -266,7 +266,7 @@ const part = <Row>(name: string, section: Section<Row>, rowsOf: (rows: CommitRow
   }
 })
 
-/** A text with its parameters. The same parts give the same text. */
+/** Text with its parameters. The same parts give the same text. */
 interface Statement {
   readonly text: string
   readonly parameters: (rows: CommitRows) => ReadonlyArray<PgTypes.Parameter>
@@ -290,7 +290,7 @@ const statementOf = (parts: ReadonlyArray<Part>): Statement => {
   }
 }
 
-/** The sections that every statement has: what a game provider's message writes. */
+/** Sections of every statement: writes of provider messages. */
 const playParts = [
   part("accounts_part", accounts, ({ units }) => units),
   part("visits", players, ({ visits }) => visits),
@@ -323,14 +323,14 @@ const convertedPayouts = part(
   (rows) => rows.changedPayments.map((row) => ({ row, pair: isPayout(row) ? rows.pairOf(row.payment.playerId) : null }))
 )
 
-/** What deposits and withdrawals write. */
+/** Writes of deposits and withdrawals. */
 const paymentParts = [
   part("new_payments", newPayments, (rows) => rows.newPayments),
   part("events_part", events, (rows) => rows.events),
   part("replies", replies, (rows) => rows.replies)
 ]
 
-/** What other requests of operators, players and staff write most. */
+/** Common writes of other requests of operators, players and staff. */
 const requestParts = [
   part("settings_part", settings, (rows) => rows.settings),
   part("sessions_part", sessions, (rows) => rows.sessions),
@@ -348,7 +348,7 @@ const rareParts = [
   part("notes_part", notes, (rows) => rows.notes)
 ]
 
-/** The statements by what they can write. */
+/** Statements by their sections. */
 const statementsOver = (money: ReadonlyArray<Part>, payouts: Part) => ({
   play: statementOf([...playParts, ...money]),
   payments: statementOf([...playParts, ...money, ...paymentParts]),
@@ -385,7 +385,7 @@ export interface CommitStatement {
   readonly text: string
   readonly parameters: ReadonlyArray<PgTypes.Parameter>
   readonly hasEvents: boolean
-  /** What the commit adds to the chain; undefined when it writes neither entries nor audit lines. */
+  /** Link that the commit adds to the chain; undefined when it writes neither entries nor audit lines. */
   readonly link: Link | undefined
 }
 
@@ -396,7 +396,7 @@ const statement = (rows: CommitRows, { parameters, text }: Statement): CommitSta
   parameters: parameters(rows)
 })
 
-/** The statement that commits the units, and its parameters. */
+/** Statement that commits the units, with its parameters. */
 export const commitStatement = (
   units: ReadonlyArray<PlayerUnit>,
   sealing: Sealing,
@@ -407,7 +407,7 @@ export const commitStatement = (
   return statement(rows, statementFor(rows))
 }
 
-/** Every statement with nothing to write: running them plans them. */
+/** Every statement with empty parameters: running them plans them. */
 export const emptyStatements = (sealing: Sealing): ReadonlyArray<CommitStatement> => {
   const rows = rowsOf([], sealing)
   return [plain, withRates].flatMap(Object.values<Statement>).map((one) => statement(rows, one))

@@ -1,4 +1,4 @@
-/** Text codec of limit counters: fifteen numbers in a fixed order, commas between, later ones may be added. */
+/** Text codec of limit counters: fifteen numbers in a fixed order, comma-separated; later ones may be appended. */
 import { type Counters, emptyCounters } from "../../domain/limit/Limits.ts"
 
 export const encodeCounters = (counters: Counters): string =>

@@ -6,19 +6,16 @@ interface Asking<out Request, in A, in E> {
 }
 
 export interface GatheringOptions<in Request, out A, in out E> {
-  /** Answers all, in their order. */
+  /** Answers all requests, in their order. */
   readonly answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, E>
-  /** Whether a failure may be one request's own: each is then asked alone. */
+  /** Whether a single request may have caused the failure: each is then sent alone. */
   readonly mayBeOfOne: (failure: E) => boolean
   readonly maxTogether: number
-  /** Maximum of queries at the same time. */
+  /** Maximum concurrent queries. */
   readonly maxRunning: number
 }
 
-/**
- * Asks together what comes at the same time: the requests of one turn of the event loop, and those that came while as many queries as are
- * allowed were running.
- */
+/** Batches concurrent requests: those of one turn of the event loop, and those that arrive while the maximum of queries is running. */
 export const makeGathering = Effect.fnUntraced(function*<Request, A, E>(options: GatheringOptions<Request, A, E>) {
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   let waiting: Array<Asking<Request, A, E>> = []

@@ -48,7 +48,7 @@ export const originalRounds = insertInto("original_rounds", roundColumns)
 
 export const newSeeds = insertInto("server_seeds", seedColumns)
 
-/** What is there stays: each of these columns is written once. */
+/** Existing values are kept: each of these columns is written once. */
 export const changedSeeds: Section<SeedChange> = {
   columns: seedColumns,
   query: (source) =>
@@ -63,7 +63,7 @@ export const changedSeeds: Section<SeedChange> = {
     }`
 }
 
-/** Two changes of one seed in one commit, as one row. */
+/** Merges two changes of one seed in one commit into one row. */
 export const mergeSeeds = (earlier: SeedChange | undefined, later: SeedChange): SeedChange =>
   earlier === undefined ? later : {
     ...earlier,

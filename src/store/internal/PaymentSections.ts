@@ -9,7 +9,7 @@ interface PaymentSeen {
   readonly payment: Payment
 }
 
-/** A new payment with its sealed details. */
+/** New payment with its sealed details. */
 export interface NewPayment extends PaymentSeen {
   readonly sealed: Uint8Array | null
 }
@@ -41,7 +41,7 @@ export const newPayments = insertInto<NewPayment>("payment_requests", [
   flag("has_notes", ({ payment }) => payment.notes !== null)
 ])
 
-/** A payment as {@link newPayments} writes it. */
+/** Payment as written by {@link newPayments}. */
 export const toNewPayment = (personal: PersonalData["Service"]) => ({ payment }: PaymentChange): NewPayment => ({
   payment,
   sealed: sealDetails(personal, payment)
@@ -61,7 +61,7 @@ const changing = [
 
 export const changedPayments = update("payment_requests", columns, { keys: ["id", "operator_id"], set: changing })
 
-/** A withdrawal keeps the rate of its payout. */
+/** A withdrawal stores the exchange rate of its payout. */
 export const convertedPayments: Section<Converted<PaymentSeen>> = {
   columns: converted(columns),
   query: update("payment_requests", converted(columns), {
@@ -71,6 +71,6 @@ export const convertedPayments: Section<Converted<PaymentSeen>> = {
   }).query
 }
 
-/** Whether a change of a payment is that a withdrawal was paid out. */
+/** True when a change of a payment is the payout of a withdrawal. */
 export const isPayout = ({ payment }: PaymentSeen): boolean =>
   payment.type === "withdrawal" && payment.paidAt !== null && payment.paidAt === payment.updatedAt

@@ -19,7 +19,7 @@ import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 
-/** A bonus that runs or waits; read as JSON, so that instants are numbers. */
+/** Running or pending bonus; read as JSON, so that instants are numbers. */
 const OpenBonus = Schema.Struct({
   ...GrantedBonus.fields,
   createdAt: Schema.Number,
@@ -30,7 +30,7 @@ const OpenBonus = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Number)
 })
 
-/** Settings of a player that staff may have changed by hand in the database: they are checked when read. */
+/** Validated on load, since staff may have changed settings directly in the database. */
 const PlayerRow = Schema.Struct({
   id: Schema.Number,
   operatorId: Schema.Number,
@@ -84,7 +84,7 @@ const noBonuses: ReadonlyArray<GrantedBonus> = []
 const noSessions: Player["endedSessions"] = []
 const noGrants: Player["bonusGrants"] = {}
 
-/** The bonuses that are not finished, as a player carries them: the one that has started, and those that wait. */
+/** Unfinished bonuses as carried by a player: the running one and the pending ones. */
 const toBonuses = (
   rows: ReadonlyArray<typeof OpenBonus.Type> | null
 ): Pick<Player, "activeBonus" | "pendingBonuses"> => {
@@ -165,7 +165,7 @@ const playerColumns = columnsOf(PlayerRow, "p", {
 const loadText =
   `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = ANY ($1::float8[]::bigint[])`
 
-/** Loads players, each with the version that a commit must name; undefined where there is none. */
+/** Loads players, each with the version that a commit must name; undefined when not found. */
 export const loadPlayers = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function*(keys: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis
@@ -179,9 +179,8 @@ export const loadPlayers = (sql: SqlClient.SqlClient) =>
   })
 
 /**
- * Raising the version makes every later commit of the old one fail. A commit that still holds the row may happen yet: it is passed over,
- * so that it keeps no other player waiting. A statement of its own: what is loaded after it sees all that the commit before it wrote,
- * in every table.
+ * Raises the version, so that every commit on the old one fails. A row still locked by a commit, which may yet happen, is skipped, so that it does
+ * not delay other players. A separate statement: a subsequent load sees everything that the earlier commit wrote, in every table.
  */
 const fenceText = `UPDATE accounts SET version = version + 1 WHERE player_id IN (
     SELECT player_id FROM accounts WHERE player_id = ANY ($1::float8[]::bigint[]) ORDER BY player_id
@@ -190,7 +189,7 @@ const fenceText = `UPDATE accounts SET version = version + 1 WHERE player_id IN 
 
 const decodeFenced = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ playerId: Schema.Number })))
 
-/** Makes every commit of an older version fail; says for each player whether that is so. */
+/** Makes every commit on an older version fail; returns for each player whether that succeeded. */
 export const fencePlayers = (sql: SqlClient.SqlClient) => (keys: ReadonlyArray<number>) =>
   sql.unsafe(fenceText, [numbers(keys)]).pipe(
     Effect.flatMap(decodeFenced),

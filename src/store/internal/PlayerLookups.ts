@@ -1,6 +1,4 @@
-/**
- * Look-ups of ids that a rule has to know and the player does not carry: transactions, rounds, payments, bonuses, promo codes.
- */
+/** Look-ups of ids that a rule needs and the player does not carry: transactions, rounds, payments, bonuses, promo codes. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -15,7 +13,7 @@ import { columnsOf } from "../Rows.ts"
 import { numbers, texts } from "../../platform/ArrayParameters.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
 
-/** Every row says which request it answers: the requests' numbers travel in the last array. */
+/** Each row names the request that it answers: the requests' indexes are passed in the last array. */
 const ofRequest = Schema.Struct({ request: Schema.Number })
 
 const TransactionRow = Schema.Struct({ ...Transaction.fields, ...ofRequest.fields })
@@ -29,7 +27,7 @@ const PromoRow = Schema.Struct({
   ...ofRequest.fields
 })
 
-/** A rollback that stands, of what the alias names. */
+/** Condition for a rollback in effect of the alias's target. */
 const rollbackOf = (target: string, alias: string): string =>
   `${alias}.provider_id = ${target}.provider_id AND ${alias}.target_transaction_id = ${target}.transaction_id
       AND ${alias}.kind = 'rollback' AND ${alias}.status = 'processed'`
@@ -43,7 +41,7 @@ const transactionsText = `SELECT ${
       AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")}))`,
     reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
       WHERE ${rollbackOf("t", "r")})`,
-    // what its rollbacks gave back and those that took them back did not take again
+    // amounts returned by its rollbacks, less those debited again by their reinstatements
     lost: `(SELECT coalesce(sum(r.real_amount + r.bonus_amount + s.real_amount + s.bonus_amount), 0)::float8
       FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
       WHERE t.kind = 'bet' AND ${rollbackOf("t", "r")})`,
@@ -66,7 +64,7 @@ const paymentsByIdText = `SELECT ${paymentColumns}
   FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
   JOIN payment_requests t ON t.id = u.id::bigint AND t.player_id = u.player_id::bigint`
 
-// the rounds are counted where a conversion may be reversed; none is added to those that were open when the bonus ended
+// open rounds are counted only where a conversion may be reversed; a bonus without any at its end gets no new ones
 const bonusesText = `SELECT ${
   columnsOf(BonusRow, "b", {
     ...playerBonusNames,
@@ -90,7 +88,7 @@ const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRo
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentOfRequest))
 
-/** What a decision asks of the store. */
+/** Query of one decision. */
 export interface LookRequest {
   readonly player: Player
   readonly query: Query
@@ -99,7 +97,7 @@ export interface LookRequest {
 
 type LookFailure = SqlError.SqlError | Schema.SchemaError
 
-/** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
+/** Extends the knowledge; an id requested and not found is known to be absent. */
 const extend = <Key, A>(
   before: ReadonlyMap<Key, A | null> | undefined,
   asked: ReadonlyArray<Key>,
@@ -107,9 +105,9 @@ const extend = <Key, A>(
 ): ReadonlyMap<Key, A | null> =>
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
 
-/** Finds what queries name, all of them with one statement of each kind; what is not there is known to be absent from then on. */
+/** Looks up the ids of queries, one statement for each kind of id; ids not found are recorded as absent. */
 export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service"]) => {
-  /** Asks for what the requests name of one kind; nothing is asked where they name none. */
+  /** Runs the look-up of one kind; no statement without ids. */
   const ask = <Named, Row>(
     requests: ReadonlyArray<LookRequest>,
     name: (request: LookRequest) => ReadonlyArray<Named>,

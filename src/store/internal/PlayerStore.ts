@@ -33,10 +33,10 @@ const throttleMs = 5000
 
 const sound: Verdict<Knowledge> = { _tag: "Sound" }
 
-/** Players named in a line about a commit, at most. */
+/** Maximum players named in a log line about a commit. */
 const maxLoggedPlayers = 20
 
-/** The store of players on the journal's own connections. */
+/** Store of players: commits and fences on the journal's connections, reads on the serving ones. */
 export const makePlayerStore = Effect.gen(function*() {
   const journal = yield* JournalClient
   const sql = yield* ServingClient
@@ -44,7 +44,7 @@ export const makePlayerStore = Effect.gen(function*() {
   const personal = yield* PersonalData
   const looks = lookUp(sql, personal)
   const examine = examineUnits(sql, looks)
-  // more rows at once would keep the thread for milliseconds
+  // more rows at once would block the thread for milliseconds
   const together = { mayBeOfOne: isOfOneRow, maxTogether: 100, maxRunning: 2 }
   const gather = <Request, A>(
     answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
@@ -55,14 +55,14 @@ export const makePlayerStore = Effect.gen(function*() {
     })
   const loadTogether = yield* gather(loadPlayers(sql))
   const lookTogether = yield* gather((requests: ReadonlyArray<LookRequest>) => looks(requests))
-  // on connections that bets do not need: what hangs here is a commit that hangs
+  // on the journal's connections, not those of reads: a fence hangs only when a commit does
   const fenceTogether = yield* gather(fencePlayers(journal))
   const chain = yield* Chain
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
   const throttleReads = yield* makeLogThrottle(throttleMs)
 
-  /** While the database is broken every command fails: one line in five seconds says so, and of whom. */
+  /** Throttled: while the database is broken every command fails. */
   const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
     failure._tag === "Rejected" ?
       Effect.void :
@@ -88,7 +88,7 @@ export const makePlayerStore = Effect.gen(function*() {
       ? Effect.flatMap(fenceTogether(key), (isFenced) =>
         isFenced
           ? loadTogether(key)
-          // the row is held, or there is none
+          // the row is locked, or does not exist
           : Effect.flatMap(loadTogether(key), (found) => found.loaded === undefined ? Effect.succeed(found) : heldBack))
       : loadTogether(key))
       .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(tellUnread(key)))
@@ -96,7 +96,7 @@ export const makePlayerStore = Effect.gen(function*() {
   const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
     lookTogether({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(tellUnread(player.id)))
 
-  /** Where the next link joins; undefined where a new chain has to be begun. Commits come one at a time. */
+  /** End of the chain; undefined when a new chain has to be begun. Commits are sequential. */
   let end: ChainPosition | undefined
 
   const begin = byDeadline(chain.begin(journal), noAnswer).pipe(
@@ -140,13 +140,13 @@ export const makePlayerStore = Effect.gen(function*() {
         }
       }),
       Effect.tapError((failure) => {
-        // the link is there or not, or another writer's: what follows must not rest on it
+        // the link may be missing or another writer's: the next one must not refer to it
         if (failure._tag !== "Rejected") end = undefined
         return tellFailed(failure, units)
       })
     )
 
-  // planned before the first bet needs them: a plan takes tens of milliseconds, in the only commit lane
+  // planned before the first bet: planning takes tens of milliseconds in the only commit lane
   yield* Effect.ignore(
     Effect.forEach(emptyStatements({ seal, personal }), ({ parameters, text }) => journal.unsafe(text, parameters))
   )
@@ -157,7 +157,7 @@ export const makePlayerStore = Effect.gen(function*() {
     commit,
     examine: (units, because) =>
       byDeadline(examine(units, because), noAnswer).pipe(
-        // the stored row of one of them is unreadable: divided, only that one fails
+        // the stored row of one unit is unreadable: the batch is divided, so that only that one fails
         Effect.catchIf((failure) => units.length > 1 && isOfOneRow(failure), () =>
           Effect.succeed(units.map(() => sound))),
         Effect.mapError(toUnavailable)
@@ -166,7 +166,7 @@ export const makePlayerStore = Effect.gen(function*() {
   } satisfies Store<Player, Change, Query, Knowledge>
 })
 
-/** A link that is there already belongs to another writer of the chain: no unit is to blame, and a new chain is begun. */
+/** An existing link belongs to another writer of the chain: no unit is rejected, and a new chain is begun. */
 const failureOf = (error: SqlError.SqlError): CommitFailure =>
   error.reason._tag === "UniqueViolation" && error.reason.constraint === "chain_links_pkey"
     ? new StoreUnavailable({ reason: describeSqlError(error) })

@@ -1,4 +1,4 @@
-/** Which players of a rejected commit are to blame (`docs/decisions/0036-rejected-commits.md`). */
+/** Attribution of a rejected commit to players (`docs/decisions/0036-rejected-commits.md`). */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Change } from "../../domain/Change.ts"
@@ -19,14 +19,14 @@ const repliesText = `SELECT k.scope, k.key FROM unnest($1::text[], $2::text[]) A
   JOIN idempotency_keys k ON k.scope = u.scope AND k.key = u.key`
 
 /**
- * The rows that a commit updates or refers to, as far as another transaction does not hold them: each kind's rows are numbered by their
- * units, and what does not come back is held. The locks end with the statement.
+ * The rows that a commit updates or refers to and that no other transaction locks: the rows of each kind carry the index of their unit, and rows
+ * missing from the result are locked. The statement's own locks end with it.
  */
 const freeText = (() => {
   let parameter = 0
   const kinds = [
     { name: "account", table: "accounts", lock: "NO KEY UPDATE", columns: { player_id: "bigint" } },
-    // nobody may take away a player that rows refer to
+    // referenced players must not be deleted
     { name: "player", table: "players", lock: "KEY SHARE", columns: { id: "bigint" } },
     { name: "settings", table: "players", lock: "NO KEY UPDATE", columns: { id: "bigint" } },
     {
@@ -66,19 +66,19 @@ const decodeReplies = Schema.decodeUnknownEffect(
 )
 const decodeFree = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ unit: Schema.Number })))
 
-/** Numbered rows of all units, and the units' numbers. */
+/** Rows of all units, and the units' indexes. */
 const numbered = <Row>(units: ReadonlyArray<PlayerUnit>, rowsOf: (unit: PlayerUnit) => ReadonlyArray<Row>) => {
   const rows = units.map(rowsOf)
   return { rows: rows.flat(), units: rows.flatMap((some, unit) => some.map(() => unit)) }
 }
 
-/** The ids that each unit names once. */
+/** Distinct ids of each unit. */
 const idsOf = (
   units: ReadonlyArray<PlayerUnit>,
   pick: (unit: PlayerUnit, change: Change) => ReadonlyArray<number>
 ) => numbered(units, (unit) => [...new Set(unit.changes.flatMap((change) => pick(unit, change)))])
 
-/** A round that the same unit opened has no row yet. */
+/** A round opened by the same unit has no row yet. */
 const oldRounds = (unit: PlayerUnit) => {
   const rounds = unit.changes.flatMap((change) => change.rounds)
   const isNew = ({ gameId, roundId }: { readonly gameId: number; readonly roundId: string }) =>
@@ -92,7 +92,7 @@ const oldRounds = (unit: PlayerUnit) => {
   ]
 }
 
-/** Old rows only, of those that the changes write. */
+/** Ids of the existing rows that the changes write. */
 const oldIds = <Row>(rows: ReadonlyArray<Row>, isNew: (row: Row) => boolean, id: (row: Row) => number) => {
   const made = new Set(rows.filter(isNew).map(id))
   return rows.map(id).filter((one) => !made.has(one))
@@ -105,7 +105,7 @@ const oldOf = <Row>(
   id: (row: Row) => number
 ) => numbered(units, (unit) => [...new Set(oldIds(unit.changes.flatMap(pick), isNew, id))])
 
-/** Says who is to blame, in one round trip. */
+/** Verdicts on all units, in one round trip. */
 export const examineUnits = (sql: SqlClient.SqlClient, looks: ReturnType<typeof lookUp>) => {
   const fenced = (units: ReadonlyArray<PlayerUnit>) =>
     sql.unsafe(versionsText, [numbers(units.map(({ key }) => key))]).pipe(

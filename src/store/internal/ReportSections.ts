@@ -1,8 +1,8 @@
 /**
- * Commit sections of maintained totals, summed in memory first: however many players a commit has, it writes a handful of rows.
+ * Commit sections of maintained totals, summed in memory first: whatever the number of players, a commit writes a handful of rows.
  *
- * Which exchange rate holds is read by the statement itself: a rate that was set before it, by whichever service, is the rate
- * of all that it writes. A commit in which every player has the operator's own currency does not look.
+ * The exchange rate in effect is read by the statement itself: a rate set before it, by any service, applies to all its rows. A commit with only
+ * players in their operator's own currency reads no rate.
  */
 import type { Visit } from "../../domain/Activity.ts"
 import type { Change, Count, Figure } from "../../domain/Change.ts"
@@ -10,7 +10,7 @@ import type { Player } from "../../domain/player/Player.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import { cast, type Column, flag, number, quoted, type Section, text } from "./StatementSections.ts"
 
-/** A sum that stays exact beyond what a number holds. */
+/** Sum that stays exact beyond the safe integers. */
 type Total = number | bigint
 
 const plus = (total: Total, amount: number): Total => {
@@ -19,15 +19,15 @@ const plus = (total: Total, amount: number): Total => {
   return Number.isSafeInteger(sum) ? sum : BigInt(total) + BigInt(amount)
 }
 
-/** A row of `daily_sums`, short of its exchange rate. */
+/** Row of `daily_sums` without its exchange rate. */
 export interface SumsRow {
   readonly operatorId: number
   readonly day: number
   readonly isTest: boolean
   readonly currency: string
-  /** The place of currency and base among the rates that the commit reads; null in the operator's own currency. */
+  /** Index of the currency pair among the rates read by the commit; null in the operator's own currency. */
   readonly pair: number | null
-  /** 0: not of a game. */
+  /** 0 when not of a game. */
   readonly providerId: number
   readonly isLive: boolean
   entries: number
@@ -35,7 +35,7 @@ export interface SumsRow {
   bonusBets: Total
 }
 
-/** A row of `daily_players`. */
+/** Row of `daily_players`. */
 export interface PlayersRow {
   readonly operatorId: number
   readonly day: number
@@ -45,24 +45,24 @@ export interface PlayersRow {
   players: number
 }
 
-/** A currency and the operator's that its amounts convert to. */
+/** A currency and the operator's currency that it is converted to. */
 export interface RatePair {
   readonly pair: number
   readonly currency: string
   readonly base: string
 }
 
-/** The rates that one commit reads. */
+/** Exchange rates read by one commit. */
 export class RatePairs {
   private readonly byOwner = new Map<string, RatePair | null>()
   private readonly pairs: Array<RatePair> = []
 
-  /** The place of the player's rate among them, null where the currency is the operator's own. */
+  /** Index of the player's currency pair; null when the currency is the operator's own. */
   placeOf(
     { baseCurrency, currency, operatorId }: Pick<Player, "baseCurrency" | "currency" | "operatorId">
   ): number | null {
-    // one base for an operator, whatever two of its players were loaded with: staff may have changed its currency in between,
-    // and what one row of sums holds has one rate
+    // one base currency per operator, even if two players were loaded with different ones because staff changed it in between: a row of sums has one
+    // rate
     const key = `${operatorId} ${currency}`
     const found = this.byOwner.get(key)
     if (found !== undefined) return found?.pair ?? null
@@ -78,7 +78,7 @@ export class RatePairs {
   }
 }
 
-/** What a commit adds to the reports. */
+/** Report rows of a commit. */
 interface ReportRows {
   readonly sums: ReadonlyArray<SumsRow>
   readonly players: ReadonlyArray<PlayersRow>
@@ -90,7 +90,7 @@ const add = (row: SumsRow, { amount, bonusAmount, figure }: Count): void => {
   if (bonusAmount !== 0) row.bonusBets = plus(row.bonusBets, bonusAmount)
 }
 
-/** Adds up what the units count. Rows stand in one order for every commit, so that two never wait for each other in a circle. */
+/** Sums the counts of the units. Rows are in the same order in every commit, so that two cannot deadlock. */
 export const reportRows = (units: ReadonlyArray<Unit<Player, Change>>, pairs: RatePairs): ReportRows => {
   const sums = new Map<string, SumsRow>()
   const players = new Map<string, PlayersRow>()
@@ -101,7 +101,7 @@ export const reportRows = (units: ReadonlyArray<Unit<Player, Change>>, pairs: Ra
       for (const count of counts) {
         const providerId = count.source?.providerId ?? 0
         const isLive = count.source?.isLive ?? false
-        // neighbours mostly count for the same row
+        // consecutive counts are usually of the same row
         if (
           row === undefined || row.providerId !== providerId || row.isLive !== isLive || row.day !== count.day ||
           row.operatorId !== operatorId || row.currency !== currency || row.isTest !== isTest
@@ -148,7 +148,7 @@ export const reportRows = (units: ReadonlyArray<Unit<Player, Change>>, pairs: Ra
 const inOrder = <Row>(rows: ReadonlyMap<string, Row>): ReadonlyArray<Row> =>
   rows.size < 2 ? [...rows.values()] : [...rows].sort(([a], [b]) => a < b ? -1 : 1).map(([, row]) => row)
 
-/** Days travel as numbers. */
+/** Days are passed as numbers. */
 const dayColumn = <Row>(name: string, value: (row: Row) => number): Column<Row> => ({
   ...number(name, value),
   type: "date"
@@ -164,7 +164,7 @@ const sumColumns: ReadonlyArray<Column<SumsRow>> = [
   number("provider_id", (row) => row.providerId),
   flag("is_live", (row) => row.isLive),
   number("entries", (row) => row.entries),
-  // as text: a sum may be more than a number on the wire holds exactly
+  // as text: a sum may exceed the exact range of a number on the wire
   text("rounds", (row) => String(row.totals.rounds), "bigint"),
   text("bets", (row) => String(row.totals.bets), "bigint"),
   text("bonus_bets", (row) => String(row.bonusBets), "bigint"),
@@ -177,7 +177,7 @@ const sumColumns: ReadonlyArray<Column<SumsRow>> = [
 
 const figures = sumColumns.slice(6).map(({ name }) => name)
 
-/** The journal's connection tells services apart, of three nodes seldom two alike; one that connects again merely starts new rows. */
+/** Shards the sums by the journal's connection: two of three nodes seldom share one; after a reconnect new rows are started. */
 const shard = "pg_backend_pid() & 63"
 
 const castAny = <Row>(column: Column<Row>): string => column.type === "date" ? castDay(column.name) : cast(column)
@@ -191,13 +191,13 @@ const sumsQuery = (rate: string) => (source: string): string =>
     figures.map((name) => `${name} = s.${name} + excluded.${name}`).join(", ")
   }`
 
-/** A column that names the rate of a row by its place. */
+/** Column with the index of the row's currency pair. */
 const pairColumn = <Row>(value: (row: Row) => number | null): Column<Row> => number("pair", value)
 
-/** The rate of a row with a {@link pairColumn}; null where there is none. */
+/** Rate of a row with a {@link pairColumn}; null without one. */
 export const rateOfPair = `(SELECT x.id FROM rates x WHERE x.pair = u."pair")`
 
-/** The rates of the commit: the newest of each pair, null for a pair that has none. */
+/** Rates of the commit: the latest of each pair, null for a pair without any. */
 export const rates: Section<RatePair> = {
   columns: [
     number("pair", (row) => row.pair),
@@ -210,7 +210,7 @@ export const rates: Section<RatePair> = {
 
 export const sums: Section<SumsRow> = { columns: sumColumns, query: sumsQuery("0") }
 
-/** As {@link sums}, where some players have another currency than their operator. */
+/** Like {@link sums}, for players with a currency other than their operator's. */
 export const convertedSums: Section<SumsRow> = {
   columns: [...sumColumns, pairColumn((row) => row.pair)],
   query: sumsQuery(`coalesce(${rateOfPair}, 0)`)
@@ -233,7 +233,7 @@ export const players: Section<PlayersRow> = {
     }, ${shard} FROM ${source} ON CONFLICT (operator_id, day, previous_day, kind, is_test, shard) DO UPDATE SET players = s.players + excluded.players`
 }
 
-/** Rows of players whose currency is not their operator's, each with the place of its rate. */
+/** Rows of players with a currency other than their operator's, each with the index of its rate. */
 export interface Converted<Row> {
   readonly row: Row
   readonly pair: number | null

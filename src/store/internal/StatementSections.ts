@@ -3,9 +3,9 @@ import type { WireType, WireValue } from "../../platform/ColumnArrays.ts"
 
 export interface Column<Row> {
   readonly name: string
-  /** The type of the array's elements on the wire. */
+  /** Type of the array's elements on the wire. */
   readonly wire: WireType
-  /** The type in the table. */
+  /** Type in the table. */
   readonly type: string
   readonly value: (row: Row) => WireValue
 }
@@ -45,17 +45,17 @@ export const bytes = <Row>(name: string, value: (row: Row) => Uint8Array | null)
   value
 })
 
-/** `{1,2}`, the text form of a PostgreSQL array of numbers. */
+/** Text form of a PostgreSQL array of numbers: `{1,2}`. */
 export const numbers = (values: ReadonlyArray<number>): string =>
   values.length === 1 ? `{${values[0]}}` : `{${values.join(",")}}`
 
 export const json = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
 
-/** A part of the statement: how it reads, and its rows as parameters. */
+/** Section of the statement: its SQL, and its rows as parameters. */
 export interface Section<Row> {
   readonly columns: ReadonlyArray<Column<Row>>
-  /** The data-modifying query over `source`, which yields the columns in their final types. */
+  /** Data-modifying query over `source`, which yields the columns in their final types. */
   readonly query: (source: string) => string
 }
 

@@ -1,4 +1,4 @@
-/** Classification of database failures: refused, failed, silent. */
+/** Classification of database failures: refused, failed, no answer. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Fiber, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,16 +10,16 @@ const unavailable = (error: SqlError.SqlError) => new StoreUnavailable({ reason:
 const unreadable = (error: Schema.SchemaError) =>
   new StoreUnavailable({ reason: `a stored row is unreadable: ${error.message}` })
 
-/** Longer than the journal's statement timeout: beyond it the server is not slow but silent. */
+/** Exceeds the journal's statement timeout: beyond it the server is not slow but unresponsive. */
 const deadline = "6 seconds"
 
 /**
- * Waits for a statement no longer than the deadline. A late statement is interrupted without waiting for the interruption: a
- * silent server would not answer that either. `late` makes the failure: an error takes its stack when it is made.
+ * Waits for a statement up to the deadline. A late statement is interrupted without waiting for the interruption, which an unresponsive server would
+ * not answer either. `late` is lazy: an error captures its stack when made.
  */
 export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () => E2): Effect.Effect<A, E | E2> =>
   Effect.flatMap(
-    // at once: what leaves in the next turn leaves after everything that this one has to do
+    // immediately: in the next turn it would be sent after all work of this one
     Effect.forkDetach(Effect.interruptible(statement), { startImmediately: true }),
     (fiber) =>
       Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), deadline)).pipe(
@@ -33,7 +33,7 @@ export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () =>
 
 export const silent = "the database does not answer"
 
-/** The failure of a read or a fence that got no answer. */
+/** Failure of a read or a fence without an answer. */
 export const noAnswer = () => new StoreUnavailable({ reason: silent })
 
 /** Failures of a read. */
@@ -42,7 +42,7 @@ export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavaila
 export const toUnavailable = (failure: ReadFailure): StoreUnavailable =>
   failure._tag === "SqlError" ? unavailable(failure) : failure._tag === "SchemaError" ? unreadable(failure) : failure
 
-/** A row that cannot be read, or a value that is none: the fault of one of those who are read together. */
+/** An unreadable row or an invalid value: caused by one of the rows read together. */
 export const isOfOneRow = (failure: ReadFailure): boolean =>
   failure._tag === "SchemaError" || failure._tag === "SqlError" && stateOf(failure)?.startsWith("22") === true
 
@@ -57,7 +57,7 @@ export const orUnavailable = <A>(
 const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
 const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
 
-/** SQLSTATE of a server's answer, where there was one. */
+/** SQLSTATE of a server's answer, if there was one. */
 const stateOf = (error: SqlError.SqlError): string | undefined => {
   const { cause } = error.reason
   return typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
@@ -66,8 +66,8 @@ const stateOf = (error: SqlError.SqlError): string | undefined => {
 }
 
 /**
- * What a failed commit means. The server's own word that it refused is a refusal; a connection that could not be made means
- * that nothing was sent; everything else leaves open whether the commit happened.
+ * Outcome of a failed commit. A refusal reported by the server is a refusal; a connection that could not be established means that nothing was sent;
+ * anything else leaves the outcome unknown.
  */
 export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
   const { reason } = error
@@ -91,14 +91,14 @@ export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
         ? new StoreUnavailable({ reason: reasonText })
         : new OutcomeUnknown({ reason: reasonText })
     default: {
-      // nothing has left: a value of one unit is not of its column's type
+      // nothing was sent: a value of one unit does not have its column's type
       if (reason.cause instanceof PgTypes.CodecError) return new Rejected({ because: "clash", reason: reasonText })
       const state = stateOf(error)
-      // a value that no column holds is one unit's fault, not the batch's
+      // a value outside of its column's range: one unit's fault, not the batch's
       if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
         return new Rejected({ because: "clash", reason: reasonText })
       }
-      // 40003: the server itself does not know; 57P: it was shut down or killed on the way
+      // 40003: unknown to the server itself; 57P: shut down or killed meanwhile
       return state === undefined || state === "40003" || state.startsWith("57P")
         ? new OutcomeUnknown({ reason: reasonText })
         : new StoreUnavailable({ reason: reasonText })
