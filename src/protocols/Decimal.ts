@@ -1,4 +1,4 @@
-/** Exact decimal amounts of the wire. Nothing is ever rounded: what is no whole number of minor units is no amount. */
+/** Exact decimal amounts of the wire. Never rounded: an amount that is not a whole number of minor units is invalid. */
 import { maxAmount } from "../domain/Money.ts"
 import { minorDigits } from "../domain/Standards.ts"
 
@@ -8,17 +8,17 @@ export interface Decimal {
   readonly scale: number
 }
 
-/** An amount that is told in minor units, whatever its currency is. */
+/** Amount in minor units of any currency. */
 interface MinorUnits {
   readonly minor: number
 }
 
-/** An amount of the wire: exact, with or without knowing its currency. */
+/** Exact amount of the wire, before its currency is known. */
 export type Amount = Decimal | MinorUnits
 
 const pattern = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/
 
-/** Reads a plain decimal (no exponent, no plus sign); undefined for anything else and for what is beyond exact numbers. */
+/** Parses a plain decimal (no exponent, no plus sign); undefined for any other text and outside the exact range. */
 export const parseDecimal = (text: string): Decimal | undefined => {
   const match = pattern.exec(text)
   if (match === null) return undefined
@@ -29,17 +29,17 @@ export const parseDecimal = (text: string): Decimal | undefined => {
   return { coefficient: sign === "-" ? 0 - coefficient : coefficient, scale: significant.length }
 }
 
-/** Minor units of a currency with `digits` decimals; undefined when they are not whole or not exact. */
+/** Converts to minor units of a currency with `digits` decimals; undefined when not whole or not exact. */
 export const toMinorUnits = (amount: Amount, digits: number): number | undefined => {
   if ("minor" in amount) return amount.minor
   const { coefficient, scale } = amount
-  // zeros before the point may stand where the currency has fewer digits than the text: 120 of a yen written as 120.00 is whole already
+  // trailing zeros are dropped when parsing: 120.00 of a currency without decimals is whole
   if (scale > digits) return undefined
   const minor = coefficient * 10 ** (digits - scale)
   return Number.isSafeInteger(minor) ? minor : undefined
 }
 
-/** A whole number of units of 10^-`scale`. */
+/** Decimal of `units` × 10^-`scale`. */
 export const fromUnits = (units: number, scale: number): Decimal => {
   let [coefficient, left] = [units, scale]
   while (left > 0 && coefficient % 10 === 0) {
@@ -49,7 +49,7 @@ export const fromUnits = (units: number, scale: number): Decimal => {
   return { coefficient, scale: left }
 }
 
-/** Minor units as a decimal text of the currency: 1050 of the euro is `10.50`. */
+/** Formats minor units in major units of the currency: 1050 of the euro is `10.50`. */
 export const toMajorText = (minor: number, currency: string): string => {
   const digits = minorDigits(currency)
   const text = String(Math.abs(minor)).padStart(digits + 1, "0")
@@ -57,7 +57,7 @@ export const toMajorText = (minor: number, currency: string): string => {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
-/** A decimal as plain text; minor units as they are. */
+/** Formats a decimal as plain text; minor units as such. */
 export const decimalText = (amount: Amount): string => {
   if ("minor" in amount) return String(amount.minor)
   const { coefficient, scale } = amount

@@ -1,7 +1,7 @@
 /** Comparison of signatures. */
 import * as Crypto from "node:crypto"
 
-/** Whether two digests in hexadecimal are the same, in a time that does not depend on where they differ. */
+/** Constant-time comparison of two hexadecimal digests. */
 export const isSameDigest = (expected: string, given: string): boolean => {
   const one = Buffer.from(expected, "latin1")
   const other = Buffer.from(given, "latin1")

@@ -1,12 +1,12 @@
-/** Bodies of forms (`application/x-www-form-urlencoded`), in the order they were sent. */
+/** Form bodies (`application/x-www-form-urlencoded`), fields in the order sent. */
 import { isUtf8 } from "node:buffer"
 
 export type FormEntries = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Fields that a form may have; more is no message of a wallet. */
+/** Maximum fields of a form; wallet messages have far fewer. */
 const maxFields = 2_000
 
-/** The fields of a form, decoded; undefined when it cannot be read. */
+/** Decodes the fields of a form; undefined when malformed. */
 export const readForm = (body: Buffer): FormEntries | undefined => {
   if (!isUtf8(body)) return undefined
   const entries = [...new URLSearchParams(body.toString("utf8"))]

@@ -1,4 +1,4 @@
-/** Reading the fields of a form: each in its form, or named as bad. */
+/** Validating reader of form fields. */
 import { type Decimal, parseDecimal } from "./Decimal.ts"
 import type { FormEntries } from "./FormBody.ts"
 import { isLine } from "./JsonBody.ts"
@@ -7,7 +7,7 @@ const digits = /^\d{1,19}$/
 
 const zero: Decimal = { coefficient: 0, scale: 0 }
 
-/** A reader notes the first field that is missing, malformed or sent twice; what it gives then is of no use. */
+/** Reader that records the first missing, malformed or repeated field; values read after that are not to be used. */
 export class FormFields {
   readonly values: ReadonlyMap<string, string>
   #bad: string | undefined
@@ -21,29 +21,29 @@ export class FormFields {
     this.values = values
   }
 
-  /** The first bad field; undefined while all are good. */
+  /** Name of the first invalid field; undefined while all are valid. */
   get bad(): string | undefined {
     return this.#bad
   }
 
-  /** Notes a field whose value cannot be. */
+  /** Records a field as invalid. */
   refuse(name: string): void {
     this.#bad ??= name
   }
 
-  /** A field that has to be sent, and may be empty. */
+  /** Required field that may be empty. */
   sent(name: string): void {
     if (!this.values.has(name)) this.refuse(name)
   }
 
-  /** A text of 1 to `maxLength` characters. */
+  /** Text of 1 to `maxLength` characters. */
   text(name: string, maxLength = 255): string {
     const value = this.optional(name, maxLength)
     if (value === null) this.refuse(name)
     return value ?? ""
   }
 
-  /** A text that may be missing or empty: null. */
+  /** Optional text; null when missing or empty. */
   optional(name: string, maxLength = 255): string | null {
     const value = this.values.get(name)
     if (value === undefined || value === "") return null
@@ -51,34 +51,34 @@ export class FormFields {
     return value
   }
 
-  /** A whole number, such as the id of a round or an instant: its digits. */
+  /** Non-negative integer as its digits, such as the id of a round or an instant. */
   digits(name: string): string {
     const value = this.values.get(name) ?? ""
     if (!digits.test(value)) this.refuse(name)
     return value
   }
 
-  /** An amount with a sign. */
+  /** Signed amount. */
   signedAmount(name: string): Decimal {
     const amount = parseDecimal(this.values.get(name) ?? "")
     if (amount === undefined) this.refuse(name)
     return amount ?? zero
   }
 
-  /** An amount of zero or more. */
+  /** Amount of zero or more. */
   amount(name: string): Decimal {
     const amount = this.signedAmount(name)
     if (amount.coefficient < 0) this.refuse(name)
     return amount
   }
 
-  /** An amount that may be missing or empty: null. */
+  /** Optional amount; null when missing or empty. */
   optionalAmount(name: string): Decimal | null {
     const value = this.values.get(name)
     return value === undefined || value === "" ? null : this.amount(name)
   }
 
-  /** Yes or no as PHP writes it; no where it is missing. */
+  /** Boolean as PHP writes it; false when missing. */
   flag(name: string): boolean {
     const value = this.values.get(name)
     return value === "1" || value === "true"

@@ -1,11 +1,11 @@
 /**
- * Bodies in JSON, with numbers read as they were written and not as floating point. What a reader does not find in the form it asks
- * for is undefined to it: the caller says what that means in its protocol.
+ * JSON bodies with numbers kept as text instead of floating point. Readers return undefined for a missing or malformed value: the caller maps that to
+ * its protocol.
  */
 import { isUtf8 } from "node:buffer"
 import { type Decimal, parseDecimal } from "./Decimal.ts"
 
-/** A number that a double might not hold exactly, as it was written. */
+/** Number that a double might not represent exactly, as text. */
 class JsonNumber {
   readonly text: string
   constructor(text: string) {
@@ -20,8 +20,8 @@ export interface JsonObject {
 }
 
 /**
- * Numbers that a double may change: more than 15 digits, or an exponent. A shorter one has one nearest double, whose shortest text it is. Texts
- * that look like such a number only cost the slower way.
+ * Numbers that a double may change: more than 15 digits, or an exponent. A shorter one is the shortest text of its nearest double. Strings that
+ * resemble such a number only cost the slower path.
  */
 const inexact = /[:[,\s]-?(?:[\d.]{16}|[\d.]+[eE])/
 
@@ -31,7 +31,7 @@ const keepText = (_name: string, value: JsonValue, context?: { readonly source?:
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
 
-/** The object that a body is; undefined when it is none, or cannot be read. */
+/** Parses a body that is an object; undefined for anything else. */
 export const parseJson = (body: Buffer): JsonObject | undefined => {
   if (!isUtf8(body)) return undefined
   const text = body.toString("utf8")
@@ -46,11 +46,11 @@ export const parseJson = (body: Buffer): JsonObject | undefined => {
 // oxlint-disable-next-line no-control-regex -- the control characters are what is looked for
 const controls = /[\u0000-\u001f\u007f]/
 
-/** Whether a text may be kept: one line that the database can hold. */
+/** True for a text that may be stored: a single line that the database can hold. */
 export const isLine = (text: string, maxLength: number): boolean =>
   text.length <= maxLength && text.isWellFormed() && !controls.test(text)
 
-/** One line of text, 1 to `maxLength` characters. */
+/** Single line of text, 1 to `maxLength` characters. */
 export const readText = (value: JsonValue | undefined, maxLength = 128): string | undefined =>
   typeof value === "string" && value !== "" && isLine(value, maxLength) ? value : undefined
 
@@ -64,7 +64,7 @@ export const readBoolean = (value: JsonValue | undefined): boolean | undefined =
 
 const scientific = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?[eE]([+-]?\d{1,3})$/
 
-/** The same number without its exponent; undefined beyond what any amount is. */
+/** Expands the exponent of a number; undefined beyond the range of amounts. */
 const plainText = (text: string): string | undefined => {
   const match = scientific.exec(text)
   if (match === null) return text
@@ -79,7 +79,7 @@ const plainText = (text: string): string | undefined => {
   return `${sign}${digits.slice(0, places) || "0"}${digits.length > places ? `.${digits.slice(places)}` : ""}`
 }
 
-/** A number; undefined for a text that looks like one, and for what is beyond exact numbers. */
+/** Number; undefined for a numeric string and outside the exact range. */
 export const readDecimal = (value: JsonValue | undefined): Decimal | undefined => {
   if (typeof value === "number" && Number.isInteger(value)) return { coefficient: value, scale: 0 }
   const text = typeof value === "number" ? String(value) : value instanceof JsonNumber ? value.text : undefined
@@ -87,7 +87,7 @@ export const readDecimal = (value: JsonValue | undefined): Decimal | undefined =
   return plain === undefined ? undefined : parseDecimal(plain)
 }
 
-/** A whole number that is held exactly. */
+/** Exactly representable integer. */
 export const readInteger = (value: JsonValue | undefined): number | undefined => {
   const decimal = readDecimal(value)
   return decimal?.scale === 0 ? decimal.coefficient : undefined

@@ -1,7 +1,7 @@
-/** Reading the fields of a body in JSON: each in its form, or named as bad. */
+/** Validating reader of JSON fields. */
 import { type JsonObject, type JsonValue, readBoolean, readList, readObject, readText } from "./JsonBody.ts"
 
-/** A reader notes the first field that is missing or malformed; what it gives then is of no use. */
+/** Reader that records the first missing or malformed field; values read after that are not to be used. */
 export class JsonFields {
   readonly values: JsonObject
   #bad: string | undefined
@@ -12,30 +12,30 @@ export class JsonFields {
     this.#maxLength = maxLength
   }
 
-  /** The first bad field; undefined while all are good. */
+  /** Name of the first invalid field; undefined while all are valid. */
   get bad(): string | undefined {
     return this.#bad
   }
 
-  /** Notes a field whose value cannot be. */
+  /** Records a field as invalid. */
   refuse(name: string): void {
     this.#bad ??= name
   }
 
-  /** A text of one line that has to be there. */
+  /** Required single line of text. */
   text(name: string): string {
     const text = readText(this.values[name], this.#maxLength)
     if (text === undefined) this.refuse(name)
     return text ?? ""
   }
 
-  /** A text that may be missing, null or empty: null. */
+  /** Optional text; null when missing, null or empty. */
   optionalText(name: string): string | null {
     const value = this.values[name]
     return value === undefined || value === null || value === "" ? null : this.text(name)
   }
 
-  /** Yes or no; no where it is missing. */
+  /** Boolean; false when missing. */
   flag(name: string): boolean {
     const value = this.values[name]
     const flag = value === undefined || value === null ? false : readBoolean(value)
@@ -43,7 +43,7 @@ export class JsonFields {
     return flag ?? false
   }
 
-  /** A list of at most `max` objects; empty where it is missing. */
+  /** List of at most `max` objects; empty when missing. */
   objects(name: string, max: number): ReadonlyArray<JsonFields> {
     const value: JsonValue | undefined = this.values[name]
     const list = value === undefined || value === null ? [] : readList(value)

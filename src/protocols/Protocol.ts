@@ -1,20 +1,20 @@
 /**
- * What a protocol of a game provider is (`docs/decisions/0043-provider-protocols.md`): pure functions between a vendor's words and the
- * wallet's, and effects for the calls to the vendor.
+ * Interface of provider protocols (`docs/decisions/0043-provider-protocols.md`): pure functions between a vendor's messages and the wallet's, and
+ * effects for calls to the vendor.
  */
 import { type Effect, Result, Schema, SchemaAST } from "effect"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Settlement, SettlementPolicy } from "../domain/settlement/Settlement.ts"
 import type { Amount, Decimal } from "./Decimal.ts"
 
-/** A call of a vendor, read to its end. */
+/** Call of a vendor with its whole body. */
 export interface VendorCall {
   readonly method: string
-  /** What follows the provider's address: empty, or beginning with a slash. Without the query. */
+  /** Path below the provider's address: empty, or beginning with a slash. Without the query. */
   readonly path: string
   /** Without the question mark. */
   readonly query: string
-  /** The value of a header, by its name in lower case. */
+  /** Value of a header, by its name in lower case. */
   readonly header: (name: string) => string | undefined
   readonly body: Buffer
   /** Epoch milliseconds. */
@@ -24,11 +24,11 @@ export interface VendorCall {
 export interface VendorAnswer {
   readonly status: number
   readonly body: string
-  /** `application/json` unless said. */
+  /** `application/json` by default. */
   readonly contentType?: string
 }
 
-/** How a call names its player. A reference decides; a token beside it must be of the same player. A transaction is the last resort. */
+/** Player of a call, by reference if given; a token beside it must be of the same player. A transaction is used only without either. */
 export interface PlayerName {
   readonly ref: string | null
   readonly token: string | null
@@ -39,14 +39,14 @@ export type WalletAction =
   | {
     readonly action: "bet"
     readonly transactionId: string
-    /** Of a free bet zero: its stake is the vendor's. */
+    /** Zero for a free bet: its stake is paid by the vendor. */
     readonly amount: Amount
     readonly closesRound: boolean | "when_settled"
   }
   | {
     readonly action: "win"
     readonly transactionId: string
-    /** Null: the win is the round's. */
+    /** Null for a win of the round as a whole. */
     readonly betTransactionId: string | null
     readonly amount: Amount
     readonly closesRound: boolean | "when_settled"
@@ -67,18 +67,18 @@ export type WalletAction =
   | { readonly action: "adjust"; readonly transactionId: string; readonly amount: Amount }
   | { readonly action: "close_round" }
 
-/** What a win that belongs to no bet is. */
+/** Kind of a win without a bet. */
 export type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
 
-/** What a vendor's call asks of the wallet. */
+/** Request of a vendor's call to the wallet. */
 export type WalletCall =
-  /** Whose a session token is; with `exchange` it gets a new one, and the old one takes no more bets. */
+  /** Owner of a session token; `exchange` replaces the token by a new one, and the old one takes no more bets. */
   | {
     readonly kind: "identify"
     readonly method: string
     readonly player: PlayerName
     readonly exchange: boolean
-    /** Whether the token may be over: for who asks by reference. */
+    /** Game whose stakeable funds are answered; null: none in particular. */
     readonly gameId: string | null
   }
   | {
@@ -86,10 +86,10 @@ export type WalletCall =
     readonly method: string
     readonly player: PlayerName
     readonly gameId: string | null
-    /** Refused when it is not the player's; null: not said. */
+    /** Refused when it is not the player's; null: not given. */
     readonly currency: string | null
   }
-  /** What the player has for each of several games. */
+  /** The player's funds for each of several games. */
   | {
     readonly kind: "balances"
     readonly method: string
@@ -97,8 +97,8 @@ export type WalletCall =
     readonly gameIds: ReadonlyArray<string>
   }
   /**
-   * In order, all or nothing. Without actions nothing moves and the player's funds are answered. A round to be closed may be named without its
-   * game: it is looked for among the player's latest, and left as it is when it is none of them.
+   * In order, all or nothing. Without actions nothing moves and the player's funds are answered. A round may be closed without naming its game: it is
+   * looked for among the player's latest rounds, and ignored when not found there.
    */
   | {
     readonly kind: "settle"
@@ -107,20 +107,20 @@ export type WalletCall =
     readonly gameId: string | null
     readonly roundId: string | null
     readonly currency: string | null
-    /** A bet needs a running session under the token; `none`: the call names no session, and any earlier one of the player will do. */
+    /** A bet needs a running session under the token; `none`: the call names no session, and any earlier one of the player is accepted. */
     readonly session: "token" | "none"
     readonly actions: ReadonlyArray<WalletAction>
-    /** The vendor's free-round grant that the call ends or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */
+    /** Free-round grant that the call finishes or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */
     readonly grant?: {
       readonly reference: string
       readonly mustExist: boolean
       readonly finishes: boolean
-      /** What they won in all, where that is not what the call's actions pay; null: not said. */
+      /** Total won, if different from what the call's actions pay; null: not given. */
       readonly won?: Amount | null
     }
   }
 
-/** What a player has to play a game with, minor units; `bonus` is zero where it may not be staked on the game. May be negative. */
+/** Funds of a player for a game, in minor units; `bonus` is zero where it may not be staked on the game. May be negative. */
 export interface Funds {
   readonly currency: string
   readonly real: number
@@ -129,11 +129,11 @@ export interface Funds {
 
 export interface Identified {
   readonly playerRef: string
-  /** The new one after an exchange, else as it came; null when the call named none. */
+  /** The new token after an exchange, otherwise as sent; null when the call has none. */
   readonly token: string | null
   readonly country: string
   readonly language: string
-  /** ISO date; null: not known. */
+  /** ISO date; null when unknown. */
   readonly birthDate: string | null
   /** Epoch milliseconds. */
   readonly registeredAt: number
@@ -147,12 +147,12 @@ export type WalletOutcome =
   | { readonly _tag: "Balances"; readonly playerRef: string; readonly funds: ReadonlyArray<Funds> }
   | {
     readonly _tag: "Settled"
-    /** One for each action, in their order. */
+    /** One per action, in order. */
     readonly settlements: ReadonlyArray<Settlement>
     readonly playerRef: string
     readonly funds: Funds
   }
-  /** Every code may come: also TRY_AGAIN, and SERVER_ERROR for a defect. */
+  /** Any code is possible, including TRY_AGAIN, and SERVER_ERROR for a defect. */
   | {
     readonly _tag: "Refused"
     readonly refusal: Refusal
@@ -160,10 +160,10 @@ export type WalletOutcome =
     readonly funds: Funds | null
   }
 
-/** An outcome that is no refusal. */
+/** Outcome other than a refusal. */
 export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
 
-/** A call that was read: what it asks of the wallet, and how its outcome is answered. */
+/** Parsed call: the request to the wallet, and the renderer of its outcome. */
 export interface ReadCall {
   readonly call: WalletCall
   readonly render: (outcome: WalletOutcome) => VendorAnswer
@@ -171,7 +171,7 @@ export interface ReadCall {
 
 export type Received =
   | { readonly _tag: "NotFound" }
-  /** Answered without asking the wallet. `reason` is for logs and `provider calls`; `notice`: the vendor told what moves nothing. */
+  /** Answered without the wallet. `reason` is for logs and `provider calls`; `notice`: an informational call that moves nothing. */
   | {
     readonly _tag: "Answered"
     readonly answer: VendorAnswer
@@ -180,7 +180,7 @@ export type Received =
   }
   | { readonly _tag: "Call" } & ReadCall
 
-/** A request to a vendor. */
+/** Request to a vendor. */
 export interface VendorRequest {
   readonly method: "GET" | "POST"
   readonly url: string
@@ -195,16 +195,16 @@ export interface VendorResponse {
   readonly body: string
 }
 
-/** Why a call to a vendor brought nothing. */
+/** Reason for the failure of a call to a vendor. */
 export interface VendorFailure {
   readonly _tag: "VendorFailure"
-  /** `unavailable`: no answer, an unreadable one, or a 5xx; `refused`: the vendor said no. */
+  /** `unavailable`: no answer, an unreadable one, or a 5xx; `refused`: the vendor refused. */
   readonly kind: "unavailable" | "refused"
-  /** The vendor's word for it, or ours; at most 200 characters. */
+  /** Error code of the vendor, or ours; at most 200 characters. */
   readonly word: string
 }
 
-/** Sends one request to a vendor. No redirects; five seconds and four megabytes at most. */
+/** Sends one request to a vendor. No redirects; at most five seconds and four megabytes. */
 export type SendToVendor = (request: VendorRequest) => Effect.Effect<VendorResponse, VendorFailure>
 
 export interface LaunchOrder {
@@ -228,7 +228,7 @@ export interface CatalogueGame {
 }
 
 export interface FreeRoundsOrder {
-  /** Ours, unique: the reference under which the vendor's wins name it. */
+  /** Our unique reference, which the vendor's wins carry. */
   readonly reference: string
   readonly playerRef: string
   readonly currency: string
@@ -242,7 +242,7 @@ export interface FreeRoundsOrder {
   readonly validUntil: number
 }
 
-/** A transaction of the vendor's feed, under the id that the wallet keeps it under. */
+/** Transaction of the vendor's feed, under the id used by the wallet. */
 export interface FeedTransaction {
   readonly transactionId: string
   readonly kind: "bet" | "win" | "rollback"
@@ -251,7 +251,7 @@ export interface FeedTransaction {
   readonly playerRef: string
 }
 
-/** A feed that tells rounds, not transactions. */
+/** Entry of a feed of rounds instead of transactions. */
 export interface FeedRound {
   readonly roundId: string
   readonly gameId: string
@@ -265,18 +265,18 @@ export type Feed =
   | { readonly by: "transaction"; readonly lines: ReadonlyArray<FeedTransaction> }
   | { readonly by: "round"; readonly lines: ReadonlyArray<FeedRound> }
 
-/** Calls to the vendor, where its protocol has them. Each is given `send`. `uuid` and `nowMs` come from the caller, who has entropy and a clock. */
+/** Calls to the vendor supported by the protocol. Each is given `send`; `uuid` and `nowMs` come from the caller, which has entropy and a clock. */
 export interface Outbound {
-  /** The address to send the player's browser to. */
+  /** URL to redirect the player's browser to. */
   readonly launch: (order: LaunchOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
   /** The whole catalogue, at most 50,000 games. */
   readonly catalogue?: (tools: VendorTools) => Effect.Effect<ReadonlyArray<CatalogueGame>, VendorFailure>
   readonly freeRounds?: {
-    /** Gives what the vendor calls it, where that is not our reference. */
+    /** Returns the vendor's id of the grant, if other than our reference. */
     readonly issue: (order: FreeRoundsOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
     readonly cancel: (reference: string, playerRef: string, tools: VendorTools) => Effect.Effect<void, VendorFailure>
   }
-  /** What the vendor has of a UTC day. */
+  /** The vendor's records of a UTC day. */
   readonly feed?: (
     day: { readonly fromMs: number; readonly toMs: number },
     tools: VendorTools
@@ -290,43 +290,43 @@ export interface VendorTools {
   readonly now: () => number
 }
 
-/** A protocol with the settings of one provider. */
+/** Protocol bound to the settings of one provider. */
 export interface Bound {
   readonly receive: (call: VendorCall) => Received
   readonly outbound: Outbound
-  /** Where these settings make it another than the protocol's. */
+  /** Overrides the protocol's policy, depending on the settings. */
   readonly policy?: SettlementPolicy
 }
 
 export interface Protocol<Settings = unknown> {
   readonly name: string
-  /** The settings file. Fields that end in `url` are judged as addresses by the frame. */
+  /** Schema of the settings file. Fields that end in `url` are validated as addresses by the caller. */
   readonly settings: Schema.Codec<Settings, unknown>
   /** Settings that are sealed and never shown. */
   readonly secrets: ReadonlyArray<string & keyof Settings>
   readonly policy: SettlementPolicy
-  /** Prepares keys once; throws nothing that `settings` let through. */
+  /** Prepares keys once; never throws for settings that pass the schema. */
   readonly bind: (settings: Settings) => Bound
 }
 
-/** A setting as a form asks for it. */
+/** Setting as a form field. */
 interface SettingField {
   readonly name: string
   readonly isRequired: boolean
   readonly isSecret: boolean
-  /** `block`: text of several lines, like a key in PEM; `choice`: one of `options`. */
+  /** `block`: multi-line text, like a key in PEM; `choice`: one of `options`. */
   readonly kind: "text" | "block" | "integer" | "choice"
   readonly options: ReadonlyArray<string>
 }
 
-/** A protocol as the frame keeps it: the type of its settings is the protocol's own affair. */
+/** Protocol with the type of its settings hidden. */
 export interface AnyProtocol {
   readonly name: string
-  /** The settings, in the order in which they are declared. */
+  /** Settings in the order of their declaration. */
   readonly fields: ReadonlyArray<SettingField>
   readonly secrets: ReadonlyArray<string>
   readonly policy: SettlementPolicy
-  /** The protocol with settings as they were given, or everything that is wrong with them; a setting it does not know is wrong as well. */
+  /** Binds the protocol to unparsed settings, or returns all validation errors; an unknown setting is an error. */
   readonly bind: (given: unknown) => Result.Result<Bound, Schema.SchemaError>
 }
 

@@ -1,4 +1,4 @@
-/** The protocols that providers may have besides Pitboss's own. The only file that names them. */
+/** Registry of provider protocols other than Pitboss's own. The only file that names them. */
 import { a8rProtocol } from "./a8r/A8r.ts"
 import { evolutionProtocol } from "./evolution/Evolution.ts"
 import { gcpProtocol } from "./gcp/Gcp.ts"

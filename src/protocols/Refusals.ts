@@ -1,9 +1,9 @@
-/** What a protocol has to tell apart among refusals of one code. */
+/** Distinctions between refusals of the same code that protocols need. */
 import { type Refusal } from "../domain/Refusal.ts"
 import { noSuchGame } from "../domain/settlement/SettlementParts.ts"
 
-/** Whether a refusal NOT_FOUND is about the game and not about the player. */
+/** True when a NOT_FOUND refusal is about the game and not the player. */
 export const isAboutGame = ({ message }: Refusal): boolean => message === noSuchGame.message
 
-/** Whether a refusal VALIDATION_FAILED is about the currency. */
+/** True when a VALIDATION_FAILED refusal is about the currency. */
 export const isAboutCurrency = ({ details }: Refusal): boolean => "currency" in details

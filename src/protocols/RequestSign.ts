@@ -1,15 +1,15 @@
-/** The signature of 01.tech's aggregator and of what came before it, both ways: HMAC-SHA256 of the raw body. */
+/** Signature of SOFTSWISS protocols (01.tech's aggregator and its predecessor), both directions: HMAC-SHA256 of the raw body. */
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "./Digests.ts"
 
 export interface RequestSigner {
-  /** The signature of a body, lower-case hexadecimal. */
+  /** Signature of a body, lower-case hexadecimal. */
   readonly sign: (body: string | Buffer) => string
-  /** Whether a signature is the body's. */
+  /** Verifies the signature of a body. */
   readonly verify: (body: Buffer, signature: string) => boolean
 }
 
-/** The header that the signature comes in. */
+/** Header of the signature. */
 export const signatureHeader = "x-request-sign"
 
 export const requestSigner = (authToken: string): RequestSigner => {

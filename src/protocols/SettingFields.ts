@@ -1,9 +1,9 @@
-/** Fields of the settings of protocols, each with the words that continue its name when it is wrong. */
+/** Schemas of protocol settings; each error message continues the name of the setting. */
 import { Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { isLine } from "./JsonBody.ts"
 
-/** One line of text, 1 to `max` characters. */
+/** Single line of text, 1 to `max` characters. */
 export const settingText = (max = 255) =>
   Schema.String.check(
     Schema.makeFilter((text: string) => text !== "" && isLine(text, max), {
@@ -21,7 +21,7 @@ const isRsaKey = (kind: "public" | "private", pem: string): boolean => {
   }
 }
 
-/** An RSA key in PEM, without a passphrase. */
+/** RSA key in PEM, without a passphrase. */
 export const settingRsaKey = (kind: "public" | "private") =>
   Schema.String.check(
     Schema.makeFilter((pem: string) => pem.length <= 16_384 && pem.includes(`-----BEGIN`) && isRsaKey(kind, pem), {

@@ -1,9 +1,9 @@
-/** Comparison of secrets that a vendor sends as they are. */
+/** Comparison of shared secrets sent in clear. */
 import * as Crypto from "node:crypto"
 
 const digest = (text: string): Buffer => Crypto.createHash("sha256").update(text, "utf8").digest()
 
-/** Whether a text is the secret, in a time that does not depend on where it differs, or on its length. */
+/** Constant-time comparison with the secret, independent of the position of differences and of the length. */
 export const secretCheck = (secret: string): (given: string) => boolean => {
   const expected = digest(secret)
   return (given) => Crypto.timingSafeEqual(expected, digest(given))

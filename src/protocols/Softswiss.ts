@@ -1,4 +1,4 @@
-/** What SOFTSWISS' two protocols share: that of 01.tech's aggregator (A8R) and the universal API of studios before it (GCP). */
+/** Shared parts of SOFTSWISS' two protocols: 01.tech's aggregator (A8R) and the earlier universal API of studios (GCP). */
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Amount } from "./Decimal.ts"
 import { parseJson, readText } from "./JsonBody.ts"
@@ -17,13 +17,13 @@ import type {
 import { isAboutCurrency, isAboutGame } from "./Refusals.ts"
 import { type RequestSigner, signatureHeader } from "./RequestSign.ts"
 
-/** Reads the fields of one method. */
+/** Parses the fields of one method. */
 export type ReadMethod = (fields: JsonFields, method: string) => ReadCall
 
-/** Characters of every text. */
+/** Maximum characters of any text. */
 const maxTextLength = 255
 
-/** Words for each code that is answered here. */
+/** Messages of the codes answered here. */
 export const messages = {
   100: "Player has not enough funds to process an action.",
   101: "Player is invalid.",
@@ -40,10 +40,10 @@ export const messages = {
 
 export type Code = keyof typeof messages
 
-/** An answer that says why not; the balance stands in it where the player is known. */
+/** Error answer; contains the balance when the player is known. */
 export type ErrorAnswer = (code: Code, funds?: Funds | null, about?: string) => VendorAnswer
 
-/** The code for a refusal. What is not known here is *unknown*, under HTTP 500: it is sent again. */
+/** Code of a refusal. Unlisted refusals are *unknown*, under HTTP 500, and are retried by the vendor. */
 export const codeOf = (refusal: Refusal): Code => {
   switch (refusal.code) {
     case "INSUFFICIENT_FUNDS":
@@ -61,7 +61,7 @@ export const codeOf = (refusal: Refusal): Code => {
     case "VALIDATION_FAILED":
       return isAboutCurrency(refusal) ? 154 : 400
     case "DUPLICATE_TRANSACTION":
-    // an action that was rolled back before it came
+    // an action rolled back before it arrived
     case "BET_ROLLED_BACK":
     case "BET_ALREADY_SETTLED":
     case "BET_NOT_FOUND":
@@ -75,13 +75,13 @@ export const codeOf = (refusal: Refusal): Code => {
 
 type Values = (outcome: Granted) => unknown
 
-/** Renderers of outcomes, given the values of a good one. */
+/** Renderers of outcomes, given the values of a successful one. */
 export const renderers = (error: ErrorAnswer, code: (refusal: Refusal) => Code) => {
   const render = (valuesOf: Values) => (outcome: WalletOutcome): VendorAnswer =>
     outcome._tag === "Refused"
       ? error(code(outcome.refusal), outcome.funds)
       : { status: 200, body: JSON.stringify(valuesOf(outcome)) }
-  /** The free spins that a call ends are none of ours: whom they were for is not known. */
+  /** Free spins not issued by us: their player is unknown. */
   const renderIssue = (valuesOf: Values) => (outcome: WalletOutcome): VendorAnswer => {
     const isUnknown = outcome._tag === "Refused" &&
       (outcome.refusal.code === "NOT_FOUND" || outcome.refusal.code === "INVALID_SESSION")
@@ -100,7 +100,7 @@ export const currencyOf = (fields: JsonFields): string => {
   return currency
 }
 
-/** The total of free spins that were issued; whose they are is known from the issue. */
+/** Payment of the total of issued free spins; their player is known from the issue. */
 export const finishedFreespins = (
   { amount, issueId, method, player }: {
     readonly method: string
@@ -126,7 +126,7 @@ export const finishedFreespins = (
   grant: { reference: issueId, mustExist: true, finishes: true }
 })
 
-/** Reads a call whose method is known, signed over its body; `playerField` names its player. */
+/** Parses a signed call of a known method; `playerField` names its player. */
 export const receiveSigned = (
   { body, header }: VendorCall,
   { error, method, playerField, read, signer }: {
@@ -148,7 +148,7 @@ export const receiveSigned = (
   const about = `${fields.bad}: value is missing or malformed`
   const ref = readText(values[playerField], maxTextLength)
   if (ref === undefined) return { _tag: "Answered", method, reason: "form", answer: error(400, null, about) }
-  // refusals say the balance, also those of the form: the wallet is asked for nothing else
+  // refusals, including malformed calls, contain the balance: the wallet is asked for nothing else
   return {
     _tag: "Call",
     call: { kind: "balance", method, player: playerOf(ref), gameId: null, currency: null },

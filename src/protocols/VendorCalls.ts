@@ -1,4 +1,4 @@
-/** What the calls to vendors have in common: addresses, answers in JSON, and the words of failures. */
+/** Shared parts of calls to vendors: addresses, JSON answers and failures. */
 import { Effect, Schema } from "effect"
 import type { SendToVendor, VendorFailure, VendorResponse } from "./Protocol.ts"
 
@@ -8,16 +8,16 @@ const failure = (kind: VendorFailure["kind"], word: string): VendorFailure => ({
   word: word.slice(0, 200)
 })
 
-/** The vendor said no, and how. */
+/** The vendor refused, with its error code. */
 export const refusedByVendor = (word: string): VendorFailure => failure("refused", word)
 
-/** The vendor gave no answer that means something. */
+/** The vendor gave no usable answer. */
 export const unavailableVendor = (word: string): VendorFailure => failure("unavailable", word)
 
-/** An address below the vendor's base. */
+/** URL below the vendor's base. */
 export const vendorUrl = (base: string, path: string): string => `${base.replace(/\/+$/, "")}${path}`
 
-/** Sends a body of JSON; other headers replace those of the same name. */
+/** Posts a JSON body; given headers replace default ones of the same name. */
 export const postJson = (
   send: SendToVendor,
   url: string,
@@ -31,7 +31,7 @@ export const postJson = (
     body
   })
 
-/** Reads an answer in JSON by a schema; unknown fields are ignored. What does not fit, and what failed on their side, is no answer. */
+/** Decodes a JSON answer by a schema; unknown fields are ignored. A mismatch or a 5xx counts as no answer. */
 export const answerReader = <T>(schema: Schema.Codec<T, unknown>) => {
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(schema))
   return ({ body, status }: VendorResponse): Effect.Effect<T, VendorFailure> =>
@@ -40,7 +40,7 @@ export const answerReader = <T>(schema: Schema.Codec<T, unknown>) => {
       : Effect.mapError(decode(body), () => unavailableVendor(`unreadable answer, HTTP ${status}`))
 }
 
-/** An address that a browser may be sent to; one without a host is of `base`. */
+/** URL that a browser may be redirected to; a relative one is resolved against `base`. */
 export const browserAddress = (text: string, base: string): Effect.Effect<string, VendorFailure> => {
   const url = URL.canParse(text, base) ? new URL(text, base) : undefined
   return url?.protocol === "https:" || url?.protocol === "http:"

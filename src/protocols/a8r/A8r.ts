@@ -28,7 +28,7 @@ export const a8r: Protocol<A8rSettings> = {
   name: "a8r",
   settings: A8rSettings,
   secrets: ["auth_token"],
-  // rollbacks and wins are always accepted; what was rolled back before it came is answered as if it had been
+  // rollbacks and wins are always accepted; an action rolled back before it arrived is answered as rolled back
   policy: {
     settledBets: "roll_back",
     winsBeforeBets: "pay",

@@ -1,10 +1,10 @@
-/** What 01.tech's aggregator is answered: JSON, and Twirp errors that hold the code that counts. */
+/** Answers to 01.tech's aggregator: JSON, and Twirp errors that contain the protocol's own code. */
 import { toMajorText } from "../Decimal.ts"
 import type { Funds } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
 import { type Code, codeOf, type ErrorAnswer, messages, renderers } from "../Softswiss.ts"
 
-/** Twirp's word for a code. */
+/** Twirp error code of a protocol code. */
 const twirpCode = (apiCode: Code): string => {
   switch (apiCode) {
     case 403:
@@ -18,10 +18,10 @@ const twirpCode = (apiCode: Code): string => {
   }
 }
 
-/** The balance as it is shown, in major units: nothing while a deficit stands, whatever the bonus is. */
+/** Balance in major units as shown: zero while the real balance is negative, whatever the bonus. */
 export const balanceText = (funds: Funds): string => toMajorText(funds.real < 0 ? 0 : shownTotal(funds), funds.currency)
 
-/** An answer that says why not; the balance stands in it where the player is known. */
+/** Error answer; contains the balance when the player is known. */
 export const a8rError: ErrorAnswer = (apiCode, funds = null, about) => {
   const message = about ?? messages[apiCode]
   return {

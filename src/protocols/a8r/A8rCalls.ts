@@ -1,4 +1,4 @@
-/** The calls of 01.tech's aggregator, each as what it asks of the wallet and what its good answer holds. */
+/** Calls of 01.tech's aggregator: the request to the wallet and the fields of the successful answer. */
 import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
@@ -6,14 +6,14 @@ import type { Granted, ReadCall, WalletAction } from "../Protocol.ts"
 import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { balanceText, render, renderIssue } from "./A8rAnswers.ts"
 
-/** Transactions of one call. */
+/** Maximum transactions of one call. */
 const maxTransactions = 100
 
 const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
 
 const zero: Decimal = { coefficient: 0, scale: 0 }
 
-/** Money is a text; a number is refused as malformed. */
+/** Money is a string; a number is refused as malformed. */
 const amountOf = (fields: JsonFields): Decimal => {
   const given = fields.values["amount"]
   const amount = typeof given === "string" && moneyForm.test(given) ? parseDecimal(given) : undefined
@@ -25,7 +25,7 @@ const balanceOf = (outcome: Granted): string => outcome._tag === "Balances" ? "0
 
 const renderBalance = (outcome: Granted) => ({ balance: balanceOf(outcome) })
 
-/** Every transaction in the order of the request, with our id and when it was first settled. */
+/** Transactions in the order of the request, with our id and the time of their first settlement. */
 const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
   outcome._tag !== "Settled"
     ? []
@@ -50,7 +50,7 @@ const balance: ReadMethod = (fields, method) => ({
   render: render(renderBalance)
 })
 
-/** A call about a round: its transactions, at least one, each id once. */
+/** Call about a round: at least one transaction, each id once. */
 const settleRound = (
   fields: JsonFields,
   method: string,
@@ -95,7 +95,7 @@ const betWin: ReadMethod = (fields, method) =>
     if (type !== "bet" && type !== "win") transaction.refuse("type")
     return type === "bet"
       ? { action: "bet", transactionId, amount, closesRound }
-      // of the round, also where it names a bet: it may come before that one, and is paid
+      // of the round, even if it names a bet: the win may arrive before that bet, and is paid
       : { action: "win", transactionId, betTransactionId: null, amount, closesRound }
   })
 
@@ -109,7 +109,7 @@ const rollback: ReadMethod = (fields, method) => {
   })
 }
 
-/** Ends a round that no transaction ended. It names no game. */
+/** Closes a round that no transaction closed. It names no game. */
 const finish: ReadMethod = (fields, method) => ({
   call: {
     kind: "settle",
@@ -137,7 +137,7 @@ const finishFreespins: ReadMethod = (fields, method) => {
   }
 }
 
-/** By what follows `/v2/a8r_casino.` in the path. */
+/** By the path after `/v2/a8r_casino.`. */
 export const a8rCalls: ReadonlyMap<string, ReadMethod> = new Map([
   ["Player/Balance", balance],
   ["Round/BetWin", betWin],

@@ -51,7 +51,7 @@ const readLaunched = answerReader(Launched)
 const readDone = answerReader(Done)
 const readListed = answerReader(Listed)
 
-/** Hands a good answer on; a refusal fails with the vendor's word. */
+/** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> =>
   response.status < 400 || response.status >= 500
     ? Effect.succeed(response)
@@ -63,7 +63,7 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
 
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-/** What the aggregator is told of a player: no more than it needs to tell one from another. */
+/** Player data sent to the aggregator: the minimum that identifies a player. */
 const playerValues = (player: Identified, currency: string, nickname: string) => ({
   id: player.playerRef,
   currency,
@@ -73,7 +73,7 @@ const playerValues = (player: Identified, currency: string, nickname: string) =>
   registered_at: instant(player.registeredAt)
 })
 
-/** Pictures by their shapes, the one for a lobby first. */
+/** Picture formats, in order of preference for a lobby. */
 const shapes = ["horizontal", "square", "widescreen", "vertical"]
 
 const thumbnailOf = ({ image_assets: assets }: ListedProvider, { images }: ListedGame): string | null => {
@@ -82,7 +82,7 @@ const thumbnailOf = ({ image_assets: assets }: ListedProvider, { images }: Liste
   return base === undefined || typeof path !== "string" ? null : vendorUrl(base, path.replace(/^\/?/, "/"))
 }
 
-/** Whether a game may be played now: it was released, and not recalled. */
+/** True when a game is currently playable: released and not recalled. */
 const isPlayable = ({ recalled_at: recalled, released_at: released }: ListedGame, now: number): boolean => {
   const [from, to] = [Date.parse(released ?? ""), Date.parse(recalled ?? "")]
   return !(from > now) && !(to <= now)
@@ -97,11 +97,11 @@ const toGame = (provider: ListedProvider, game: ListedGame): CatalogueGame => ({
   thumbnailUrl: thumbnailOf(provider, game)
 })
 
-/** The calls, with the settings of one provider. */
+/** Outbound calls for the settings of one provider. */
 export const a8rOutbound = (settings: A8rSettings): Outbound => {
   const signer = requestSigner(settings.auth_token)
 
-  /** A call of the service, signed over the bytes that are sent. */
+  /** Service call, signed over the bytes sent. */
   const call = ({ send }: VendorTools, method: string, text: string) =>
     Effect.flatMap(
       postJson(send, vendorUrl(settings.games_url, `/v2/casino_a8r.${method}`), text, {

@@ -26,7 +26,7 @@ const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
       const answer = answerOf("INVALID_PARAMETER", { uuid }, body === undefined ? 400 : 200)
       return { _tag: "Answered", method, reason: "form", answer }
     }
-    // refusals say the balance, also those of the form: the wallet is asked for nothing else
+    // refusals, including malformed calls, contain the balance: the wallet is asked for nothing else
     const player = { ref, token: null, transactionId: null }
     return {
       _tag: "Call",
@@ -45,7 +45,7 @@ const evolution: Protocol<EvolutionSettings> = {
   settings: EvolutionSettings,
   secrets: ["auth_token", "api_token"],
   policy: {
-    // what settles is a debit, not its round: one can be cancelled when another one was paid
+    // settlement is per debit, not per round: one can be cancelled after another was paid
     settledBets: "roll_back",
     winsBeforeBets: "refuse",
     closedRounds: "accept",

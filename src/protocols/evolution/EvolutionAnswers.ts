@@ -1,4 +1,4 @@
-/** Answers to Evolution's One Wallet: from the wallet's words to theirs. */
+/** Answers to Evolution's One Wallet. */
 import type { LimitField } from "../../domain/limit/Limits.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
@@ -31,7 +31,7 @@ interface Parts {
   readonly funds?: Funds | null
 }
 
-/** An answer of theirs. The bonus is a part of the balance: the player may stake both, and neither is counted twice. */
+/** Answer. The bonus is part of the balance: the player may stake both, and neither is counted twice. */
 export const answerOf = (status: Status, { funds, sid, uuid }: Parts, httpStatus = 200): VendorAnswer => {
   let body = `{"status":"${status}"`
   if (sid !== undefined && sid !== null) body += `,"sid":${JSON.stringify(sid)}`
@@ -39,7 +39,7 @@ export const answerOf = (status: Status, { funds, sid, uuid }: Parts, httpStatus
     body += `,"balance":${toMajorText(shownTotal(funds), funds.currency)},"bonus":${toMajorText(0, funds.currency)}`
   }
   if (uuid !== undefined) body += `,"uuid":${JSON.stringify(uuid)}`
-  // a debit whose outcome is not known has to come again as well, or its stake might be lost
+  // a debit of unknown outcome has to be sent again as well, or its stake might be lost
   if (status === "TEMPORARY_ERROR") body += `,"retransmission":true`
   return { status: httpStatus, body: `${body}}` }
 }
@@ -58,11 +58,11 @@ const isLimitField = (name: unknown): name is LimitField => typeof name === "str
 const statusOfLimit = ({ limit }: Refusal["details"]): Status =>
   (isLimitField(limit) ? limitStatus[limit] : undefined) ?? "CASINO_LIMIT_EXCEEDED_TURNOVER"
 
-/** The first message under the id was a cancel of a debit that had not come. */
+/** The first message under the id was a cancel of a debit that had not arrived. */
 const wasIgnored = ({ earlier }: Refusal["details"]): boolean =>
   typeof earlier === "object" && earlier !== null && "status" in earlier && earlier.status === "ignored"
 
-/** Words of the same meaning for whoever is refused; a code that is not here can only pass: try again. */
+/** Status of a refusal; an unlisted code is transient: retry. */
 const statusOfRefusal = (method: Method, { code, details }: Refusal): Status => {
   switch (code) {
     case "DUPLICATE_TRANSACTION":
@@ -105,11 +105,11 @@ const statusOfSettlement = (method: Method, { first, rolledBack, status }: Settl
   if (method === "cancel" && first === "ignored") return "BET_DOES_NOT_EXIST"
   if (status === "processed") return "OK"
   if (method !== "debit") return "BET_ALREADY_SETTLED"
-  // sent again after its own cancel: no game may go on with it
+  // sent again after its own cancel: the game must not continue with it
   return rolledBack === true ? "FINAL_ERROR_ACTION_FAILED" : "BET_ALREADY_EXIST"
 }
 
-/** The answer to an outcome of the wallet. */
+/** Answer to an outcome of the wallet. */
 export const answerTo = (method: Method, uuid: string | undefined, outcome: WalletOutcome): VendorAnswer => {
   switch (outcome._tag) {
     case "Identified":

@@ -1,15 +1,15 @@
-/** Calls of Evolution's One Wallet: from their words to the wallet's. */
+/** Parser of the calls of Evolution's One Wallet. */
 import type { Decimal } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readDecimal, readObject, readText } from "../JsonBody.ts"
 import type { PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
 
-/** Their calls. `sid` is another one, of test environments only: sessions come from launches here. */
+/** Methods. `sid`, of test environments only, is omitted: sessions come from launches here. */
 export const methods = ["check", "balance", "debit", "credit", "cancel", "promo_payout"] as const
 
 export type Method = (typeof methods)[number]
 
-/** What every call says. */
+/** Common fields of all calls. */
 interface Caller {
   readonly token: string
   readonly userId: string
@@ -28,7 +28,7 @@ interface Played {
   readonly tableId: string
 }
 
-/** The table that a call is about, as far as it says so. */
+/** Table of a call, if given. */
 export const readTable = (body: JsonObject): string | undefined =>
   readText(readObject(readObject(readObject(body.game)?.details)?.table)?.id)
 
@@ -38,7 +38,7 @@ const readGame = (body: JsonObject): Played | undefined => {
   return roundId === undefined || tableId === undefined ? undefined : { roundId, tableId }
 }
 
-/** A currency is three letters; which ones there are is the wallet's to say. */
+/** A currency is three letters; the wallet validates which exist. */
 const readCurrency = (body: JsonObject): string | undefined => {
   const currency = readText(body.currency)
   return currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : undefined
@@ -50,8 +50,8 @@ const readAmount = (body: JsonObject): Decimal | undefined => {
 }
 
 /**
- * Their ids are unique within a player's round at best, ours within a provider. A debit is known by its `refId`. What settles it is known
- * by the same `refId` whether it is a credit or a cancel, so that the second of them is a duplicate of the first.
+ * The vendor's ids are unique within a player's round at best, ours within a provider. A debit is identified by its `refId`. Its credit or cancel is
+ * identified by the same `refId`, so that the second of them is a duplicate of the first.
  */
 const moneyAction = (
   method: "debit" | "credit" | "cancel",
@@ -101,7 +101,7 @@ const promoAction = ({ userId }: Caller, promo: JsonObject): WalletAction | unde
   }
 }
 
-/** What a call asks of the wallet; undefined when its form is wrong. */
+/** Request of a call to the wallet; undefined when malformed. */
 export const readCall = (method: Method, body: JsonObject): WalletCall | undefined => {
   const caller = readCaller(body)
   if (caller === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The address of a table, from Evolution's user authentication. */
+/** Launch address of a table, from Evolution's user authentication. */
 import { Effect, Schema } from "effect"
 import type { LaunchOrder, VendorFailure, VendorTools } from "../Protocol.ts"
 import {
@@ -11,7 +11,7 @@ import {
 } from "../VendorCalls.ts"
 import type { EvolutionSettings } from "./EvolutionSettings.ts"
 
-/** Either an entry or errors, `G.0` to `G.11`. */
+/** Either `entry` or errors, `G.0` to `G.11`. */
 const readAnswer = answerReader(Schema.Struct({
   entry: Schema.optionalKey(Schema.String),
   errors: Schema.optionalKey(Schema.Array(Schema.Struct({
@@ -26,7 +26,7 @@ const bodyOf = ({ depositUrl, gameId, ip, lobbyUrl, platform, player, token }: L
     player: {
       id: player.playerRef,
       update: true,
-      // a player's name is nothing that a game needs
+      // a game does not need the player's name
       firstName: player.username,
       lastName: player.username,
       nickname: player.username,
@@ -42,7 +42,7 @@ const bodyOf = ({ depositUrl, gameId, ip, lobbyUrl, platform, player, token }: L
     }
   })
 
-/** Asks for the address of a table. There is no game without money. */
+/** Requests the launch address of a table. There is no demo mode. */
 export const makeLaunch = ({ api_token: apiToken, casino_key: casinoKey, games_url: gamesUrl }: EvolutionSettings) => {
   const url = vendorUrl(gamesUrl, `/ua/v1/${encodeURIComponent(casinoKey)}/${encodeURIComponent(apiToken)}`)
   return Effect.fnUntraced(

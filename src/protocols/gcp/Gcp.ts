@@ -1,4 +1,4 @@
-/** The universal API of game studios, version 1 (GCP): Belatra, BGaming and others speak it. */
+/** Universal API of game studios, version 1 (GCP): used by Belatra, BGaming and others. */
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
 import { requestSigner } from "../RequestSign.ts"
 import { receiveSigned } from "../Softswiss.ts"
@@ -25,7 +25,7 @@ const gcp: Protocol<GcpSettings> = {
   name: "gcp",
   settings: GcpSettings,
   secrets: ["auth_token"],
-  // an action that was rolled back before it came is refused; for the rest as in version 2
+  // an action rolled back before it arrived is refused; otherwise like version 2
   policy: {
     settledBets: "roll_back",
     winsBeforeBets: "pay",

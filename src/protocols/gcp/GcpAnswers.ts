@@ -1,10 +1,10 @@
-/** What a studio of the universal API is answered: JSON with amounts in the currency's subunits. */
+/** Answers to studios of the universal API: JSON with amounts in the currency's subunits. */
 import { shownTotal } from "../ShownFunds.ts"
 import { type Code, codeOf, type ErrorAnswer, messages, renderers } from "../Softswiss.ts"
 
 const statusOf = (code: Code): number => code === 403 || code === 500 ? code : 412
 
-/** An answer that says why not; the balance stands in it where the player is known. */
+/** Error answer; contains the balance when the player is known. */
 export const gcpError: ErrorAnswer = (code, funds = null, about) => ({
   status: statusOf(code),
   body: JSON.stringify({

@@ -1,4 +1,4 @@
-/** The calls of the universal API, each as what it asks of the wallet and what its good answer holds. */
+/** Calls of the universal API: the request to the wallet and the fields of the successful answer. */
 import { minorDigits } from "../../domain/Standards.ts"
 import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal.ts"
 import { readDecimal, readInteger } from "../JsonBody.ts"
@@ -9,10 +9,10 @@ import { shownTotal } from "../ShownFunds.ts"
 import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { render, renderIssue } from "./GcpAnswers.ts"
 
-/** Actions of one call. */
+/** Maximum actions of one call. */
 const maxActions = 100
 
-/** The decimal beside or instead of an amount in subunits (Belatra): a number or a text. */
+/** Decimal beside or instead of an amount in subunits (Belatra): a number or a string. */
 const decimalOf = (fields: JsonFields) => {
   const value = fields.values["amount_currency"]
   return typeof value === "string" ? parseDecimal(value) : readDecimal(value)
@@ -21,7 +21,7 @@ const decimalOf = (fields: JsonFields) => {
 const hasDecimal = ({ values }: JsonFields): boolean =>
   values["amount_currency"] !== undefined && values["amount_currency"] !== null
 
-/** A whole number of subunits; a decimal beside it says the same, or both are refused. */
+/** Integer number of subunits; a decimal beside it must be equal, otherwise both are refused. */
 const amountOf = (fields: JsonFields, currency: string, name = "amount"): Amount => {
   const minor = readInteger(fields.values[name])
   if (!hasDecimal(fields)) {
@@ -35,7 +35,7 @@ const amountOf = (fields: JsonFields, currency: string, name = "amount"): Amount
   return { minor: units ?? 0 }
 }
 
-/** `inDecimals`: the studio speaks of decimals, and is told the balance as one besides. */
+/** `inDecimals`: the studio sends decimals, and gets the balance as a decimal too. */
 const balanceValues = (outcome: Granted, inDecimals = false): object => {
   if (outcome._tag === "Balances") return { balance: 0 }
   const total = shownTotal(outcome.funds)
@@ -44,7 +44,7 @@ const balanceValues = (outcome: Granted, inDecimals = false): object => {
     : { balance: total }
 }
 
-/** Every action in the order of the request, with our id and when it was first settled. */
+/** Actions in the order of the request, with our id and the time of their first settlement. */
 const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
   outcome._tag !== "Settled"
     ? []
@@ -58,7 +58,7 @@ const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyA
       }
     })
 
-/** What `/play` and `/rollback` share. Without actions the balance is asked for; a round that is finished is closed all the same. */
+/** Shared by `/play` and `/rollback`. Without actions the balance is answered; a finished round is closed in any case. */
 const settleActions = (
   fields: JsonFields,
   method: string,

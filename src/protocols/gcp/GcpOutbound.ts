@@ -1,4 +1,4 @@
-/** Calls to studios of the universal API: launch and free spins. There is no catalogue to ask for: games are created by hand. */
+/** Calls to studios of the universal API: launch and free spins. It has no catalogue: games are created by hand. */
 import { Effect, Schema } from "effect"
 import type { FreeRoundsOrder, LaunchOrder, Outbound, VendorFailure, VendorResponse, VendorTools } from "../Protocol.ts"
 import { requestSigner, signatureHeader } from "../RequestSign.ts"
@@ -24,7 +24,7 @@ const Launched = Schema.Struct({
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 
-/** Hands a good answer on; a refusal fails with the vendor's word. */
+/** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> => {
   if (response.status >= 500) return Effect.fail(unavailableVendor(`HTTP ${response.status}`))
   return response.status < 400
@@ -37,11 +37,11 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
 
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-/** The calls, with the settings of one provider. */
+/** Outbound calls for the settings of one provider. */
 export const gcpOutbound = (settings: GcpSettings): Outbound => {
   const signer = requestSigner(settings.auth_token)
 
-  /** A call signed over the bytes that are sent. */
+  /** Call signed over the bytes sent. */
   const call = ({ send }: VendorTools, path: string, values: object) => {
     const text = JSON.stringify({ casino_id: settings.casino_id, ...values })
     return Effect.flatMap(
@@ -79,7 +79,7 @@ export const gcpOutbound = (settings: GcpSettings): Outbound => {
     )
   }
 
-  /** The stake is the studio's lowest: the protocol names levels of bets, not amounts. */
+  /** The stake is the studio's lowest: the protocol has bet levels, not amounts. */
   const issue = (order: FreeRoundsOrder, tools: VendorTools) =>
     Effect.as(
       call(tools, "/freespins/issue", {

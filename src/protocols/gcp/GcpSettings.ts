@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider that speaks the universal API of game studios, version 1. */
+/** Settings of a provider with the universal API of game studios, version 1. */
 export const GcpSettings = Schema.Struct({
-  /** Signs both ways. */
+  /** Signs both directions. */
   auth_token: settingText(),
   casino_id: settingText(),
   games_url: settingText(2048)

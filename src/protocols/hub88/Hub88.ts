@@ -1,4 +1,4 @@
-/** Hub88's Wallet API and Caleta's form of it. */
+/** Hub88's Wallet API and Caleta's dialect of it. */
 import * as Crypto from "node:crypto"
 import { parseJson, readText } from "../JsonBody.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
@@ -39,7 +39,7 @@ const hub88: Protocol<Hub88Settings> = {
   settings: Hub88Settings,
   secrets: ["private_key"],
   policy: {
-    // several bets in one round are rolled back each on its own, those of a paid round as well
+    // several bets in one round are rolled back individually, also in a paid round
     settledBets: "roll_back",
     winsBeforeBets: "refuse",
     closedRounds: "accept",
@@ -49,7 +49,7 @@ const hub88: Protocol<Hub88Settings> = {
   bind: (settings) => ({
     receive: makeReceive(settings),
     outbound: makeOutbound(settings),
-    // Caleta: another transaction only where user, round or game differ
+    // Caleta: a different transaction only if user, round or game differ
     ...settings.dialect === "caleta" && { policy: { ...hub88.policy, sameMessage: "round" } }
   })
 }

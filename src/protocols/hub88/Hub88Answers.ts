@@ -1,4 +1,4 @@
-/** Answers to Hub88's Wallet API: from the wallet's words to theirs. */
+/** Answers to Hub88's Wallet API. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import type { Funds, Identified, VendorAnswer, WalletOutcome } from "../Protocol.ts"
@@ -23,13 +23,13 @@ type Status =
   | "RS_ERROR_TRANSACTION_DOES_NOT_EXIST"
   | "RS_ERROR_TRANSACTION_ROLLED_BACK"
 
-/** What an answer repeats of its call. */
+/** Fields of the call repeated in its answer. */
 export interface Echo {
   readonly user: string | null
   readonly requestId: string | undefined
 }
 
-/** Hundred-thousandths: zeros behind the minor units, which no number has to hold. */
+/** Hundred-thousandths: minor units with zeros appended as text, to stay exact. */
 const unitsText = (minor: number, currency: string): string =>
   minor === 0 ? "0" : `${minor}${"0".repeat(amountScale - minorDigits(currency))}`
 
@@ -38,7 +38,7 @@ const fieldsOf = (fields: { readonly [name: string]: unknown }): string => {
   return text === "{}" ? "" : `,${text.slice(1, -1)}`
 }
 
-/** An answer of theirs; everything but the status where it is known. */
+/** Answer; everything but the status only where known. */
 export const answerOf = (
   status: Status,
   { requestId, user }: Echo,
@@ -56,7 +56,7 @@ export const answerOf = (
 
 const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10)
 
-/** What `/user/info` tells of a player. The licence that one plays under is that of the country. */
+/** Player data of `/user/info`. The licence is that of the country. */
 const infoOf = ({ birthDate, country, registeredAt, tags }: Identified, subPartnerId: string) => ({
   country,
   jurisdiction: country,
@@ -66,7 +66,7 @@ const infoOf = ({ birthDate, country, registeredAt, tags }: Identified, subPartn
   tags
 })
 
-/** Nothing final that would lose a win: no session, account or limit is told to one. */
+/** Never final for a win, which would be lost: refusals for session, account or limit do not apply to wins. */
 const statusOfRefusal = (method: Method, refusal: Refusal, dialect: Hub88Dialect): Status => {
   switch (refusal.code) {
     case "DUPLICATE_TRANSACTION":
@@ -105,7 +105,7 @@ const statusOfRefusedBet = ({ code, details }: Refusal, { limitStatus }: Hub88Di
   }
 }
 
-/** The answer to an outcome of the wallet. */
+/** Answer to an outcome of the wallet. */
 export const answerTo = (
   method: Method,
   { requestId, user }: Echo,
@@ -124,12 +124,12 @@ export const answerTo = (
     case "Settled":
       return answerOf("RS_OK", { requestId, user: outcome.playerRef }, outcome.funds)
     case "Balances":
-      // of no call of theirs
+      // not requested by any of their calls
       return answerOf("RS_ERROR_UNKNOWN", { requestId, user })
     case "Refused": {
       const { funds, playerRef, refusal } = outcome
       const echo = { requestId, user: user ?? playerRef }
-      // a rollback at a provider where the player never played: there is nothing to take back
+      // a rollback at a provider where the player never played: there is nothing to roll back
       const isNothing = method === "rollback" && refusal.code === "NOT_FOUND" && funds !== null
       return answerOf(isNothing ? "RS_OK" : statusOfRefusal(method, refusal, dialect), echo, funds)
     }

@@ -1,16 +1,16 @@
-/** Calls of Hub88's Wallet API, and of Caleta's form of it: from their words to the wallet's. */
+/** Parser of the calls of Hub88's Wallet API and Caleta's dialect. */
 import { type Decimal, fromUnits } from "../Decimal.ts"
 import { type JsonObject, type JsonValue, readBoolean, readInteger, readText } from "../JsonBody.ts"
 import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
 import type { Hub88Dialect, Method } from "./Hub88Dialects.ts"
 
-/** Amounts are whole numbers of hundred-thousandths. */
+/** Amounts are integers in hundred-thousandths. */
 export const amountScale = 5
 
-/** Missing what is necessary, and of the wrong type. */
+/** Missing required field, and wrong type. */
 export type FormStatus = "RS_ERROR_WRONG_SYNTAX" | "RS_ERROR_WRONG_TYPES"
 
-/** Reads fields and keeps the first thing that is wrong with them. */
+/** Reads fields and records the first error. */
 class Fields {
   status: FormStatus | undefined
   readonly #body: JsonObject
@@ -37,7 +37,7 @@ class Fields {
     return this.#necessary(name, this.#read(name, (value) => readText(value, maxLength)), "")
   }
 
-  /** Nothing where it is missing or empty. */
+  /** Null when missing or empty. */
   textOrNull(name: string, maxLength = 128): string | null {
     return this.#body[name] === "" ? null : this.#read(name, (value) => readText(value, maxLength)) ?? null
   }
@@ -59,10 +59,10 @@ class Fields {
   }
 }
 
-/** Longer than any that they describe: ours are shorter. */
+/** Exceeds all documented tokens: ours are shorter. */
 const tokenLength = 512
 
-/** Who plays. Only a bet, and with Hub88 a question, is asked for its token: money of a round that was played is never refused for one. */
+/** Player of a call. Only bets, and Hub88's queries, need a valid token: a win or rollback is never refused for its token. */
 const readPlayer = (fields: Fields, method: Method, { isCaleta }: Hub88Dialect): PlayerName => {
   const token = method === "rollback" ? fields.textOrNull("token", tokenLength) : fields.text("token", tokenLength)
   const ref = isCaleta
@@ -101,17 +101,17 @@ const readAction = (
       amount,
       closesRound
     }
-    // the stake of a free bet is the vendor's
+    // the stake of a free bet is paid by the vendor
     : { action: "bet", transactionId, amount: isFree ? fromUnits(0, 0) : amount, closesRound }
 }
 
 const readSettle = (fields: Fields, method: "bet" | "win" | "rollback", dialect: Hub88Dialect): WalletCall => {
   const player = readPlayer(fields, method, dialect)
-  // a transaction can only name the player where neither of the two does
+  // a transaction identifies the player only in the absence of both
   if (player.ref === null && player.token === null && player.transactionId === null) fields.text("user")
   const action = readAction(fields, method, dialect)
   if (!dialect.isCaleta) fields.text("supplier_transaction_id")
-  // the rollback names a transaction, which says all else
+  // a rollback names a transaction, which determines the rest
   const isShort = dialect.isCaleta && method === "rollback"
   const reward = method === "rollback" ? null : fields.textOrNull("reward_uuid")
   return {
@@ -158,7 +158,7 @@ const readAsked = (fields: Fields, method: Method, dialect: Hub88Dialect): Walle
   }
 }
 
-/** What a call asks of the wallet, or what is wrong with its form. */
+/** Request of a call to the wallet, or its validation error. */
 export const readCall = (method: Method, body: JsonObject, dialect: Hub88Dialect): WalletCall | FormStatus => {
   const fields = new Fields(body)
   const call = readAsked(fields, method, dialect)

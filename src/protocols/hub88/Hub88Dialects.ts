@@ -1,16 +1,16 @@
-/** What Hub88 and Caleta say in different words. */
+/** Differences between the Hub88 and Caleta dialects. */
 
 export type Method = "info" | "check" | "balance" | "bet" | "win" | "rollback"
 
 export interface Hub88Dialect {
-  /** The header with the signature, in lower case and as it is written. */
+  /** Header of the signature, in lower case and as sent. */
   readonly signatureHeader: string
   readonly paths: { readonly [path: string]: Method }
-  /** Caleta names the player by `supplier_user`, and asks for less. */
+  /** Caleta names the player by `supplier_user`, and requires fewer fields. */
   readonly isCaleta: boolean
-  /** A bet beyond a limit or what the bonus allows. */
+  /** Refusal of a bet by a limit or the bonus terms. */
   readonly limitStatus: "RS_ERROR_LIMIT_REACHED" | "RS_ERROR_BET_LIMIT_EXCEEDED"
-  /** The currency of games without money. */
+  /** Currency of demo games. */
   readonly demoCurrency: string
 }
 

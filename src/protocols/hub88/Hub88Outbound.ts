@@ -1,4 +1,4 @@
-/** Calls to Hub88, signed with the operator's own key: games, free bets, and the transactions of a day. */
+/** Calls to Hub88, signed with the operator's own key: games, free bets and the transactions of a day. */
 import { Effect, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { fromUnits, toMinorUnits } from "../Decimal.ts"
@@ -20,7 +20,7 @@ import type { Hub88Settings } from "./Hub88Settings.ts"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** How they say no, in whichever of the fields. */
+/** Refusal, in any of the alternative fields. */
 const readRefusal = answerReader(Schema.Struct({
   error: optional(Schema.String),
   status: optional(Schema.String),
@@ -61,7 +61,7 @@ const readTransactions = answerReader(Schema.Array(Schema.Struct({
   currency: Schema.String
 })))
 
-/** Category in their words, as `Live Roulette` or `Video Slots`. */
+/** Vendor's category, such as `Live Roulette` or `Video Slots`. */
 const isLive = (category: string): boolean => /\blive\b/i.test(category)
 
 const rtpOf = (rtp: string | number | null | undefined): number | null => {
@@ -80,7 +80,7 @@ const feedKinds: { readonly [kind: string]: FeedTransaction["kind"] } = {
   TK_ROLLBACK: "rollback"
 }
 
-/** What the wallet has taken: all but what it declined or never answered. */
+/** Transactions accepted by the wallet: all except declined or unanswered ones. */
 const feedStatuses = new Set(["TS_SUCCESS", "TS_ROLLEDBACK"])
 
 const timeOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 19)
@@ -102,7 +102,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
       const response = yield* postJson(send, url, body, { [signatureHeader]: signature })
       if (response.status >= 500) return response
       if (response.status < 400) {
-        // business errors may come under HTTP 200, as those of the wallet do
+        // business errors may have HTTP 200, as the wallet's do
         const said = yield* Effect.option(readRefusal(response))
         const word = said._tag === "Some" ? said.value.error ?? said.value.status : undefined
         return word?.startsWith("RS_ERROR") === true ? yield* Effect.fail(refusedByVendor(word)) : response
@@ -149,7 +149,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
     }
   )
 
-  /** Rewards are made of templates, each of a game, a currency, and mostly of a number and a value. */
+  /** Rewards are made from templates, each of a game, a currency, and usually a number and a value. */
   const issue = Effect.fnUntraced(
     function*(order: FreeRoundsOrder, tools: VendorTools): Effect.fn.Return<string, VendorFailure> {
       const value = toMinorUnits(order.stake, amountScale)

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { settingRsaKey, settingText } from "../SettingFields.ts"
 
-/** Settings of a provider that speaks Hub88's Wallet API or Caleta's form of it. */
+/** Settings of a provider with Hub88's Wallet API or Caleta's dialect. */
 export const Hub88Settings = Schema.Struct({
-  /** Theirs, for what they send. */
+  /** Verifies their calls. */
   vendor_public_key: settingRsaKey("public"),
-  /** Ours, for what they are sent. */
+  /** Signs our calls. */
   private_key: settingRsaKey("private"),
   operator_id: Schema.Int.check(
     Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, { message: "must be a whole number" })

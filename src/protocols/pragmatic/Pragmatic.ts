@@ -47,7 +47,7 @@ export const pragmatic: Protocol<PragmaticSettings> = {
   settings: PragmaticSettings,
   secrets: ["secret_key", "feed_password"],
   policy: {
-    // a refund comes where a bet had no good answer; that another bet of the round was paid meanwhile must not cost the player the stake
+    // a bet without a successful answer is refunded; a win of another bet in the round must not prevent that
     settledBets: "roll_back",
     winsBeforeBets: "refuse",
     closedRounds: "accept",

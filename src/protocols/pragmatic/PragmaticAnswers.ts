@@ -1,11 +1,11 @@
-/** What Pragmatic Play is answered: JSON under HTTP 200, with `error` and `description` in every answer. */
+/** Answers to Pragmatic Play: JSON under HTTP 200, with `error` and `description` in every answer. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import { toMajorText } from "../Decimal.ts"
 import type { Funds, Granted, VendorAnswer, WalletOutcome } from "../Protocol.ts"
 import { isAboutGame } from "../Refusals.ts"
 import { shownFunds } from "../ShownFunds.ts"
 
-/** Words for each error of the protocol that is answered here. */
+/** Messages of the protocol errors answered here. */
 const descriptions = {
   1: "Insufficient balance",
   2: "Player not found or logged out",
@@ -22,7 +22,7 @@ const descriptions = {
 
 type ErrorCode = keyof typeof descriptions
 
-/** An answer that says why not. `about` names what is wrong. */
+/** Error answer. `about` names the cause. */
 export const pragmaticError = (error: ErrorCode, about?: string): VendorAnswer => ({
   status: 200,
   body: JSON.stringify({
@@ -31,25 +31,25 @@ export const pragmaticError = (error: ErrorCode, about?: string): VendorAnswer =
   })
 })
 
-/** A good answer with fields before `error`, each written as JSON and followed by a comma. */
+/** Successful answer with fields before `error`, each as JSON followed by a comma. */
 export const pragmaticSuccess = (fields: string): VendorAnswer => ({
   status: 200,
   body: `{${fields}"error":0,"description":"Success"}`
 })
 
-/** Amounts are numbers of JSON, written from minor units without arithmetic. */
+/** Amounts are JSON numbers, formatted from minor units without arithmetic. */
 export const moneyFields = (funds: Funds): string => {
   const { bonus, cash } = shownFunds(funds)
   return `"cash":${toMajorText(cash, funds.currency)},"bonus":${toMajorText(bonus, funds.currency)},`
 }
 
-/** The same with the currency. */
+/** The same, with the currency. */
 export const balanceFields = (funds: Funds): string =>
   `"currency":${JSON.stringify(funds.currency)},${moneyFields(funds)}`
 
 /**
- * The error for a refusal. Whether Pragmatic sends a message again, or refunds a bet, follows from the number: what has to be final is 120, and
- * what is not known here is *please retry*.
+ * Error code of a refusal. The code determines whether Pragmatic retries a message or refunds a bet: final refusals are 120, unlisted ones *please
+ * retry*.
  */
 const errorOf = (refusal: Refusal): ErrorCode => {
   switch (refusal.code) {
@@ -67,24 +67,24 @@ const errorOf = (refusal: Refusal): ErrorCode => {
       return 3
     case "VALIDATION_FAILED":
       return 7
-    // a reference that was used for something else: a refund would take back what it was used for, and a repeat says the same
+    // a reference already used for another message: a refund would roll that one back, and a repeat gives the same answer
     case "DUPLICATE_TRANSACTION":
-    // a bet after its refund, a result of a refunded bet, a refund of a bet that was paid: all of them are settled for good
+    // a bet after its refund, a result of a refunded bet, a refund of a paid bet: all final
     case "BET_ROLLED_BACK":
     case "BET_ALREADY_SETTLED":
     case "ROLLBACK_NOT_ALLOWED":
       return 120
-    // a result before its bet is one of these: the bet may come
+    // includes a result before its bet: the bet may still arrive
     default:
       return 100
   }
 }
 
-/** A bet that is sent again after its refund: its stake is back with the player, so no game may go on with it. */
+/** A bet sent again after its refund: its stake was returned, so the game must not continue with it. */
 const isOfRefunded = (outcome: Granted): boolean =>
   outcome._tag === "Settled" && outcome.settlements.some(({ rolledBack }) => rolledBack === true)
 
-/** Renders outcomes; `fieldsOf` gives the fields of a good one. */
+/** Renders outcomes; `fieldsOf` returns the fields of a successful one. */
 export const pragmaticRenderer = (fieldsOf: (outcome: Granted) => string) => (outcome: WalletOutcome): VendorAnswer => {
   if (outcome._tag !== "Refused") {
     return isOfRefunded(outcome) ? pragmaticError(120) : pragmaticSuccess(fieldsOf(outcome))

@@ -1,4 +1,4 @@
-/** The calls of Pragmatic Play, each as what it asks of the wallet and what its good answer holds. */
+/** Calls of Pragmatic Play: the request to the wallet and the fields of the successful answer. */
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { toMajorText } from "../Decimal.ts"
 import type { FormFields } from "../FormFields.ts"
@@ -6,24 +6,24 @@ import type { Granted, PlayerName, PromoKind, WalletAction, WalletCall } from ".
 import { shownFunds } from "../ShownFunds.ts"
 import { balanceFields, moneyFields } from "./PragmaticAnswers.ts"
 
-/** A call that was read: what it asks, and the fields of its good answer. Without a call nothing is asked. */
+/** Parsed call and the fields of its successful answer. Without `call` the wallet is not called. */
 interface PragmaticCall {
   readonly call?: WalletCall
   readonly fieldsOf: (outcome: Granted) => string
 }
 
-/** What of the settings the calls depend on. */
+/** Settings that the calls depend on. */
 interface PragmaticTerms {
-  /** Whether `bonusWin` pays, or tells the total of wins that came one by one. */
+  /** Whether `bonusWin` pays, or reports the total of wins paid individually. */
   readonly paysFreeRounds: boolean
 }
 
 type Read = (form: FormFields, terms: PragmaticTerms) => PragmaticCall
 
-/** Games in one question for balances. */
+/** Maximum games in one balance query. */
 const maxGames = 500
 
-/** Ids of the wallet: the kind goes before the reference, for a refund has no reference of its own. They are kept for ever. */
+/** Wallet ids: the kind prefixes the reference, since a refund has none of its own. Stored permanently; never change them. */
 const idOf = {
   bet: (reference: string) => `bet:${reference}`,
   win: (reference: string) => `win:${reference}`,
@@ -34,7 +34,7 @@ const idOf = {
   adjustment: (reference: string) => `adjustment:${reference}`
 }
 
-/** Who is named by reference. Tokens beside it are judged for bets only: wins come when sessions are long over. */
+/** The player by reference. A token beside it is validated for bets only: wins arrive long after sessions have ended. */
 const playerOf = (form: FormFields, token: string | null = null): PlayerName => ({
   ref: form.text("userId", 100),
   token,
@@ -47,7 +47,7 @@ const balanceOf = (outcome: Granted): string => outcome._tag === "Balances" ? ""
 
 const transactionField = (id: string): string => `"transactionId":${JSON.stringify(id)},`
 
-/** The answer to whatever moves money: the wallet's own id, which is the same for every repeat, and the balances of now. */
+/** Answer to any money movement: the wallet's own id, the same on every repeat, and the current balances. */
 const transactionOf = (id: string) => (outcome: Granted): string => transactionField(id) + balanceOf(outcome)
 
 const firstSettlement = (outcome: Granted): Settlement | undefined =>
@@ -98,11 +98,11 @@ const bet: Read = (form) => {
   }
 }
 
-/** Kinds of campaigns: tournaments, community jackpots; the rest are gifts of cash. */
+/** Campaign types: tournaments, community jackpots; others are cash drops. */
 const campaignKind = (type: string | null): PromoKind =>
   type === "T" ? "tournament" : type === "CJP" ? "jackpot" : "cash_drop"
 
-/** A prize that a result brings along: a credit of its own under a reference of its own. */
+/** Prize attached to a result: a separate credit under its own reference. */
 const prizeOf = (form: FormFields): ReadonlyArray<WalletAction> => {
   const amount = form.optionalAmount("promoWinAmount")
   if (amount === null || amount.coefficient === 0) return []
@@ -305,7 +305,7 @@ const roundDetails: Read = (form) => {
   return { fieldsOf: () => "" }
 }
 
-/** By path, without the ending `.html` that all have. */
+/** By path, without the suffix `.html` that all have. */
 export const pragmaticCalls: ReadonlyMap<string, Read> = new Map([
   ["/authenticate", authenticate],
   ["/balance", balance],

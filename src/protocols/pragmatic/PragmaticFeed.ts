@@ -1,24 +1,24 @@
-/** The feed of finished game rounds (Data Feeds): CSV under a line that says where to go on. */
+/** Feed of finished game rounds (Data Feeds): CSV below a line with the next timepoint. */
 import { parseDecimal } from "../Decimal.ts"
 import type { FeedRound } from "../Protocol.ts"
 
 /** One answer of the feed. */
 export interface FeedPage {
-  /** Where the next question begins, epoch milliseconds. */
+  /** Start of the next request, epoch milliseconds. */
   readonly timepoint: number
   readonly rounds: ReadonlyArray<FeedRound & { readonly endedAt: number }>
 }
 
-/** The values of a line; a quoted one may hold commas and doubled quotes. */
+/** Values of a CSV line; quoted ones may contain commas and doubled quotes. */
 const valuesOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
     quoted === undefined ? (plain ?? "").trim() : quoted.replaceAll("\"\"", "\"")
   )
 
-/** Instants are written in UTC without a zone. */
+/** Instants are in UTC without a zone designator. */
 const instantOf = (text: string): number => Date.parse(`${text.replace(" ", "T")}Z`)
 
-/** Reads an answer; undefined when it is none. */
+/** Parses an answer; undefined when malformed. */
 export const readFeedPage = (text: string): FeedPage | undefined => {
   const [first = "", header = "", ...lines] = text.split(/\r?\n/).filter((line) => line.trim() !== "")
   const timepoint = /^timepoint=(\d{1,16})$/.exec(first.trim())?.[1]

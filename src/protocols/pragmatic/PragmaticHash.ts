@@ -1,8 +1,8 @@
-/** The signature of Pragmatic Play, both ways: MD5 over the sorted parameters and the secret. */
+/** Signature of Pragmatic Play, both directions: MD5 over the sorted parameters and the secret. */
 import * as Crypto from "node:crypto"
 import type { FormEntries } from "../FormBody.ts"
 
-/** Every parameter but the hash itself, also those nobody knows; empty ones are left out. */
+/** All parameters except the hash itself, including unknown ones; empty ones are omitted. */
 const textToHash = (entries: FormEntries): string =>
   entries
     .filter(([name, value]) => name !== "hash" && value !== "")
@@ -10,6 +10,6 @@ const textToHash = (entries: FormEntries): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join("&")
 
-/** The hash of parameters, lower-case hexadecimal. */
+/** Hash of parameters, lower-case hexadecimal. */
 export const pragmaticHash = (secret: string, entries: FormEntries): string =>
   Crypto.hash("md5", textToHash(entries) + secret, "hex")

@@ -19,7 +19,7 @@ import type { PragmaticSettings } from "./PragmaticSettings.ts"
 
 const service = "/IntegrationService/v3"
 
-/** Zero is good; some services write it as a text. */
+/** Zero means success; some services send it as a string. */
 const outcome = { error: Schema.Union([Schema.String, Schema.Number]), description: Schema.optional(Schema.String) }
 
 const Outcome = Schema.Struct(outcome)
@@ -43,7 +43,7 @@ const readGames = answerReader(Games)
 
 type Said = typeof Outcome.Type
 
-/** Fails with the vendor's word unless it said zero. */
+/** Fails with the vendor's code unless it is zero. */
 const accepted = <A extends Said>(said: A): Effect.Effect<A, VendorFailure> =>
   String(said.error) === "0"
     ? Effect.succeed(said)
@@ -65,14 +65,14 @@ const toGame = (game: NonNullable<typeof Games.Type["gameList"]>[number]): Catal
   }
 }
 
-/** Questions for one day of the feed: one for every two minutes would be fewer. */
+/** Maximum requests per day of the feed: more than one every two minutes. */
 const maxFeedPages = 1_000
 
 const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000))
 
-/** The calls, with the settings of one provider. */
+/** Outbound calls for the settings of one provider. */
 export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
-  /** Parameters with their hash; empty ones are left out. */
+  /** Parameters with their hash; empty ones are omitted. */
   const signed = (given: FormEntries): URLSearchParams => {
     const entries = given.filter(([, value]) => value !== "")
     const parameters = new URLSearchParams(Object.fromEntries(entries))
@@ -94,7 +94,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
     const entries: FormEntries = [
       ["symbol", order.gameId],
       ["language", player.language],
-      // a demo knows neither player nor wallet
+      // a demo has neither player nor wallet
       ["externalPlayerId", isDemo ? "" : player.playerRef],
       ["token", isDemo ? "" : order.token],
       ["country", player.country],
@@ -121,7 +121,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
       Effect.map(({ gameList }) => (gameList ?? []).map(toGame))
     )
 
-  /** The reference is the bonus code: `bonusWin` names it. */
+  /** Our reference is the bonus code, repeated by `bonusWin`. */
   const issue = (order: FreeRoundsOrder, tools: VendorTools) => {
     const parameters = signed([
       ["secureLogin", settings.secure_login],
@@ -173,7 +173,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
     }))
   }
 
-  /** Follows the timepoints from the day's beginning to its end; a round that two answers hold counts once. */
+  /** Follows the timepoints from the beginning of the day to its end; a round in two answers counts once. */
   const feed = Effect.fnUntraced(
     function*(day: { readonly fromMs: number; readonly toMs: number }, tools: VendorTools) {
       const rounds = new Map<string, FeedRound>()

@@ -1,4 +1,4 @@
-/** Settings of a provider that speaks Pragmatic Play's protocol. */
+/** Settings of a provider with Pragmatic Play's protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
@@ -9,7 +9,7 @@ export const PragmaticSettings = Schema.Struct({
   games_url: settingText(2048),
   feed_login: settingText(),
   feed_password: settingText(),
-  /** Whether `bonusWin` pays, or only tells the total of wins that came one by one (the default). */
+  /** Whether `bonusWin` pays, or only reports the total of wins paid individually (the default). */
   free_rounds_win: Schema.optionalKey(Schema.Literals(["acknowledge", "pay"]))
 })
 

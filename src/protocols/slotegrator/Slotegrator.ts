@@ -10,7 +10,7 @@ import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
 import { SlotegratorSettings } from "./SlotegratorSettings.ts"
 import { slotegratorSign } from "./SlotegratorSign.ts"
 
-/** How far their clock may be from ours. */
+/** Maximum difference between their clock and ours. */
 const maxSkewMs = 30_000
 
 const isNear = (timestamp: string, now: number): boolean =>
@@ -58,7 +58,7 @@ const slotegrator: Protocol<SlotegratorSettings> = {
   name: "slotegrator",
   settings: SlotegratorSettings,
   secrets: ["merchant_key"],
-  // a rollback lists bets and wins of a round in any order, and refunds among them; wins need no bet to be paid
+  // a rollback lists bets, wins and refunds of a round in any order; wins are paid without a bet
   policy: {
     settledBets: "roll_back",
     winsBeforeBets: "pay",

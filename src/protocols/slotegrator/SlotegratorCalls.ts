@@ -1,4 +1,4 @@
-/** The actions of Slotegrator GIS, each as what it asks of the wallet and how it is answered. */
+/** Actions of Slotegrator GIS: the request to the wallet and the renderer of the answer. */
 import * as Crypto from "node:crypto"
 import type { Decimal } from "../Decimal.ts"
 import type { FormFields } from "../FormFields.ts"
@@ -7,12 +7,12 @@ import { operatorId } from "../OperatorIds.ts"
 import type { PlayerName, PromoKind, ReadCall, WalletAction } from "../Protocol.ts"
 import { slotegratorRenderer } from "./SlotegratorAnswers.ts"
 
-/** Transactions that one rollback names. */
+/** Maximum transactions of one rollback. */
 const maxTransactions = 100
 
 const zero: Decimal = { coefficient: 0, scale: 0 }
 
-/** The transactions that a rollback names, in the order they were sent. */
+/** Transactions of a rollback, in the order sent. */
 const transactionsOf = (form: FormFields): ReadonlyArray<{ readonly action: string; readonly id: string }> => {
   const found = new Map<string, { action: string; id: string }>()
   for (const [name, value] of form.values) {
@@ -37,13 +37,10 @@ const playerOf = (form: FormFields, token: string | null): PlayerName => ({
   transactionId: null
 })
 
-/** The session is the launch's token. Only bets are asked for it. */
+/** The session is the launch's token, validated for bets only. */
 const tokenOf = (form: FormFields): string | null => form.optional("session_id", 2_000)
 
-/**
- * Bets and wins are joined by their round. Where a provider knows none, they are joined by their session, of which a digest is kept: it is a
- * secret of the player's.
- */
+/** Bets and wins are joined by round. Without a round they are joined by session, stored as a digest: the session id is a secret of the player. */
 const roundOf = (form: FormFields): string => {
   const round = form.optional("round_id")
   if (round !== null) return round
@@ -81,7 +78,7 @@ const settle = (
       actions: parts.actions,
       ...(freespinId === null
         ? {}
-        // the last spin of them says what it won itself
+        // the last spin reports its own win
         : { grant: { reference: freespinId, mustExist: false, finishes: parts.finishesGrant === true, won: null } })
     },
     render: slotegratorRenderer(method, parts.fields)
@@ -108,7 +105,7 @@ const bet = (form: FormFields): ReadCall => {
     actions: [{
       action: "bet",
       transactionId,
-      // a free spin is the vendor's stake
+      // the stake of a free spin is paid by the vendor
       amount: form.optional("type") === "freespin" ? zero : amount,
       closesRound: form.flag("finished")
     }],
@@ -116,7 +113,7 @@ const bet = (form: FormFields): ReadCall => {
   })
 }
 
-/** Prizes, which belong to no round even where they name the last one; other wins are the round's. */
+/** Prizes belong to no round, even if they name the last one; other wins belong to their round. */
 const prizes: { readonly [type: string]: PromoKind } = {
   pragmatic_prize_drop: "cash_drop",
   prize_drop: "cash_drop",
@@ -127,7 +124,7 @@ const prizes: { readonly [type: string]: PromoKind } = {
   loyalty_win: "cash_drop"
 }
 
-/** What a win without a round is, where it is no plain one. */
+/** Kind of a win without a round, other than a plain one. */
 const withoutRound: { readonly [type: string]: PromoKind } = {
   freespin: "free_rounds",
   bonus: "free_rounds",
@@ -158,7 +155,7 @@ const win = (form: FormFields): ReadCall => {
   })
 }
 
-/** Our id of a refund is made of the bet's: a second refund of the same bet is answered as the first. */
+/** Our id of a refund is derived from the bet's: a second refund of the same bet is answered like the first. */
 const refund = (form: FormFields): ReadCall => {
   const betId = form.text("bet_transaction_id")
   form.amount("amount")
@@ -176,8 +173,8 @@ const refund = (form: FormFields): ReadCall => {
 }
 
 /**
- * Takes back what is listed and nothing else. Refunds go first: a bet and its refund in one list undo each other, and the bet cannot be taken
- * back while its refund stands.
+ * Rolls back exactly the listed transactions. Refunds first: a bet and its refund in one list cancel out, and a bet cannot be rolled back while its
+ * refund is in effect.
  */
 const rollback = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")

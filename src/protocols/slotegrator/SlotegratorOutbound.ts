@@ -47,13 +47,13 @@ const readLaunched = answerReader(Launched)
 const readListed = answerReader(Listed)
 const readBets = answerReader(Bets)
 
-/** Pages of the catalogue, 50 games each. */
+/** Maximum pages of the catalogue, 50 games each. */
 const maxPages = 1_000
 
-/** In production one question a second is allowed. */
+/** In production the vendor allows one request a second. */
 const pause = "1100 millis"
 
-/** Hands a good answer on; a refusal fails with the vendor's word. */
+/** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> => {
   if (response.status >= 500 || response.status === 429) {
     return Effect.fail(unavailableVendor(`HTTP ${response.status}`))
@@ -66,13 +66,13 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
     )
 }
 
-/** The return to player, where it is told: a number of percent among the parameters. */
+/** Return to player in percent, if among the parameters. */
 const rtpOf = (parameters: unknown): number | null => {
   if (typeof parameters !== "object" || parameters === null || !("rtp" in parameters)) return null
   return typeof parameters.rtp === "number" && parameters.rtp > 0 && parameters.rtp <= 100 ? parameters.rtp : null
 }
 
-/** Pictures are not for publishing, so none is kept. */
+/** Pictures are not licensed for publication, so none is stored. */
 const toGame = ({ name, parameters, type, uuid }: typeof Listed.Type["items"][number]): CatalogueGame => ({
   externalId: uuid,
   name,
@@ -85,7 +85,7 @@ const toGame = ({ name, parameters, type, uuid }: typeof Listed.Type["items"][nu
 const isSame = (one: Decimal, other: Decimal | undefined): boolean =>
   one.coefficient === other?.coefficient && one.scale === other.scale
 
-/** The vendor's name of a stake per spin: of the totals, else of those per line that make it. */
+/** The vendor's field for a stake per spin: a total, otherwise a stake per line. */
 const stakeField = (
   { bets, total_bets: totals }: typeof Bets.Type,
   stake: Decimal
@@ -102,7 +102,7 @@ const stakeField = (
 
 const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000))
 
-/** The calls, with the settings of one provider. */
+/** Outbound calls for the settings of one provider. */
 export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => {
   const key = Crypto.createSecretKey(settings.merchant_key, "utf8")
 
@@ -154,7 +154,7 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
     )
   }
 
-  /** Page by page, no faster than the vendor allows. */
+  /** Page by page, within the vendor's rate limit. */
   const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
     const games: Array<CatalogueGame> = []
     for (let page = 1; page <= maxPages; page++) {

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider that speaks Slotegrator's GIS protocol. */
+/** Settings of a provider with Slotegrator's GIS protocol. */
 export const SlotegratorSettings = Schema.Struct({
   merchant_id: settingText(),
-  /** Signs both ways. */
+  /** Signs both directions. */
   merchant_key: settingText(),
   games_url: settingText(2048)
 })

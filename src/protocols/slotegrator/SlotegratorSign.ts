@@ -1,8 +1,8 @@
-/** The signature of Slotegrator GIS, both ways: HMAC-SHA1 over parameters and headers, written as PHP writes a query. */
+/** Signature of Slotegrator GIS, both directions: HMAC-SHA1 over parameters and headers, encoded like a PHP query. */
 import * as Crypto from "node:crypto"
 import type { FormEntries } from "../FormBody.ts"
 
-/** What is sent beside the parameters. */
+/** Signed headers, sent beside the parameters. */
 export interface SignedHeaders {
   readonly "X-Merchant-Id": string
   readonly "X-Timestamp": string
@@ -11,22 +11,22 @@ export interface SignedHeaders {
 
 const headerNames = new Set(["X-Merchant-Id", "X-Timestamp", "X-Nonce"])
 
-/** Most names and values: nothing in them is written otherwise. */
+/** Characters that need no encoding, as in most names and values. */
 const isPlain = /^[\w.-]*$/
 
-/** RFC 1738: a space is a plus sign, and of punctuation only `-`, `_` and `.` stand for themselves. */
+/** RFC 1738 encoding: a space is a plus sign, and `-`, `_` and `.` are the only unescaped punctuation. */
 const encode = (text: string): string =>
   isPlain.test(text) ? text : encodeURIComponent(text)
     .replaceAll("%20", "+")
     .replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The name of the list or map that a field is part of. */
+/** Name of the list or map that contains a field. */
 const topName = (name: string): string => {
   const bracket = name.indexOf("[")
   return bracket < 0 ? name : name.slice(0, bracket)
 }
 
-/** Sorted by the names at the top only: what is nested keeps the order in which it was sent. */
+/** Sorted by top-level names only: nested fields keep the order sent. */
 export const textToSign = (entries: FormEntries, headers: SignedHeaders): string =>
   [...entries.filter(([name]) => !headerNames.has(name)), ...Object.entries(headers)]
     .map(([name, value]) => ({ top: topName(name), text: `${encode(name)}=${encode(value)}` }))

@@ -1,12 +1,12 @@
 /**
- * Spribe's wallet protocol (Aviator and its other games), in the form since November 2024, when calls came to be signed.
+ * Spribe's wallet protocol (Aviator and its other games), in the version since November 2024 with signed calls.
  *
- * The policy, and where it is from. What follows is known of operators that publish how they answer; Spribe publishes no description.
- * - `settledBets`: said by none. Refused: the win has to be taken back first, so that nobody has both.
- * - `winsBeforeBets`: a deposit whose withdrawal is not known is answered 408.
- * - `closedRounds`: a bet is a round of its own here. A further deposit of it is paid, since nothing says that there is only one.
- * - `afterTombstone`: said by none. Refused, as a bet that was taken back must not be played.
- * - `sameMessage`: a `provider_tx_id` is one transaction. One that says something else is no retry.
+ * Sources of the policy: documentation published by operators; Spribe publishes none.
+ * - `settledBets`: unspecified. Refused: the win has to be rolled back first, so that no player gets both.
+ * - `winsBeforeBets`: a deposit whose withdrawal is unknown is answered 408.
+ * - `closedRounds`: each bet is a round of its own here. A further deposit of it is paid, since several are not excluded.
+ * - `afterTombstone`: unspecified. Refused, as a rolled back bet must not be played.
+ * - `sameMessage`: a `provider_tx_id` is one transaction. One with different content is not a retry.
  */
 import { parseJson } from "../JsonBody.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"

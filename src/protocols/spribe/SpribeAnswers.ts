@@ -1,4 +1,4 @@
-/** Answers to Spribe: from the wallet's words to theirs. */
+/** Answers to Spribe. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { minorDigits } from "../../domain/Standards.ts"
@@ -22,27 +22,27 @@ const messages = {
 
 export type Code = keyof typeof messages
 
-/** An answer of theirs; its HTTP status is always 200. `data` is an object in JSON. */
+/** Answer; the HTTP status is always 200. `data` is a JSON object. */
 export const answerOf = (code: Code, data?: string): VendorAnswer => ({
   status: 200,
   body: `{"code":${code},"message":"${messages[code]}"${data === undefined ? "" : `,"data":${data}`}}`
 })
 
-/** Minor units as thousandths. Zeros are written behind them, so that no number has to hold more; what is finer is not shown. */
+/** Minor units as thousandths, with zeros appended as text to stay exact; finer units are cut off. */
 const unitsText = (minor: number, currency: string): string => {
   const zeros = amountScale - minorDigits(currency)
   if (zeros < 0) return String(Math.floor(minor / 10 ** -zeros))
   return minor === 0 ? "0" : `${minor}${"0".repeat(zeros)}`
 }
 
-/** What `auth` and `info` tell. A player's name is nothing that a game needs. */
+/** Player data of `auth` and `info`. A game does not need the player's name. */
 const playerData = (playerRef: string, funds: Funds): string => {
   const user = JSON.stringify(playerRef)
   const balance = unitsText(shownTotal(funds), funds.currency)
   return `{"user_id":${user},"username":${user},"balance":${balance},"currency":"${funds.currency}"}`
 }
 
-/** What a transaction moved. Of one that is known already it is told that nothing moves: the balances of then are not kept. */
+/** Amount moved by a transaction; zero for a replay: its original balances are not stored. */
 const movedBy = ({ bonusAmount, realAmount, status }: Settlement): number =>
   status === "processed" ? realAmount + bonusAmount : 0
 
@@ -61,11 +61,11 @@ const settledData = (playerRef: string, funds: Funds, settlement: Settlement, ec
   },"currency":"${funds.currency}"}`
 }
 
-/** What the vendor takes for done: 200 the first time, 409 after that. */
+/** Codes that the vendor treats as success: 200 the first time, 409 after that. */
 const codeOfSettlement = (method: Method, { first, rolledBack, status }: Settlement): Code => {
-  // a rollback of what never came
+  // rollback of an unknown transaction
   if (method === "rollback" && first === "ignored") return 408
-  // a bet that was taken back meanwhile: no game may go on with it
+  // a bet rolled back since: the game must not continue with it
   if (method === "withdraw" && (rolledBack === true || status === "ignored")) return 405
   if (method === "deposit" && status === "ignored") return 408
   return status === "processed" ? 200 : 409
@@ -73,7 +73,7 @@ const codeOfSettlement = (method: Method, { first, rolledBack, status }: Settlem
 
 const isOver = ({ details }: Refusal): boolean => details["session"] === "over"
 
-/** Refusals of whoever asks, or bets. */
+/** Refusals of queries and bets. */
 const codeOfAsking = (refusal: Refusal): Code | undefined => {
   switch (refusal.code) {
     case "INVALID_SESSION":
@@ -92,7 +92,7 @@ const codeOfAsking = (refusal: Refusal): Code | undefined => {
   }
 }
 
-/** Refusals of a deposit or a rollback: only for what it says of itself and of its bet, never for the session or the player. */
+/** Refusals of a deposit or a rollback: only for the message itself and its bet, never for the session or the player. */
 const codeOfSettling = ({ code }: Refusal): Code | undefined => {
   switch (code) {
     case "BET_NOT_FOUND":
@@ -106,7 +106,7 @@ const codeOfSettling = ({ code }: Refusal): Code | undefined => {
   }
 }
 
-/** A code that is not here can only pass: try again. */
+/** An unlisted code is transient: retry. */
 const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
   const isSettling = method === "deposit" || method === "rollback"
   switch (refusal.code) {
@@ -117,7 +117,7 @@ const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
       if (isSettling) return 408
       return method === "withdraw" && isAboutGame(refusal) ? 405 : 401
     case "VALIDATION_FAILED":
-    // not 409, which says that what they sent is done
+    // not 409, which would confirm the different transaction
     case "DUPLICATE_TRANSACTION":
       return 405
     default:
@@ -125,7 +125,7 @@ const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
   }
 }
 
-/** The answer to an outcome of the wallet. */
+/** Answer to an outcome of the wallet. */
 export const answerTo = (method: Method, echo: Echo, outcome: WalletOutcome): VendorAnswer => {
   switch (outcome._tag) {
     case "Identified":

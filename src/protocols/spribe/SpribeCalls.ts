@@ -1,4 +1,4 @@
-/** Spribe's calls: from their words to the wallet's. */
+/** Parser of Spribe's calls. */
 import { type Decimal, fromUnits } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readInteger, readText } from "../JsonBody.ts"
@@ -8,22 +8,22 @@ export const methods = ["auth", "info", "withdraw", "deposit", "rollback"] as co
 
 export type Method = (typeof methods)[number]
 
-/** What an answer repeats of its call. */
+/** Fields of the call repeated in its answer. */
 export interface Echo {
   readonly provider: string | null
   readonly transactionId: string | null
 }
 
-/** A call, and what its answer needs of it. */
+/** Parsed call with the fields needed for its answer. */
 export interface Asked {
   readonly call: WalletCall
   readonly echo: Echo
 }
 
-/** Amounts are whole thousandths of the currency's unit. */
+/** Amounts are integers in thousandths of the currency's unit. */
 export const amountScale = 3
 
-/** Their ids are texts in one description and numbers in another. */
+/** Ids are strings in one description and numbers in another. */
 const readId = (body: JsonObject, name: string): string | undefined => {
   const number = readInteger(body[name])
   return number === undefined ? readText(body[name]) : String(number)
@@ -39,13 +39,13 @@ const readCurrency = (body: JsonObject): string | undefined => {
   return currency !== undefined && /^[A-Z]{3}$/.test(currency) ? currency : undefined
 }
 
-/** Our id of a withdrawal or a deposit: one space for both, as a duplicate is found by `provider_tx_id` alone. */
+/** Our id of a withdrawal or a deposit: one namespace, since a duplicate is identified by `provider_tx_id` alone. */
 const transactionIdOf = (providerTxId: string): string => joinIds("tx", providerTxId)
 
-/** Our id of a rollback is made of what it takes back: sent again under another `provider_tx_id` it is the same. */
+/** Our id of a rollback is derived from its target: the same when sent again under another `provider_tx_id`. */
 const rollbackIdOf = (target: string): string => joinIds("rollback", target)
 
-/** Deposits that no withdrawal came before, by their `action`. */
+/** Kinds of deposits without a withdrawal, by `action`. */
 const promoKinds: ReadonlyMap<string, PromoKind> = new Map([
   ["freebet", "free_rounds"],
   ["rainfreebet", "free_rounds"],
@@ -80,13 +80,13 @@ const depositOf = (body: JsonObject, transactionId: string, amount: Decimal): Mo
 }
 
 /**
- * What moves money. A bet is a round of its own: what belongs to it names it by its id, and nothing that is described holds several together.
- * No lost bet is told, so its round stays open.
+ * Money movement of a call. Each bet is a round of its own: its settlement names it by id, and nothing in the descriptions groups several. Lost bets
+ * are not reported, so their rounds stay open.
  */
 const moneyOf = (method: "withdraw" | "deposit" | "rollback", body: JsonObject): Money | undefined => {
   if (method === "rollback") {
     const target = readId(body, "rollback_provider_tx_id")
-    // its amount is not asked for: what is given back is what was moved
+    // the amount is not required: the rollback returns what was moved
     return target === undefined ? undefined : {
       roundId: null,
       action: {
@@ -112,13 +112,13 @@ const authOf = (body: JsonObject): WalletCall | undefined => {
     kind: "identify",
     method: "auth",
     player: { ref: null, token, transactionId: null },
-    // they go on under a session token of their own, and may ask again when they heard no answer
+    // they continue under a session token of their own, and may repeat the call after a lost answer
     exchange: false,
     gameId: null
   }
 }
 
-/** What a call asks of the wallet; undefined when its form is wrong. */
+/** Request of a call to the wallet; undefined when malformed. */
 export const readCall = (method: Method, body: JsonObject): Asked | undefined => {
   const echo = { provider: readText(body.provider) ?? null, transactionId: readId(body, "provider_tx_id") ?? null }
   if (method === "auth") {
@@ -134,7 +134,7 @@ export const readCall = (method: Method, body: JsonObject): Asked | undefined =>
   }
   const money = moneyOf(method, body)
   const gameId = readText(body.game)
-  // a rollback says its transaction, and no more is needed to take it back
+  // a rollback needs nothing but its target transaction
   if (money === undefined || method !== "rollback" && (currency === undefined || gameId === undefined)) return undefined
   return {
     echo,

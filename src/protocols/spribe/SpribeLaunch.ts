@@ -1,15 +1,15 @@
-/** The address of a game of Spribe's. */
+/** Launch address of a Spribe game. */
 import { Effect } from "effect"
 import type { LaunchOrder, VendorFailure } from "../Protocol.ts"
 import { browserAddress, refusedByVendor, vendorUrl } from "../VendorCalls.ts"
 import type { SpribeSettings } from "./SpribeSettings.ts"
 
-/** Nothing is asked of the vendor: it hears of the player when the browser comes. */
+/** No call to the vendor: it learns of the player when the browser connects. */
 export const makeLaunch = ({ games_url: gamesUrl, operator_key: operator }: SpribeSettings) =>
 (
   { gameId, lobbyUrl, mode, player, token }: LaunchOrder
 ): Effect.Effect<string, VendorFailure> => {
-  // games without money are at another address, which is not described
+  // demo games are at another, undocumented address
   if (mode === "demo") return Effect.fail(refusedByVendor("games are for real money only"))
   const query = new URLSearchParams({
     user: player.playerRef,

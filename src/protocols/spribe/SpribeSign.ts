@@ -1,16 +1,16 @@
-/** Spribe's signature: HMAC-SHA256 of the time, of path and query as they call them, and of the raw body. */
+/** Spribe's signature: HMAC-SHA256 of the time, the path and query as called, and the raw body. */
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "../Digests.ts"
 import type { VendorCall } from "../Protocol.ts"
 import { secretCheck } from "../SharedSecret.ts"
 import type { SpribeSettings } from "./SpribeSettings.ts"
 
-/** Seconds. Digits alone, so that no other time and path give the same text. */
+/** Seconds. Digits only, so that time and path cannot be confused. */
 const time = /^\d{1,16}$/
 
 /**
- * Whether a call is theirs. How old a signature may be is not described. None is too old here: a call that is sent again moves nothing again,
- * and a clock that is wrong must not keep a win from its player.
+ * Verifies the signature of a call. No maximum age is documented or enforced: a replayed call moves nothing again, and a wrong clock must not
+ * withhold a win from a player.
  */
 export const makeSignatureCheck = (settings: SpribeSettings): (call: VendorCall) => boolean => {
   const { client_id: clientId, secret_key: secretKey, wallet_path: walletPath } = settings
