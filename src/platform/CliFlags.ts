@@ -1,4 +1,4 @@
-/** Kinds of flags that a command line is made of, for `effect/cli`. */
+/** Flag types of the command line, for `effect/cli`. */
 import { Effect, FileSystem, Option, type PlatformError, Schema, Stdio, Stream } from "effect"
 import { CliError, Flag } from "effect/cli"
 
@@ -16,18 +16,18 @@ const words = (value: string): ReadonlyArray<string> =>
 
 const parseObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
-/** The JSON object in a file, or in standard input with `-`. */
+/** JSON object in a file, or on standard input with `-`. */
 export const jsonFile = (name: string, description: string) =>
   text(name, `${description}: a file with a JSON object, or - for standard input`).pipe(
     Flag.mapEffect((file) => {
       const content: Effect.Effect<string, PlatformError.PlatformError, Stdio.Stdio | FileSystem.FileSystem> =
         file === "-"
           ? Effect.flatMap(Stdio.Stdio, ({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
-          // not as a stream, which reads at places and so no pipe
+          // not as a stream, which uses positioned reads and fails on pipes
           : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file))
       return content.pipe(
         Effect.flatMap(parseObject),
-        // without what is in it, which may be secret
+        // without the content, which may be secret
         Effect.mapError(() =>
           new CliError.InvalidValue({ option: name, value: file, expected: "a file with a JSON object", kind: "flag" })
         )
@@ -35,7 +35,7 @@ export const jsonFile = (name: string, description: string) =>
     })
   )
 
-/** A secret; `-` reads it from the first line of standard input, so that no list of processes and no history holds it. */
+/** Secret; `-` reads it from the first line of standard input, so that it appears in no process list and no shell history. */
 export const secretText = (name: string, description: string) =>
   text(name, `${description}; - reads it from standard input`).pipe(
     Flag.mapEffect((value): Effect.Effect<string, CliError.CliError, Stdio.Stdio> =>
@@ -50,11 +50,11 @@ export const secretText = (name: string, description: string) =>
     )
   )
 
-/** A comma-separated list; `none` is the empty one. */
+/** Comma-separated list; `none` is the empty one. */
 export const listOf = (name: string, description: string) =>
   text(name, `${description}, comma-separated`).pipe(Flag.map(words))
 
-/** A comma-separated list of known words. */
+/** Comma-separated list of known words. */
 export const listFrom = <const Word extends string>(name: string, known: ReadonlyArray<Word>, description: string) =>
   listOf(name, description).pipe(Flag.filterMap(
     (given) => {
@@ -64,7 +64,7 @@ export const listFrom = <const Word extends string>(name: string, known: Readonl
     (given) => `Expected some of ${known.join(", ")}, got ${given.join(", ")}`
   ))
 
-/** Something that can be taken away again with `none`. */
+/** Optional value, removed by `none`. */
 export const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
 
 export const amountOrNone = (name: string, description: string) =>
@@ -74,7 +74,7 @@ export const amountOrNone = (name: string, description: string) =>
     (value) => `Expected an amount in minor units or none, got ${value}`
   ))
 
-/** Amounts by name, like `one=5,other=10`; `none` is no name at all. */
+/** Amounts by name, like `one=5,other=10`; `none` for no names. */
 export const amountsOf = (name: string, description: string) =>
   text(name, `${description}, like name=amount, comma-separated`).pipe(Flag.filterMap(
     (value): Option.Option<{ readonly [name: string]: number }> => {
@@ -93,7 +93,7 @@ type Given<Flags> =
       Option.Option<infer Value> ? Value : never
   }
 
-/** The flags that were given. One that was not is absent, so that the service keeps its field as it is. */
+/** Flags that were given. Others are absent, so that the service keeps their fields unchanged. */
 export function given<Flags extends object>(flags: Flags): Given<Flags>
 export function given(flags: object): object {
   return Object.fromEntries(

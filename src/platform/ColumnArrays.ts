@@ -1,21 +1,21 @@
 /**
- * Array parameters written to the wire straight from rows: one array per column of a set of rows, without an array of values
- * in between. A commit writes some fifty such columns.
+ * Array parameters encoded to the wire directly from rows: one array per column, without intermediate arrays of values. A commit writes some fifty
+ * such columns.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
 export type WireValue = number | string | boolean | Uint8Array | null
 
-/** The start of PostgreSQL's time, 2000-01-01, in epoch milliseconds. */
+/** PostgreSQL's epoch, 2000-01-01, in epoch milliseconds. */
 const postgresEpochMs = 946_684_800_000
 
 const initialBytes = 64 * 1024
 
-/** Texts up to this length are written character by character: faster than a call into native code. */
+/** Texts up to this length are encoded character by character: faster than a call into native code. */
 const shortText = 64
 
-/** Bytes of one array in the making; one is enough, since it is copied into the frame before the next array is begun. */
+/** Buffer of the array being encoded; a single one suffices, since it is copied into the frame before the next array is begun. */
 class Bytes {
   private bytes = Buffer.allocUnsafeSlow(initialBytes)
   private view = new DataView(this.bytes.buffer)
@@ -25,7 +25,7 @@ class Bytes {
     this.end = 0
   }
 
-  /** The bytes so far, until the next change. */
+  /** Bytes written, valid until the next write. */
   get written(): Uint8Array {
     return this.bytes.subarray(0, this.end)
   }
@@ -95,11 +95,11 @@ class Bytes {
 interface Wire {
   readonly oid: number
   readonly arrayOid: number
-  /** Writes an element with its length; false when the value is of another type. */
+  /** Writes an element with its length; false when the value has another type. */
   readonly write: (to: Bytes, value: WireValue) => boolean
 }
 
-/** The types that cross the wire as arrays. Whole numbers cross as `float8`, instants as epoch milliseconds. */
+/** Types supported as arrays. Integers are passed as `float8`, instants as epoch milliseconds. */
 const wires = {
   float8: {
     oid: PgTypes.OID.float8,
@@ -128,7 +128,7 @@ const wires = {
       if (Number.isSafeInteger(micros)) {
         to.int64(Math.floor(micros / 0x1_0000_0000), micros | 0)
       } else {
-        // 285 years from the start of PostgreSQL's time
+        // 285 years from PostgreSQL's epoch
         const exact = BigInt(value - postgresEpochMs) * 1000n
         to.int64(Number(exact >> 32n), Number(BigInt.asIntN(32, exact)))
       }
@@ -157,7 +157,7 @@ const wires = {
 
 export type WireType = keyof typeof wires
 
-/** A parameter that is written when the statement is encoded. */
+/** Parameter encoded together with its statement. */
 class ColumnArray {
   readonly write: (to: Bytes) => boolean
 
@@ -166,7 +166,7 @@ class ColumnArray {
   }
 }
 
-/** The array of a column of rows, for a client with the types of {@link registerColumnArrays}. */
+/** Array of a column of rows, for a client with the types of {@link registerColumnArrays}. */
 export const columnArray = <Row>(
   type: WireType,
   rows: ReadonlyArray<Row>,
@@ -179,7 +179,7 @@ export const columnArray = <Row>(
     value: new ColumnArray((to) => {
       const { length } = rows
       to.int32(length === 0 ? 0 : 1)
-      // the server looks for nulls itself; the flag only allows them
+      // the server detects nulls itself; the flag only allows them
       to.int32(1)
       to.int32(oid)
       if (length === 0) return true
@@ -197,7 +197,7 @@ export const columnArray = <Row>(
 
 const mismatch = new PgTypes.CodecError({ message: "a value is not of its column's type" })
 
-/** Registers the codecs that write {@link columnArray}s; other arrays are encoded and decoded as before. */
+/** Registers the codecs of {@link columnArray}s; other arrays are encoded and decoded as before. */
 export const registerColumnArrays = (registry: PgTypes.Registry): void => {
   const bytes = new Bytes()
   for (const { arrayOid } of Object.values(wires)) {

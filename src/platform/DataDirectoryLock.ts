@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { StartupError } from "./StartupError.ts"
 
-/** Distinguishes a process from a later one with its number: boot and start time; empty where the system gives neither. */
+/** Distinguishes a process from a later one with the same pid: boot and start time; empty where the system provides neither. */
 const identityOf = (pid: number): string => {
   try {
     const boot = Fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
@@ -13,7 +13,7 @@ const identityOf = (pid: number): string => {
   }
 }
 
-/** Fields of /proc/PID/stat after the program's name, which is in parentheses and may hold spaces. */
+/** Fields of /proc/PID/stat after the program name, which is in parentheses and may contain spaces. */
 const statOf = (pid: number): ReadonlyArray<string> => {
   const stat = Fs.readFileSync(`/proc/${pid}/stat`, "utf8")
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")
@@ -27,7 +27,7 @@ const isZombie = (pid: number): boolean => {
   }
 }
 
-/** Whether a process with this number runs, under any user. A zombie does not. */
+/** True when a process with this pid runs, under any user. A zombie does not. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -37,7 +37,7 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** The live process that a lock file names; undefined when the file is gone, unreadable or a leftover. */
+/** Live process named by a lock file; undefined when the file is missing, unreadable or stale. */
 const holderOf = (file: string): number | undefined => {
   if (!Fs.existsSync(file)) return undefined
   const [number = "", identity = ""] = Fs.readFileSync(file, "utf8").split("\n")
@@ -46,8 +46,8 @@ const holderOf = (file: string): number | undefined => {
 }
 
 /**
- * Claims `directory` for this process until the scope closes. A leftover of a killed process is taken over; a live
- * one is refused with a {@link StartupError}.
+ * Locks `directory` for this process until the scope closes. A stale lock of a killed process is taken over; a live one fails with a {@link
+ * StartupError}.
  */
 export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(directory: string) {
   const file = Path.join(directory, "service.lock")
@@ -61,7 +61,7 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
         const claimed = yield* Effect.try({
           try: () => {
             Fs.mkdirSync(directory, { recursive: true, mode: 0o711 })
-            // a hard link appears with its content: no reader sees a half-written claim
+            // a hard link appears together with its content: no reader sees a partial lock file
             const draft = `${file}.${process.pid}`
             Fs.writeFileSync(draft, `${process.pid}\n${identityOf(process.pid)}\n`, { mode: 0o600 })
             try {
@@ -89,7 +89,7 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
     }),
     () =>
       Effect.sync(() => {
-        // another process may have taken it over, believing this one dead
+        // another process may have taken it over, assuming this one dead
         if (holderOf(file) === process.pid) Fs.rmSync(file, { force: true })
       })
   )

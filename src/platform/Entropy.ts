@@ -3,7 +3,7 @@ import * as Crypto from "node:crypto"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** 248 is the largest multiple of 62 in a byte: larger bytes are dropped, so that every character is equally likely. */
+/** 248 is the largest multiple of 62 in a byte: larger bytes are rejected, so that all characters are equally likely. */
 const bound = 248
 
 /**

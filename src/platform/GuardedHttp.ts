@@ -1,4 +1,4 @@
-/** HTTP client for addresses that others name: connects to public addresses only, whatever a name resolves to, and follows nothing. */
+/** HTTP client for addresses chosen by third parties: connects to public addresses only, whatever a name resolves to, and follows no redirects. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import Undici from "@effect/platform-node/Undici"
 import { Effect, FiberSet } from "effect"
@@ -6,7 +6,7 @@ import type { LookupFunction } from "node:net"
 import { Resolver } from "./Resolver.ts"
 import { isPublicAddress, literalAddress } from "./Targets.ts"
 
-/** A refused connection, passed through node:net as the cause of the failed request. */
+/** Refused connection, passed through node:net as the cause of the failed request. */
 class ConnectionRefused extends Error {
   readonly code: "dns" | "target_refused"
 
@@ -16,20 +16,20 @@ class ConnectionRefused extends Error {
   }
 }
 
-/** Why a request failed that has no answer, from the cause of its failure. */
+/** Classifies the failure of a request without an answer, by its cause. */
 export const connectionError = (cause: unknown): "dns" | "target_refused" | "connection" =>
   cause instanceof ConnectionRefused ? cause.code : "connection"
 
 interface GuardedOptions {
-  /** Lets the own network in. */
+  /** Allows the own network. */
   readonly allowInsecure: boolean
   /** A longer answer fails its request and closes the connection. */
   readonly maxAnswerBytes: number
-  /** Connections to one host; undefined: as many as there are requests. */
+  /** Maximum connections per host; undefined: unlimited. */
   readonly connections?: number
 }
 
-/** A client with a connection pool of its own. It does not follow redirects; a time-out is its user's. */
+/** Client with a connection pool of its own. It does not follow redirects; time-outs are up to the caller. */
 export const makeGuardedClient = Effect.fnUntraced(
   function*({ allowInsecure, connections, maxAnswerBytes }: GuardedOptions) {
     const { resolve } = yield* Resolver
@@ -42,7 +42,7 @@ export const makeGuardedClient = Effect.fnUntraced(
         onSuccess: (found) => {
           const [first] = found
           if (first === undefined) return callback(new ConnectionRefused("dns"), [])
-          // one internal address refuses all
+          // a single internal address refuses the name
           if (!allowInsecure && !found.every(({ address }) => isPublicAddress(address))) {
             return callback(new ConnectionRefused("target_refused"), [])
           }
@@ -54,7 +54,7 @@ export const makeGuardedClient = Effect.fnUntraced(
     const connect = Undici.buildConnector({ lookup, timeout: 5000, allowH2: false })
 
     const dispatcher = yield* NodeHttpClient.makeDispatcherOptions({
-      // an address in the URL is not looked up, so it is judged here
+      // an IP address in the URL is not looked up, so it is checked here
       connect: (options, callback) => {
         const address = literalAddress(options.hostname)
         if (address !== undefined && !allowInsecure && !isPublicAddress(address)) {

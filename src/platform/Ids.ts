@@ -2,16 +2,16 @@ import { Context, Deferred, Effect, FiberSet, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { describeSqlError, ServingClient } from "./Database.ts"
 
-/** Ids per `nextval` of the sequence; the migration's `INCREMENT`. */
+/** Ids per `nextval` of the sequence; equals the migration's `INCREMENT`. */
 const blockSize = 4096
 
 /** Blocks per refill. */
 const blocksPerRefill = 4
 
-/** Fewer ids in memory than this call for a refill: about a tenth of a second of the busiest service. */
+/** Refill threshold: about a tenth of a second of the busiest service. */
 const lowWater = 2 * blockSize
 
-/** No id is left in memory and the database gave none. Retryable. */
+/** No ids are left in memory and the database is unavailable. Retryable. */
 export class IdsUnavailable extends Schema.TaggedError<IdsUnavailable>()("IdsUnavailable", {
   reason: Schema.String
 }) {}
@@ -22,22 +22,22 @@ interface Block {
 }
 
 /**
- * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Taken from a
- * PostgreSQL sequence in blocks, the first before the service is ready, the others before those in memory end. Of several services one
- * gives lower ids than another at the same time: what has to rise over all of them takes {@link reserveNewest} or {@link renew}.
+ * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Allocated from a PostgreSQL
+ * sequence in blocks, the first before the service is ready, the others before those in memory run out. Blocks of different services interleave: ids
+ * that have to rise over all of them need {@link reserveNewest} or {@link renew}.
  */
 export class Ids extends Context.Service<Ids, {
   /** The first of `count` consecutive ids, `count` from 1 to 4096. */
   readonly reserve: (count: number) => Effect.Effect<number, IdsUnavailable>
-  /** As `reserve`, of ids above all that any service has in memory: one more query. */
+  /** Like `reserve`, with ids above all that any service has in memory: one more query. */
   readonly reserveNewest: (count: number) => Effect.Effect<number, IdsUnavailable>
-  /** Gives up the ids in memory: those from now on are above all that any service has in memory. */
+  /** Discards the ids in memory: later ones are above all that any service has in memory. */
   readonly renew: () => void
-  /** The first of at least `count` consecutive ids that are free to {@link use}; undefined when those in memory do not suffice. */
+  /** First of at least `count` consecutive ids that are free to {@link use}; undefined when memory does not hold enough. */
   readonly peek: (count: number) => number | undefined
-  /** Takes so many of the ids that `peek` has just named. */
+  /** Takes `count` of the ids returned by the last `peek`. */
   readonly use: (count: number) => void
-  /** Gets more ids into memory, once for all who wait. */
+  /** Loads more ids into memory, once for all waiting callers. */
   readonly refill: Effect.Effect<void, IdsUnavailable>
 }>()("pitboss/platform/Ids") {
   static readonly layer = Layer.effect(
@@ -46,7 +46,7 @@ export class Ids extends Context.Service<Ids, {
       const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
       const blocks: Array<Block> = []
-      /** Of the ids that count: what was asked for before they were given up comes too late. */
+      /** Generation of valid ids: blocks requested before a discard are dropped. */
       let generation = 0
       let refilling: Deferred.Deferred<void, IdsUnavailable> | undefined
 
@@ -130,13 +130,13 @@ export class Ids extends Context.Service<Ids, {
               : Effect.succeed(newest.first))
           : Effect.die(new Error(`ids are reserved 1 to ${blockSize} at a time, not ${count}`))
 
-      // a database that gives none now is asked again by who needs one
+      // on failure the next caller that needs ids tries again
       yield* Effect.ignore(refill)
       return Ids.of({ reserve, reserveNewest, renew, peek, use, refill })
     })
   )
 
-  /** Ids in blocks from a source that is not waited for. */
+  /** Ids in blocks from a synchronous source. */
   static readonly ofBlocks = (takeBlock: (size: number) => number) => {
     const block = { next: 0, end: 0 }
     const peek = (count: number): number => {

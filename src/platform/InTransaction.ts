@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
-/** A commit whose cleanup failed as well fails with defects of the database. */
+/** A commit whose cleanup failed as well fails with database defects. */
 const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlError> => {
   for (const reason of cause.reasons) {
     if (Cause.isDieReason(reason) && reason.defect instanceof SqlError.SqlError) return Cause.fail(reason.defect)
@@ -10,9 +10,9 @@ const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlEr
 }
 
 /**
- * Runs a transaction whose first failure stays its failure. When the connection breaks, the rollback fails as well, and `withTransaction`
- * makes a defect of both: a lost database would look like a defect of the service. The server rolls back by itself; the outcome of a
- * commit without an answer is unknown.
+ * Runs a transaction that fails with its first failure. When the connection breaks, the rollback fails as well, and `withTransaction` reports both as
+ * a defect: a lost database would look like a defect of the service. The server rolls back by itself; the outcome of a commit without an answer is
+ * unknown.
  *
  *     yield* inTransaction(sql)(Effect.andThen(sql`INSERT …`, sql`UPDATE …`))
  */

@@ -2,8 +2,8 @@ import { Clock, Effect } from "effect"
 import { monotonicClock } from "./MonotonicClock.ts"
 
 /**
- * Limits a repeated log line to one in `everyMs` milliseconds: while something is broken, every request would write the same. The line
- * is given how many were suppressed since the last one.
+ * Limits a repeated log line to one per `everyMs` milliseconds, since during a failure every request would write it. The line gets the number
+ * suppressed since the last one.
  */
 export const makeLogThrottle = (everyMs: number) =>
   Effect.map(Effect.map(Clock.Clock, monotonicClock), (clock) => {

@@ -1,6 +1,6 @@
 /**
- * Log: readable on a terminal, else one JSON object per line on standard output. The request and the player of a line are read from the
- * fiber that writes it, so that a request without log lines costs nothing.
+ * Log: human-readable on a terminal, otherwise one JSON object per line on standard output. The request and the player of a line are read from the
+ * fiber that writes it, so that a request without log lines has no overhead.
  */
 import { Cause, type Context, Effect, Layer, Logger, References } from "effect"
 import { Settings } from "./Settings.ts"
@@ -9,17 +9,17 @@ import { isObject } from "./Table.ts"
 /** Fields of a line besides its message, from the context of its fiber. */
 export type LogFields = (context: Context.Context<never>) => { readonly [name: string]: unknown }
 
-/** Removes personal data and secrets that foreign texts may quote: a database quotes rejected values, a defect anything. */
+/** Removes personal data and secrets from foreign texts: a database quotes rejected values, a defect anything. */
 const scrub = (text: string): string =>
   text
     .replaceAll(/[\w.+%-]+@[\w-]+(\.[\w-]+)+/g, "<e-mail>")
     .replaceAll(/\b(pt|gs|pbs|sk_live|ps_live|whsec)_[A-Za-z0-9_-]{8,}/g, "$1_<secret>")
     .replaceAll(/(postgres(?:ql)?:\/\/[^:@/\s]+:)[^@\s]+@/g, "$1<secret>@")
     .replaceAll(/(Bearer )[^\s",}]+/g, "$1<secret>")
-    // the values of a key that is there already, or is not
+    // values of a duplicate or missing key
     .replaceAll(/(Key \([^)]*\)=)\([^)]*\)/g, "$1(<value>)")
 
-/** Classes of SQLSTATE whose messages quote values of rows: data exceptions, and messages of triggers. */
+/** SQLSTATE classes whose messages quote row values: data exceptions, and messages of triggers. */
 const quoting = /^(22|P0)/
 
 const messageOf = (error: Error): string => {
@@ -27,14 +27,14 @@ const messageOf = (error: Error): string => {
   return `${error.name}: ${quoting.test(code) ? `SQLSTATE ${code}` : error.message}`
 }
 
-/** Stack frames of the service, or the first foreign ones where it has none. */
+/** Stack frames of the service, or the first foreign ones if there are none. */
 const framesOf = ({ stack }: Error): string => {
   const frames = (stack ?? "").split("\n").filter((line) => line.startsWith("    at "))
   const ours = frames.filter((line) => !line.includes("node_modules") && !line.includes("(node:"))
   return (ours.length > 0 ? ours : frames).slice(0, 8).map((line) => `\n${line}`).join("")
 }
 
-/** The error with its frames, without the values that caused it. */
+/** Error text with its frames, without the values that caused it. */
 const errorText = (error: unknown, depth = 0): string => {
   if (!(error instanceof Error)) return tagOf(error)
   const { cause } = error
@@ -44,7 +44,7 @@ const errorText = (error: unknown, depth = 0): string => {
     (within === undefined || depth > 3 ? "" : `\ncaused by ${errorText(within, depth + 1)}`)
 }
 
-/** Of a value that is no error: a refusal's code, else its tag or type. */
+/** For a value that is not an error: a refusal's code, otherwise its tag or type. */
 const tagOf = (value: unknown): string => {
   if (!isObject(value)) return typeof value
   if ("code" in value) return String(value.code)
@@ -60,7 +60,7 @@ const causeText = (cause: Cause.Cause<unknown>): string =>
       : "interrupted"
   ).join("\n")
 
-/** One line, without its end. */
+/** One line, without its terminator. */
 const lineOf = (options: Logger.Options<unknown>, fieldsOf: LogFields): string => {
   const { cause, date, fiber, logLevel, message } = options
   const parts = Array.isArray(message) ? message : [message]
@@ -80,7 +80,7 @@ const lineOf = (options: Logger.Options<unknown>, fieldsOf: LogFields): string =
 export const jsonLines = (fieldsOf: LogFields, write: (line: string) => void): Logger.Logger<unknown, void> =>
   Logger.make((options) => write(lineOf(options, fieldsOf)))
 
-/** The log of the service, at the level of the settings. */
+/** Logger of the service, at the configured level. */
 export const layerLogging = (fieldsOf: LogFields) =>
   Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
     Layer.mergeAll(

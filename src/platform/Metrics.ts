@@ -1,7 +1,7 @@
-/** Metrics read at scrape time: values that exist anyway are registered with Effect's registry instead of being updated. */
+/** Metrics read at scrape time: existing values are registered with Effect's registry instead of being updated. */
 import { Context, Effect, Metric, type Scope, Semaphore } from "effect"
 
-/** The exported name: all but the standard names of a process and of Node.js begin with `pitboss_`. */
+/** Exported name: prefixed by `pitboss_`, except for the standard names of processes and Node.js. */
 export const exportedName = (name: string): string => /^(process|nodejs)_/.test(name) ? name : `pitboss_${name}`
 
 const ignore = (): void => {}
@@ -17,17 +17,17 @@ const register = <State>(
     (registration) => Effect.sync(() => registration.remove())
   ))
 
-/** Exports a value under a gauge until the scope closes. */
+/** Exports a value as a gauge until the scope closes. */
 export const registerGauge = (metric: Metric.Gauge<number>, value: () => number) =>
   register(metric, () => ({ value: value() }))
 
-/** Exports a count that only rises under a counter until the scope closes. */
+/** Exports a monotonic count as a counter until the scope closes. */
 export const registerCounter = (metric: Metric.Counter<number>, count: () => number) =>
   register(metric, () => ({ count: count(), incremental: true }))
 
 /**
- * Updates a metric without the look-up of its series, which takes longer than the update: for what is counted per bet. The metric has its
- * attributes of its own, not by `Metric.withAttributes`.
+ * Updates a metric without the look-up of its series, which takes longer than the update: for metrics updated per bet. The metric needs its own
+ * attributes, not those of `Metric.withAttributes`.
  */
 export const updaterOf = <State>(
   metric: Metric.Metric<number, State>,
@@ -45,10 +45,10 @@ export const updaterOf = <State>(
 
 type Sample = readonly [attributes: Metric.Metric.AttributeSet, value: number]
 
-/** Sets all series of a gauge at once: those whose labels no longer apply are removed. */
+/** Sets all series of a gauge at once: series whose labels no longer apply are removed. */
 export const makeGaugeFamily = (metric: Metric.Gauge<number>) => {
   let series: ReadonlyArray<Metric.Metric<number, unknown>> = []
-  // one scrape at a time: another one in between would leave series of its own behind
+  // one scrape at a time: a concurrent one would leave stale series behind
   const turn = Semaphore.makeUnsafe(1)
   return (samples: ReadonlyArray<Sample>) =>
     turn.withPermits(1)(Effect.gen(function*() {

@@ -7,22 +7,22 @@ import { DatabaseUrl, describeSqlError, layerOwnerClient, verifyServer } from ".
 import { grantRights, roleOf } from "./Privileges.ts"
 import { StartupError } from "./StartupError.ts"
 
-/** One numbered file of the migrations folder. */
+/** Numbered file of the migrations folder. */
 export interface Migration {
   readonly number: number
   readonly name: string
   readonly checksum: string
-  /** SQL statements, each ended by a semicolon. They run inside a `DO` block: a bare SELECT is written as PERFORM. */
+  /** SQL statements, each terminated by a semicolon. They run inside a `DO` block: a bare SELECT is written as PERFORM. */
   readonly text: string
 }
 
-/** The folder that comes with the service. */
+/** Folder shipped with the service. */
 export const migrationsFolder = Path.join(import.meta.dirname, "..", "..", "migrations")
 
 /** Advisory lock of migrations; an arbitrary number. */
 const lockKey = 7_204_551_038
 
-/** Reads `NNNN_name.sql` files, in the order of their numbers. Fails on any other file name and on a number used twice. */
+/** Reads `NNNN_name.sql` files, ordered by number. Fails on any other file name and on a duplicate number. */
 export const loadMigrations = Effect.fnUntraced(function*(folder: string) {
   const files = yield* Effect.try({
     try: () =>
@@ -51,7 +51,7 @@ export const loadMigrations = Effect.fnUntraced(function*(folder: string) {
 
 const Applied = Schema.Struct({ number: Schema.Int, name: Schema.String, checksum: Schema.String })
 
-/** The difference between the recorded migrations and the files that stops the start, if there is one. */
+/** Conflict between the recorded migrations and the files, which prevents the start; undefined when there is none. */
 const conflict = (
   recorded: ReadonlyArray<typeof Applied.Type>,
   migrations: ReadonlyArray<Migration>
@@ -67,16 +67,15 @@ const conflict = (
 }
 
 /**
- * Applies the migrations that are not yet recorded, each in one transaction with its record, and returns their names.
- * Services that start together take turns under an advisory lock. An edited, unknown or late migration fails with a
- * {@link StartupError} and nothing is applied.
+ * Applies the unrecorded migrations, each in one transaction with its record, and returns their names. Services that start together are serialised by
+ * an advisory lock. An edited, unknown or late migration fails with a {@link StartupError} and nothing is applied.
  */
 export const runMigrations = Effect.fn("runMigrations")(function*(migrations: ReadonlyArray<Migration>) {
   const sql = yield* SqlClient.SqlClient
   const failed = (what: string) => (error: SqlError.SqlError) =>
     new StartupError({ message: `${what} failed: ${describeSqlError(error)}` })
 
-  /** Runs `work` while no other service migrates. The limits of ordinary statements do not apply to a migration. */
+  /** Runs `work` while no other service migrates. The time-outs of ordinary statements do not apply to a migration. */
   const exclusively = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     sql.withTransaction(Effect.gen(function*() {
       yield* sql.unsafe("SET LOCAL statement_timeout = 0")
@@ -102,7 +101,7 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
   const applied: Array<string> = []
   for (const migration of migrations) {
     const done = yield* exclusively(Effect.gen(function*() {
-      // Read again under the lock: another service may have been here meanwhile.
+      // Read again under the lock: another service may have migrated meanwhile.
       const rows = yield* recorded(undefined)
       const problem = conflict(rows, migrations)
       if (problem !== undefined) return yield* new StartupError({ message: problem })
@@ -122,8 +121,8 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
 })
 
 /**
- * Brings the database up to date while the service starts, on a connection of the owner that is closed afterwards, and gives the
- * service's role its rights. Without an owner's address the service's own role migrates.
+ * Migrates the database at the start of the service, on a connection of the owner that is closed afterwards, and grants the rights of the service's
+ * role. Without an owner's address the service's own role migrates.
  */
 export const layerMigrationsWith = (options: { readonly allowFsyncOff: boolean }) =>
   Layer.effectDiscard(

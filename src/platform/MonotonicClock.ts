@@ -1,8 +1,7 @@
 import { Clock, Effect } from "effect"
 
 /**
- * Monotonic time, for durations and time-outs: the time of day may be set forward and back. An instant means nothing but its distance
- * from another one.
+ * Monotonic time for durations and time-outs, since the wall clock may be set. Only differences between instants are meaningful.
  *
  *     const clock = monotonicClock(yield* Clock.Clock)
  */

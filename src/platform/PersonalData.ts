@@ -1,14 +1,14 @@
 /**
- * Personal data at rest: values that identify a person or a bank account are stored sealed, with a keyed digest where they are compared. A
- * bare hash of a personal number would protect nothing: there are few enough to try them all. The digests' own key is stored sealed under
- * the master key, so that digests outlive a change of that key.
+ * Personal data at rest: values that identify a person or a bank account are stored sealed, with a keyed digest where they are compared. A bare hash
+ * of a personal number would give no protection: they can be enumerated. The key of the digests is stored sealed under the master key, so that
+ * digests survive a change of that key.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { Secrets } from "./Secrets.ts"
 import { makeLogThrottle } from "./LogThrottle.ts"
 
-/** The key of the digests. */
+/** Key of the digests. */
 export class DigestKey extends Context.Service<DigestKey, Crypto.KeyObject>()("pitboss/platform/DigestKey") {
   static readonly layerTest = Layer.succeed(DigestKey, Crypto.createSecretKey(new Uint8Array(32)))
 }
@@ -16,30 +16,30 @@ export class DigestKey extends Context.Service<DigestKey, Crypto.KeyObject>()("p
 const Fields = Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
 const decodeFields = Schema.decodeUnknownEffect(Fields)
 
-/** Names of fields and their texts. */
+/** Texts by field name. */
 export interface PersonalFields {
   readonly [name: string]: string | null
 }
 
 const digestBytes = 16
 
-/** Marks a keyed fingerprint; the bare SHA-256 stored before has 32 bytes. */
+/** Prefix of a keyed fingerprint; earlier versions stored a bare SHA-256 of 32 bytes. */
 const keyedFingerprint = 2
 const bareBytes = 32
 
-/** Bytes of a keyed digest of a fact; a bare one had one less. */
+/** Prefix of a keyed digest of a fact; bare ones of earlier versions are one byte shorter. */
 const keyedFact = 2
 
 export class PersonalData extends Context.Service<PersonalData, {
-  /** Seals fields for one row; null where all of them are null. */
+  /** Seals fields for one row; null when all are null. */
   readonly seal: (purpose: string, fields: PersonalFields) => Uint8Array | null
-  /** The fields of a row. Unreadable ones are absent and logged. */
+  /** Decrypts the fields of a row. Unreadable ones are absent and logged. */
   readonly open: (purpose: string, sealed: Uint8Array | null) => Effect.Effect<PersonalFields>
   /** Keyed digest of a value, for equality searches. */
   readonly digest: (kind: string, value: string) => Uint8Array
-  /** The stored form of a bare SHA-256 of a request; a stored form is returned as it is. */
+  /** Stored form of a request's bare SHA-256; a stored form is returned unchanged. */
   readonly fingerprint: (bare: Uint8Array) => Uint8Array
-  /** The stored form of a bare digest of a fact about a player. */
+  /** Stored form of a bare digest of a fact about a player. */
   readonly fact: (bare: Uint8Array) => Uint8Array
 }>()("pitboss/platform/PersonalData") {
   static readonly layer = Layer.effect(

@@ -7,8 +7,8 @@ import { isRunning } from "./DataDirectoryLock.ts"
 import { StartupError } from "./StartupError.ts"
 
 /**
- * Starts a PostgreSQL program: directly, or as another user (PostgreSQL refuses to run as root), and where the system can, with a signal
- * from the kernel when this process dies.
+ * Launches PostgreSQL programs: directly, or as another user (PostgreSQL refuses to run as root), and, where supported, with a signal from the kernel
+ * when this process dies.
  */
 export interface Launcher {
   readonly command: (program: string, args: ReadonlyArray<string>) => readonly [string, ReadonlyArray<string>]
@@ -21,7 +21,7 @@ interface User {
   readonly gid: number
 }
 
-/** The user PostgreSQL runs as when the service is root: the folder's owner, else the first of these that exists. */
+/** User for PostgreSQL when the service is root: the folder's owner, otherwise the first existing one of these. */
 const unprivilegedUser = (dataDirectory: string): User | undefined => {
   const owner = Fs.statSync(dataDirectory, { throwIfNoEntry: false })
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
@@ -34,7 +34,7 @@ const unprivilegedUser = (dataDirectory: string): User | undefined => {
 }
 
 const works = (launcher: Launcher, postgres: string, directory: string): boolean => {
-  // PostgreSQL runs the program, finds it executable, and enters the data directory
+  // PostgreSQL executes the program, checks that it is executable, and enters the data directory
   const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
   const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
   return spawnSync(command, args, { ...credentials(launcher), cwd: "/", env: environment(), stdio: "ignore" })
@@ -53,8 +53,8 @@ const environment = (): NodeJS.ProcessEnv => {
 const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === undefined ? {} : { uid, gid }
 
 /**
- * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. As root it drops to an unprivileged user; when that user cannot
- * reach the folder (a clone below a private home), it keeps the one capability that passes closed folders.
+ * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. As root it drops to an unprivileged user; when that user cannot reach the
+ * folder (a clone below a private home), it keeps the one capability that passes closed folders.
  */
 export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDirectory: string) {
   const setpriv = process.platform === "linux" && spawnSync("setpriv", ["--version"], { stdio: "ignore" }).status === 0
@@ -110,7 +110,7 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
   return { launcher: found, owner: user }
 })
 
-/** Runs a PostgreSQL tool to its end; its last line becomes the error. */
+/** Runs a PostgreSQL tool to completion; its last line becomes the error. */
 export const runTool = (launcher: Launcher, program: string, args: ReadonlyArray<string>) =>
   Effect.callback<void, StartupError>((resume) => {
     const [command, words] = launcher.command(program, args)
@@ -134,7 +134,7 @@ const lastLine = (output: string): string => {
   return lines.findLast((line) => /error|FATAL|PANIC|could not/i.test(line)) ?? lines.at(-1) ?? "no output"
 }
 
-/** A port that is free now. Another program may take it meanwhile: the caller tries again. */
+/** Free port. Another program may take it meanwhile: the caller retries. */
 export const freePort = Effect.callback<number, StartupError>((resume) => {
   const server = Net.createServer()
   server.once("error", (error) => resume(Effect.fail(new StartupError({ message: `no free port (${error.message})` }))))
@@ -146,19 +146,19 @@ export const freePort = Effect.callback<number, StartupError>((resume) => {
 
 export interface PostgresServer {
   readonly pid: number
-  /** Completes when the server process has ended, for whatever reason. */
+  /** Completes when the server process has ended, for any reason. */
   readonly exited: Effect.Effect<void>
 }
 
-/** `portTaken` needs another port, `leftover` a retry. */
+/** `portTaken` requires another port, `leftover` a retry. */
 interface StartFailure {
   readonly kind: "portTaken" | "leftover" | "other"
   readonly reason: string
 }
 
 /**
- * Starts `postgres` and waits until it accepts connections. When the scope closes it is asked for a fast shutdown
- * (open transactions roll back, a checkpoint is written) and waited for.
+ * Starts `postgres` and waits until it accepts connections. Closing the scope requests a fast shutdown (open transactions roll back, a checkpoint is
+ * written) and waits for it.
  */
 export const startServer = (
   launcher: Launcher,
@@ -174,7 +174,7 @@ export const startServer = (
         cwd: "/",
         env: environment(),
         stdio: ["ignore", "ignore", "pipe"],
-        // its own process group: Ctrl-C must reach the service only, which needs its database to drain
+        // own process group: Ctrl-C must reach only the service, which needs its database to drain
         detached: true
       })
       let output = ""
@@ -224,7 +224,7 @@ export const startServer = (
     (server) => server.stop
   )
 
-/** The process number and folder in a data directory's `postmaster.pid`. */
+/** Pid and folder in a data directory's `postmaster.pid`. */
 const readPidFile = (dataDirectory: string) => {
   const file = Path.join(dataDirectory, "postmaster.pid")
   if (!Fs.existsSync(file)) return undefined
@@ -232,7 +232,7 @@ const readPidFile = (dataDirectory: string) => {
   return Number(pid) > 0 ? Number(pid) : undefined
 }
 
-/** Whether `pid` is a server on this very data directory: it works inside it, or was started with it. */
+/** True when `pid` is a server on this data directory: by its working directory or its arguments. */
 const servesDirectory = (pid: number, dataDirectory: string): boolean => {
   try {
     return Fs.readlinkSync(`/proc/${pid}/cwd`) === Fs.realpathSync(dataDirectory)
@@ -243,8 +243,8 @@ const servesDirectory = (pid: number, dataDirectory: string): boolean => {
 }
 
 /**
- * Cleans up after a killed service: stops a server that still runs (found by the pid file, and only when it serves this directory), and
- * removes a pid file whose number belongs to another program now, which PostgreSQL would take for a running server.
+ * Cleans up after a killed service: stops a server that still runs (found by the pid file, and only if it serves this directory), and removes a pid
+ * file whose pid now belongs to another program, which PostgreSQL would mistake for a running server.
  */
 export const stopLeftover = Effect.fnUntraced(function*(dataDirectory: string) {
   const pid = readPidFile(dataDirectory)

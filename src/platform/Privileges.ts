@@ -1,15 +1,15 @@
 /**
- * Database roles: the service's role owns nothing and has only the rights that the service uses; the owner of the tables migrates and
- * grants them. A stolen connection of the service can neither rewrite the ledger or the audit log nor switch their triggers off.
+ * Database roles: the service's role owns nothing and has only the rights that the service uses; the owner of the tables migrates and grants them. A
+ * stolen connection of the service can neither rewrite the ledger or the audit log nor disable their triggers.
  */
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { hostsOf } from "./DatabaseHosts.ts"
 
-/** Rights on a table besides reading and inserting. */
+/** Rights on a table besides select and insert. */
 interface Rights {
   readonly delete?: true
-  /** Columns that never change once a row is written. `all`: rows are only ever added. */
+  /** Columns that are immutable after the insert. `all`: the table is append-only. */
   readonly fixed: "all" | ReadonlyArray<string>
 }
 
@@ -17,7 +17,7 @@ const appendOnly: Rights = { fixed: "all" }
 
 const columns = (names: string): ReadonlyArray<string> => names.split(" ")
 
-/** Every table of the schema. One that is missing here is closed to the service; a test compares the two. */
+/** Every table of the schema. A missing one is inaccessible to the service; a test compares the two. */
 const rights: Readonly<Record<string, Rights>> = {
   accepted_signatures: { delete: true, fixed: "all" },
   accounts: { fixed: columns("player_id operator_id") },
@@ -81,7 +81,7 @@ const rights: Readonly<Record<string, Rights>> = {
   },
   promo_codes: { fixed: columns("id operator_id code created_at") },
   promo_redemptions: appendOnly,
-  // the operator of rows from before there was one is filled in
+  // the operator of rows older than the column is filled in
   provider_transactions: {
     fixed: columns(
       "provider_id transaction_id player_id kind status amount game_id round_id target_transaction_id detail real_amount bonus_amount entry_ids player_bonus_id wagered created_at"
@@ -110,12 +110,12 @@ const rights: Readonly<Record<string, Rights>> = {
 /** Advisory lock of grants; an arbitrary number. */
 const grantLock = 7_204_551_040
 
-/** The tables with declared rights. */
+/** Tables with declared rights. */
 export const declaredTables: ReadonlyArray<string> = Object.keys(rights)
 
 const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 
-/** The user of a `postgres://` address. */
+/** User of a `postgres://` address. */
 export const roleOf = (url: Redacted.Redacted): string => {
   const [first = ""] = hostsOf(Redacted.value(url))
   return decodeURIComponent(new URL(first).username)
@@ -125,7 +125,7 @@ const Database = Schema.Struct({ name: Schema.String })
 
 const Columns = Schema.Struct({ table: Schema.String, columns: Schema.Array(Schema.String) })
 
-/** Gives `role` the declared rights and revokes all others, in one transaction. Runs as the owner of the tables. */
+/** Grants the declared rights to `role` and revokes all others, in one transaction. Runs as the owner of the tables. */
 export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* SqlSchema.findAll({
@@ -159,7 +159,7 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
   const all = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${to}`,
     `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${to}`,
-    // a temporary table is found before one of the schema: commits of that connection would vanish with it
+    // a temporary table would shadow one of the schema: commits of that connection would be lost with it
     ...owned.map(({ name }) => `REVOKE TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC, ${to}`),
     `GRANT USAGE ON SCHEMA public TO ${to}`,
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${to}`,
@@ -174,8 +174,8 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
 })
 
 /**
- * Creates a role that may only log in, or renews its password and resets its settings: a role may give itself a search path or a timeout
- * for its future sessions. Runs as a superuser.
+ * Creates a role with login only, or renews its password and resets its settings: a role can set a search path or a timeout for its own future
+ * sessions. Runs as a superuser.
  */
 export const ensureRole = Effect.fn("ensureRole")(function*(role: string, password: string) {
   const sql = yield* SqlClient.SqlClient
@@ -190,7 +190,7 @@ export const ensureRole = Effect.fn("ensureRole")(function*(role: string, passwo
 
 const Excess = Schema.Struct({ right: Schema.String })
 
-/** Rights of the role that the service is connected as beyond the declared ones, for the warning at the start. */
+/** Rights of the connected role beyond the declared ones, for the warning at the start. */
 export const excessiveRights: Effect.Effect<
   ReadonlyArray<string>,
   SqlError.SqlError | Schema.SchemaError,

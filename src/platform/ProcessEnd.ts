@@ -1,9 +1,9 @@
-/** End of the process: with the npm that started it, and in bounded time. */
+/** End of the process: together with the npm that started it, and in bounded time. */
 import { Effect, Layer, Schedule } from "effect"
 
 /**
- * Ends the process at a fixed time after its shutdown began, whatever still hangs: a database that never answers must not hold it.
- * Acknowledged effects are durable by then. Build it last, so that its time begins first.
+ * Ends the process a fixed time after the beginning of its shutdown, even if something hangs, such as an unresponsive database. Acknowledged effects
+ * are durable by then. Build it last, so that its time begins first.
  */
 export const layerHardStop = (milliseconds: number) =>
   Layer.effectDiscard(Effect.addFinalizer(() =>
@@ -14,12 +14,12 @@ export const layerHardStop = (milliseconds: number) =>
 
 const isStartedByNpm = Effect.sync(() => process.env["npm_lifecycle_event"] !== undefined)
 
-/** Read when the process begins: npm may be killed while the service still starts. */
+/** Read at the start of the process: npm may be killed during the start of the service. */
 const parent = process.ppid
 
 /**
- * Drains as on SIGTERM when the parent process has ended. `npm start` passes SIGTERM and SIGINT on; a killed npm passes nothing on, and the
- * service would keep its ports and its database. A service started directly (`node src/main.ts`) belongs to its supervisor.
+ * Drains as on SIGTERM when the parent process has ended. `npm start` forwards SIGTERM and SIGINT; a killed npm forwards nothing, and the service
+ * would keep its ports and its database. A service started directly (`node src/main.ts`) belongs to its supervisor.
  */
 export const layerEndWithParent = Layer.effectDiscard(Effect.gen(function*() {
   if (!(yield* isStartedByNpm)) return

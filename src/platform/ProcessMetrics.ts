@@ -1,4 +1,4 @@
-/** Metrics of the process and of its event loop, under the names that Node.js services have. */
+/** Metrics of the process and of its event loop, under the standard names of Node.js services. */
 import { Effect, Metric, type Scope } from "effect"
 import { createRequire } from "node:module"
 import { monitorEventLoopDelay } from "node:perf_hooks"
@@ -27,11 +27,11 @@ const eventLoopLag = Metric.gauge("nodejs_eventloop_lag_seconds", {
   description: "Delay of the event loop's timers since the last scrape, by quantile"
 })
 
-/** A late timer is late by what it took beyond its interval. */
+/** Timer delay in seconds beyond the sampling interval. */
 const lagSeconds = (nanoseconds: number): number =>
   Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolution / 1000) : 0
 
-/** Exports them until the scope closes. Gives the effect that sets the event loop's delay, to be run before each scrape. */
+/** Exports them until the scope closes. Returns the effect that updates the event loop's delay, to be run before each scrape. */
 export const registerProcessMetrics: Effect.Effect<Effect.Effect<void>, never, Scope.Scope> = Effect.gen(function*() {
   yield* registerGauge(buildInfo, () => 1)
   yield* registerCounter(cpuSeconds, () => {

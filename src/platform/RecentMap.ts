@@ -1,6 +1,6 @@
 /**
- * Bounded cache of the keys used last: at least `capacity` of them, at most twice that. Two generations instead of a list of uses, so that
- * a hit is one look-up and changes nothing: when the young one is full it becomes the old one, and the old one is dropped.
+ * Bounded cache with approximate LRU eviction: holds at least the `capacity` most recently used keys, at most twice that. Two generations instead of
+ * a usage list, so that a hit is one look-up without a write: when the young one is full it becomes the old one, and the old one is dropped.
  */
 export class RecentMap<K, V> {
   private readonly capacity: number
@@ -32,12 +32,12 @@ export class RecentMap<K, V> {
     this.old = new Map()
   }
 
-  /** Every value, each key once, the older ones first. */
+  /** All values, each key once, older ones first. */
   values(): Array<V> {
     return [...new Map([...this.old, ...this.young]).values()]
   }
 
-  /** How many keys are held. */
+  /** Number of keys held. */
   get size(): number {
     let repeated = 0
     for (const key of this.young.keys()) if (this.old.has(key)) repeated++

@@ -49,7 +49,7 @@ const bySystem = (hostname: string) =>
     )
   )
 
-/** Addresses of a host that is no address itself. */
+/** Addresses of a host name (not an IP address). */
 export class Resolver extends Context.Service<Resolver, {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<HostAddress>, HostUnknown>
 }>()("pitboss/platform/Resolver") {

@@ -14,16 +14,16 @@ import { toDate } from "./Time.ts"
 export interface JobResult {
   /** Items processed. */
   readonly done: number
-  /** It stopped at its bound with more to do, and is run again at once. */
+  /** Stopped at its bound with more to do; run again at once. */
   readonly hasMore: boolean
 }
 
 export interface Job {
-  /** Unique and permanent: the key of the job's row. */
+  /** Unique and permanent: key of the job's row. */
   readonly name: string
-  /** From the end of a run to the next one. */
+  /** Pause from the end of a run to the next one. */
   readonly everySeconds: number
-  /** One run: bounded, safe to be cut off at any point and to be run twice. A failure is logged and tried again. */
+  /** One run: bounded, safe to interrupt at any point and to repeat. A failure is logged and retried. */
   readonly run: Effect.Effect<JobResult, { readonly message: string }>
 }
 
@@ -43,15 +43,15 @@ export interface JobStatus {
 
 const leaseMs = 60_000
 
-/** A run is cut off before its lease expires, with room for clocks that differ. */
+/** A run is interrupted before its lease expires, with a margin for clock differences. */
 const longestRunMs = 45_000
 
-/** A time in a job's row that lies further ahead than this beyond the expected was written by a clock that has been set back since. */
+/** Tolerance for a time in a job's row: one further in the future was written by a clock that has been set back since. */
 const clocksDifferMs = 60_000
 
 const lookEveryMs = 5_000
 
-/** Pause after a failed run, doubled with every further failure up to the bound. */
+/** Backoff after a failed run, doubled with every further failure up to the bound. */
 const retryMs = 10_000
 const longestRetryMs = 600_000
 
@@ -88,15 +88,15 @@ const ClaimedRow = Schema.Array(Schema.Struct({ failures: Schema.Number }))
 const decodeClaimed = Schema.decodeUnknownEffect(ClaimedRow)
 
 export class Scheduler extends Context.Service<Scheduler, {
-  /** All jobs by name, as their rows say. */
+  /** Status of all jobs by name, from their rows. */
   readonly list: Effect.Effect<ReadonlyArray<JobStatus>, { readonly message: string }>
-  /** Runs every job that is due and free until it has no more to do; gives their names. The service does this by itself. */
+  /** Runs every job that is due and not leased until it has no more to do; returns their names. The service does this periodically. */
   readonly runDue: Effect.Effect<ReadonlyArray<string>>
 }>()("pitboss/platform/Scheduler") {
-  /** A scheduler that runs jobs only by {@link runDue}. */
+  /** Scheduler that runs jobs only by {@link runDue}. */
   static readonly layerIdle = (jobs: ReadonlyArray<Job>) => Layer.effect(Scheduler, Effect.map(make(jobs), serviceOf))
 
-  /** The scheduler of these jobs, at work until its scope closes. */
+  /** Scheduler of these jobs, active until its scope closes. */
   static readonly layer = (jobs: ReadonlyArray<Job>) =>
     Layer.effect(
       Scheduler,
@@ -117,7 +117,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
     const sql = yield* SqlClient.SqlClient
     const runner = (yield* Entropy).token("", 22)
 
-    /** Leases a due job. Gives its failures in a row; undefined when it is not due or leased by another process. */
+    /** Leases a due job. Returns its consecutive failures; undefined when it is not due or is leased by another process. */
     const claim = Effect.fnUntraced(function*({ everySeconds, name }: Job) {
       const now = yield* Clock.currentTimeMillis
       const latestDue = now + Math.max(everySeconds * 1000, longestRetryMs) + clocksDifferMs
@@ -135,7 +135,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       return taken[0]?.failures
     })
 
-    /** Releases a job, unless another process has leased it meanwhile. */
+    /** Releases a job unless another process has leased it meanwhile. */
     const release = Effect.fnUntraced(function*(
       job: Job,
       failures: number,
@@ -161,7 +161,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
             WHERE name = ${job.name} AND runner = ${runner}`
     })
 
-    /** Whether the job ran, and whether it has more to do. */
+    /** Runs a job once; returns whether it ran, and whether it has more to do. */
     const attempt = Effect.fnUntraced(function*(job: Job) {
       const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
@@ -182,7 +182,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       return { ran: true, again: Exit.isSuccess(exit) && exit.value.hasMore }
     })
 
-    /** Runs a due job until it has no more to do. An unreachable database is waited out. */
+    /** Runs a due job until it has no more to do. Waits out an unreachable database. */
     const runOne = (job: Job): Effect.Effect<boolean> =>
       attempt(job).pipe(
         Effect.flatMap(({ again, ran }) => again ? Effect.as(runOne(job), true) : Effect.succeed(ran)),

@@ -5,20 +5,20 @@ import { Settings } from "./Settings.ts"
 import { subkeyBytes } from "./Subkey.ts"
 
 const algorithm = "aes-256-gcm"
-/** The form of before keys had names: each key is tried. */
+/** Format without key names, of earlier versions: each key is tried. */
 const namelessVersion = 1
 const version = 2
 const keyNameBytes = 4
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Not sealed by this master key for this purpose: another key, or a changed value. */
+/** Not sealed by this master key for this purpose: another key, or a modified value. */
 export class SecretUnreadable extends Schema.TaggedError<SecretUnreadable>()("SecretUnreadable", {
   purpose: Schema.String
 }) {}
 
 interface MasterKey {
-  /** Distinguishes keys, and reveals nothing about them. */
+  /** Identifies the key, and reveals nothing about it. */
   readonly name: Buffer
   readonly key: Crypto.KeyObject
 }
@@ -53,7 +53,7 @@ export class Secrets extends Context.Service<Secrets, {
   readonly seal: (purpose: string, plain: string | Uint8Array) => Uint8Array
   readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
   readonly openText: (purpose: string, sealed: Uint8Array) => Effect.Effect<string, SecretUnreadable>
-  /** Whether the sealed bytes name this `MASTER_KEY`. */
+  /** True when the sealed bytes name the current `MASTER_KEY`. */
   readonly isCurrent: (sealed: Uint8Array) => boolean
 }>()("pitboss/platform/Secrets") {
   static readonly layer = Layer.effect(
@@ -106,6 +106,6 @@ export class Secrets extends Context.Service<Secrets, {
 export const sha256 = (value: string | Uint8Array): Uint8Array =>
   new Uint8Array(Crypto.createHash("sha256").update(value).digest())
 
-/** Whether two secrets are equal, in a time that does not depend on where they differ or on their lengths. */
+/** Constant-time comparison of two secrets, independent of the position of differences and of the lengths. */
 export const equalSecrets = (one: string | Uint8Array, other: string | Uint8Array): boolean =>
   Crypto.timingSafeEqual(sha256(one), sha256(other))

@@ -10,7 +10,7 @@ const isCidr = (text: string): boolean => text.includes("/") ? ipaddr.isValidCID
 /** Scheme, host and port, as browsers send it. */
 const isOrigin = (text: string): boolean => /^https?:\/\//.test(text) && URL.parse(text)?.origin === text
 
-/** An identity provider: what it says of staff must not be read or changed on the way. */
+/** Identity provider URL: its claims about staff must not be read or changed in transit. */
 const isIssuer = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.search === "" && url.hash === "" &&
@@ -47,7 +47,7 @@ const Networks = text((networks) => listOf(networks).every(isCidr))
 const Origins = text((origins) => origins === "*" || listOf(origins).length > 0 && listOf(origins).every(isOrigin))
 const LogLevel = Schema.Literals(["trace", "debug", "info", "warn", "warning", "error", "fatal", "none"])
 
-/** A variable: the fallback when it is unset or empty, the decoded value, or the one line that stops the start. */
+/** Reads a variable: the fallback when unset or empty, the decoded value, or the one-line error that prevents the start. */
 const read = <A, const Fallback>(
   name: string,
   codec: Schema.Codec<A, string>,
@@ -86,26 +86,26 @@ const listening = {
 }
 const bootstrapToken = read("BACKOFFICE_TOKEN", Token, "at least 16 visible characters", undefined)
 
-/** The folder for the embedded database and generated secrets, as an absolute path. */
+/** Folder of the embedded database and generated secrets, as an absolute path. */
 const dataDir = Effect.flatMap(
   Path.Path,
   (path) => Effect.map(read("DATA_DIR", Schema.String, "a folder", ".data"), (folder) => path.resolve(folder))
 )
 
-/** The variables by themselves; {@link load} completes those that depend on one another. */
+/** Individual variables; {@link load} adds defaults that depend on one another. */
 const variables = Effect.all({
   ...listening,
   /** Public API. */
   host: read("HOST", Host, "a host name or an IP address", "127.0.0.1"),
   port: read("PORT", Port, "a port number from 0 to 65535", 8080),
-  /** Of one node of several that share the ports: where this one alone is reached. */
+  /** Address of this node alone, where several nodes share the ports. */
   nodePort: read("NODE_PORT", Port, "a port number from 0 to 65535", undefined),
   nodeBackofficePort: read("NODE_BACKOFFICE_PORT", Port, "a port number from 0 to 65535", undefined),
-  /** The address that staff use, where it is another one than host and port. */
+  /** Address used by staff, if not host and port. */
   backofficeUrl: read("BACKOFFICE_URL", text(isOrigin), "an address like https://backoffice.example", undefined),
-  /** An external PostgreSQL; undefined means the embedded one. */
+  /** External PostgreSQL; undefined for the embedded one. */
   databaseUrl: read("DATABASE_URL", DatabaseUrl, databaseAddress, undefined).pipe(Effect.map(optional(Redacted.make))),
-  /** The role that owns its tables, for migrations; undefined means that the service's role does. */
+  /** Owner of its tables, for migrations; undefined when that is the service's role. */
   databaseOwnerUrl: read("DATABASE_OWNER_URL", DatabaseUrl, databaseAddress, undefined).pipe(
     Effect.map(optional(Redacted.make))
   ),
@@ -114,17 +114,17 @@ const variables = Effect.all({
   demo: read("DEMO", Switch, "on or off", undefined).pipe(Effect.map(optional(isOn))),
   /** 32 bytes that encrypt stored secrets. */
   masterKey: read("MASTER_KEY", MasterKey, masterKey, undefined).pipe(Effect.map(optional(bytesOf))),
-  /** The key before this one: opens what it sealed until all is sealed anew, and seals nothing. */
+  /** Previous key: decrypts values until all are re-encrypted, and encrypts none. */
   masterKeyPrevious: read("MASTER_KEY_PREVIOUS", MasterKey, masterKey, undefined).pipe(Effect.map(optional(bytesOf))),
-  /** Starts although the master key does not open what is stored, and gives that up. */
+  /** Starts even though the master key does not decrypt the stored secrets, and abandons them. */
   masterKeyLost: read("MASTER_KEY_LOST", Switch, "on or off", "off").pipe(Effect.map(isOn)),
-  /** The staff token that works before any staff exists: generated when embedded. */
+  /** Staff token for use before any staff account exists: generated when embedded. */
   bootstrapToken: Effect.map(bootstrapToken, optional(Redacted.make)),
-  /** Lets the bootstrap token work although it was retired: for operators who have lost every admin. */
+  /** Re-enables a retired bootstrap token: for operators without any remaining admin. */
   bootstrapTokenRestored: read("BOOTSTRAP_TOKEN_RESTORED", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Validity of a staff token from its issue. */
   staffTokenDays: read("STAFF_TOKEN_DAYS", wholeNumber(1, 3650), "a whole number of days from 1 to 3650", 90),
-  /** How long a session of staff in a browser lasts without a request, and altogether. */
+  /** Idle time-out and maximum duration of a staff session in a browser. */
   staffSessionIdleMinutes: read(
     "STAFF_SESSION_IDLE_MINUTES",
     wholeNumber(1, 1440),
@@ -132,45 +132,45 @@ const variables = Effect.all({
     30
   ),
   staffSessionHours: read("STAFF_SESSION_HOURS", wholeNumber(1, 168), "a whole number of hours from 1 to 168", 12),
-  /** The identity provider that signs staff in. */
+  /** Identity provider for staff sign-in. */
   oidcIssuer: read("OIDC_ISSUER", text(isIssuer), "an https address, or one of this machine", undefined),
   oidcClientId: read("OIDC_CLIENT_ID", Visible, "1 to 500 visible characters", undefined),
   oidcClientSecret: read("OIDC_CLIENT_SECRET", Visible, "1 to 500 visible characters", undefined).pipe(
     Effect.map(optional(Redacted.make))
   ),
-  /** The claim that names the role; dots lead into objects. */
+  /** Claim of the role; dots address nested objects. */
   oidcRoleClaim: read("OIDC_ROLE_CLAIM", Visible, "1 to 500 visible characters", "role"),
-  /** The claim that names the operators that an account is bound to, by their slugs, and to which one is bound without it. */
+  /** Claim of the operator slugs that an account is bound to, and the default binding without it. */
   oidcOperatorsClaim: read("OIDC_OPERATORS_CLAIM", Visible, "1 to 500 visible characters", undefined),
   oidcOperatorsAbsent: read("OIDC_OPERATORS_ABSENT", Schema.Literals(["none", "all"]), "none or all", "none"),
   /** Allows `http:` and loopback webhook targets. */
   webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Allows `http:`, loopback and private addresses of game providers. */
   providerAllowInsecure: read("PROVIDER_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
-  /** The address that vendors reach the public API at, where it is another one than host and port. */
+  /** Address of the public API for vendors, if not host and port. */
   publicUrl: read("PUBLIC_URL", text(isOrigin), "an address like https://api.example", undefined),
   /** Serves `/docs` and `/openapi.json` on the public port. */
   docs: read("DOCS", Switch, "on or off", "on").pipe(Effect.map(isOn)),
-  /** Networks whose `X-Forwarded-For` is believed, in CIDR notation. */
+  /** Networks whose `X-Forwarded-For` is trusted, in CIDR notation. */
   trustProxy: read("TRUST_PROXY", Networks, "a comma-separated list of networks like 10.0.0.0/8", "").pipe(
     Effect.map((networks): ReadonlyArray<string> => listOf(networks).map(toCidr))
   ),
-  /** Origins of the pages that may call the player endpoints from a browser, or all. */
+  /** Origins of pages that may call the player endpoints from a browser, or all. */
   playerOrigins: read(
     "PLAYER_ORIGINS",
     Origins,
     "* or a comma-separated list of origins like https://casino.example",
     "*"
   ).pipe(Effect.map((origins) => origins === "*" ? "*" as const : listOf(origins))),
-  /** Takes part in the cluster of its database. */
+  /** Joins the cluster of its database. */
   cluster: read("CLUSTER", Switch, "on or off", "off").pipe(Effect.map(isOn)),
-  /** Where other nodes reach this one. */
+  /** Address of this node for other nodes. */
   clusterHost: read("CLUSTER_HOST", Host, "a host name or an IP address", "127.0.0.1"),
-  /** 0: a free one. */
+  /** 0 for a free one. */
   clusterPort: read("CLUSTER_PORT", Port, "a port number from 0 to 65535", 0),
-  /** How long a node that says nothing keeps its players. */
+  /** Time for which an unresponsive node keeps its players. */
   clusterLeaseSeconds: read("CLUSTER_LEASE_SECONDS", wholeNumber(2, 60), "a whole number of seconds from 2 to 60", 4),
-  /** Certificates of nodes, or that the network between them is private. */
+  /** Certificates of nodes, or `off` for a private network. */
   clusterTls: read("CLUSTER_TLS", ClusterTls, "off or the files certificate,key,authority", undefined).pipe(
     Effect.map(optional((files) => files === "off" ? "off" as const : listOf(files)))
   ),
@@ -182,7 +182,7 @@ const variables = Effect.all({
 const unusable = (file: string) => (error: { readonly message: string }) =>
   new StartupError({ message: `DATA_DIR: ${file} cannot be used (${error.message.replaceAll(/\s+/g, " ")})` })
 
-/** The secret in `DATA_DIR/name`, made by `generate` the first time; only the user that runs the service can read it. */
+/** Secret in `DATA_DIR/name`, created by `generate` the first time; readable only by the user that runs the service. */
 const generatedSecret = <A extends string>(
   dataDir: string,
   name: string,
@@ -195,7 +195,7 @@ const generatedSecret = <A extends string>(
     const file = path.join(dataDir, name)
     yield* fs.makeDirectory(dataDir, { recursive: true, mode: 0o711 })
     if (!(yield* fs.exists(file))) {
-      // "wx" fails when another start was faster; the content read below is then that one's.
+      // "wx" fails when a concurrent start was faster; its content is then read below.
       yield* fs.writeFileString(file, generate() + "\n", { flag: "wx", mode: 0o600 }).pipe(
         Effect.catchTag("PlatformError", (error) =>
           error.reason._tag === "AlreadyExists" ? Effect.void : Effect.fail(error))
@@ -251,7 +251,7 @@ const load = Effect.gen(function*() {
         operatorsAbsent: given.oidcOperatorsAbsent
       }
       : undefined,
-    // its secrets are in a file, but its key can be guessed at once the API is open to others
+    // the demo's secrets are in a file, but its key is guessable and must not be reachable from other machines
     demo: demo ?? (isEmbedded && isLoopback(host)),
     masterKey: masterKey ?? bytesOf(Redacted.value(yield* generatedSecret(dataDir, "master.key", MasterKey, newKey))),
     bootstrapToken: isEmbedded
@@ -260,12 +260,11 @@ const load = Effect.gen(function*() {
   }
 })
 
-/** The checked settings with their defaults. */
+/** Validated settings with their defaults. */
 export type SettingsShape = Effect.Success<typeof load>
 
 /**
- * Settings of the running service, from environment variables. A wrong or missing one fails the layer with a
- * {@link StartupError} that names it.
+ * Settings of the running service, from environment variables. An invalid or missing one fails the layer with a {@link StartupError} that names it.
  *
  *     const { port, dataDir } = yield* Settings
  */
@@ -292,8 +291,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
 }
 
 /**
- * Settings of the command line: the staff API's address and the caller's token (`BACKOFFICE_TOKEN`, else the bootstrap token that the
- * service left in `DATA_DIR`). Writes nothing.
+ * Settings of the command line: the staff API's address and the caller's token (`BACKOFFICE_TOKEN`, otherwise the bootstrap token written to
+ * `DATA_DIR` by the service). Writes nothing.
  */
 export const commandLineSettings = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
@@ -306,7 +305,7 @@ export const commandLineSettings = Effect.gen(function*() {
       Effect.map((text) => text.trim()),
       Effect.orElseSucceed(() => undefined)
     ))
-  // A wildcard is where the service listens, not where one connects.
+  // A wildcard is an address to listen on, not to connect to.
   const host = backofficeHost === "0.0.0.0" ? "127.0.0.1" : backofficeHost === "::" ? "::1" : backofficeHost
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${backofficePort}`,

@@ -5,11 +5,11 @@ import * as Crypto from "node:crypto"
 export const subkeyBytes = (masterKey: Redacted.Redacted<Uint8Array>, purpose: string): Uint8Array =>
   new Uint8Array(Crypto.hkdfSync("sha256", Redacted.value(masterKey), "", `pitboss ${purpose} v1`, 32))
 
-/** A key for one purpose, derived from the master key (HKDF, RFC 5869): one reveals nothing of another. */
+/** Key for one purpose, derived from the master key (HKDF, RFC 5869); derived keys are independent. */
 const subkey = (masterKey: Redacted.Redacted<Uint8Array>, purpose: string): Crypto.KeyObject =>
   Crypto.createSecretKey(subkeyBytes(masterKey, purpose))
 
-/** Authenticates and hides a token. */
+/** Keys that authenticate and encrypt tokens. */
 export interface TokenKeys {
   readonly tag: Crypto.KeyObject
   readonly mask: Crypto.KeyObject
@@ -20,7 +20,7 @@ interface MasterKeys {
   readonly masterKeyPrevious: Redacted.Redacted<Uint8Array> | undefined
 }
 
-/** Keys of a kind of token: under the master key, and under the previous one, which issues none. */
+/** Keys of a kind of token: under the master key, and under the previous one, which is not used for new tokens. */
 export const tokenKeys = ({ masterKey, masterKeyPrevious }: MasterKeys, kind: string) => {
   const under = (key: Redacted.Redacted<Uint8Array>): TokenKeys => ({
     tag: subkey(key, `${kind}-tag`),

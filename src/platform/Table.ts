@@ -13,7 +13,7 @@ const lines = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
 
 export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** A list as a line per item, anything else as a line per field. */
+/** Formats a list as a line per item, anything else as a line per field. */
 export const table = (data: unknown): string => {
   if (!Array.isArray(data)) {
     return lines(Object.entries(isObject(data) ? data : { value: data }).map(([k, v]) => [k, cell(v)]))

@@ -6,19 +6,19 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 /** The day of an instant in UTC, as `2026-11-20`. `ms`: epoch milliseconds. */
 export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 
-/** As {@link iso}, null where there is no time. */
+/** Like {@link iso}, null for null. */
 export const isoOrNull = (ms: number | null): string | null => ms === null ? null : iso(ms)
 
-/** A `timestamptz` parameter or column value. */
+/** As a `timestamptz` parameter or column value. */
 export const toDate = (ms: number): Date => new Date(ms)
 
 /** Milliseconds of a `timestamptz` column. */
 export const fromDate = (date: Date): number => date.getTime()
 
-/** As {@link fromDate}, null for SQL NULL. */
+/** Like {@link fromDate}, null for SQL NULL. */
 export const fromDateOrNull = (date: Date | null): number | null => date === null ? null : date.getTime()
 
-/** Milliseconds of an ISO 8601 text, undefined when it is not one. */
+/** Milliseconds of an ISO 8601 text; undefined when invalid. */
 export const parseIso = (text: string): number | undefined => {
   const ms = Date.parse(text)
   return /^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(ms) ? ms : undefined

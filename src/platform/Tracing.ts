@@ -1,7 +1,7 @@
 /**
- * OpenTelemetry traces, switched on by its own variables (`docs/operations.md`, "Traces"); no span is made while they are off.
+ * OpenTelemetry traces, enabled by their own variables (`docs/operations.md`, "Traces"); no spans are created while disabled.
  *
- * A span holds names, ids and outcomes only: of a failure the code or the error's name, never its message, which may quote a value.
+ * A span holds names, ids and outcomes only: for a failure its code or the error's name, never its message, which may quote a value.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Cause, Config, Context, Effect, Exit, Layer, Option, Random, References, Tracer } from "effect"
@@ -10,13 +10,13 @@ import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observabilit
 import { isObject } from "./Table.ts"
 import { StartupError } from "./StartupError.ts"
 
-/** Whether spans are made. Hot paths ask once, when they are built. */
+/** Whether spans are created. Hot paths read it once, when they are built. */
 export const Traced = Context.Reference<boolean>("pitboss/platform/Traced", { defaultValue: () => false })
 
 interface Sampler {
   /** Whether a trace that begins here is exported. */
   readonly root: () => boolean
-  /** Whether one is exported that began elsewhere, under this id. */
+  /** Whether a trace that began elsewhere under this id is exported. */
   readonly remote: (traceId: string, isSampled: boolean) => boolean
 }
 
@@ -24,7 +24,7 @@ interface TracingSettings {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
   readonly isJson: boolean
-  /** How long the collector may take to answer. */
+  /** Time-out of the collector. */
   readonly timeoutMs: number
   readonly sampler: Sampler
   readonly serviceName: string
@@ -51,7 +51,7 @@ const decoded = (part: string): string | undefined => {
   }
 }
 
-/** `key=value,key2=value2`, percent-encoded; undefined when it is not. */
+/** Parses `key=value,key2=value2`, percent-encoded; undefined when malformed. */
 const pairsOf = (list: string): { readonly [name: string]: string } | undefined => {
   const pairs: Array<readonly [string, string]> = []
   for (const part of list.split(",").filter((one) => one.trim() !== "")) {
@@ -63,7 +63,7 @@ const pairsOf = (list: string): { readonly [name: string]: string } | undefined 
   return Object.fromEntries(pairs)
 }
 
-/** The last 13 digits of a trace id as a number from 0 to 1: every service decides alike. */
+/** The last 13 digits of a trace id as a number from 0 to 1: the same decision in every service. */
 const fractionOf = (traceId: string): number => Number.parseInt(traceId.slice(-13), 16) / 16 ** 13
 
 const samplerOf = (name: string, ratio: number, random: Random.Random): Sampler | undefined => {
@@ -87,7 +87,7 @@ const samplerOf = (name: string, ratio: number, random: Random.Random): Sampler 
   }
 }
 
-/** Undefined while traces are off. */
+/** Undefined while traces are disabled. */
 const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.gen(function*() {
   const exporter = yield* text("OTEL_TRACES_EXPORTER")
   if (exporter !== "" && exporter !== "otlp" && exporter !== "none") {
@@ -131,11 +131,11 @@ const load: Effect.Effect<TracingSettings | undefined, StartupError> = Effect.ge
   return { url, headers, isJson: protocol === "http/json", timeoutMs, sampler, serviceName, attributes }
 })
 
-/** Requests, jobs and deliveries begin traces; polling of the service itself does not. */
+/** Requests, jobs and deliveries begin traces; the service's own polling does not. */
 const isEntry = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean =>
   kind === "server" || name.startsWith("job ") || name.startsWith("webhook ")
 
-/** A failure with a name and no message. */
+/** Failure with a name and no message. */
 class NamedFailure extends Error {
   constructor(name: string) {
     super(name)
@@ -151,7 +151,7 @@ const nameOf = (error: unknown): string => {
   return error instanceof Error ? error.name : "an object"
 }
 
-/** The end of a span: of a failure its code, tag or name. An answer with an error status counts as failed. */
+/** Exit of a span: for a failure its code, tag or name. An answer with an error status counts as failed. */
 const spanExit = ({ attributes }: Tracer.Span, exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
   if (Exit.isSuccess(exit)) {
     const error = attributes.get("error.type")
@@ -160,7 +160,7 @@ const spanExit = ({ attributes }: Tracer.Span, exit: Exit.Exit<unknown, unknown>
   return Cause.hasInterruptsOnly(exit.cause) ? exit : Exit.die(new NamedFailure(nameOf(Cause.squash(exit.cause))))
 }
 
-/** A tracer restricted to sampled traces. */
+/** Restricts a tracer to sampled traces. */
 const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
@@ -181,10 +181,10 @@ const sampled = (inner: Tracer.Tracer, sampler: Sampler): Tracer.Tracer =>
     }
   })
 
-/** Concurrent messages of a thousand spans each. With one more the exporter pauses for a minute and drops spans. */
+/** Concurrent export requests of a thousand spans each. Above it the exporter pauses for a minute and drops spans. */
 const maxSending = 8
 
-/** Bounds the requests that wait for a slow or silent collector. */
+/** Bounds the requests pending on a slow or unresponsive collector. */
 const boundedClient = (timeoutMs: number) => (client: HttpClient.HttpClient): HttpClient.HttpClient => {
   let sending = 0
   return HttpClient.transform(client, (send, request) =>
@@ -195,7 +195,7 @@ const boundedClient = (timeoutMs: number) => (client: HttpClient.HttpClient): Ht
       }
       sending++
       return send.pipe(
-        // the whole answer: its end can be as late as its beginning
+        // reads the whole answer: its end may be as late as its beginning
         Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
         Effect.timeoutOrElse({
           duration: timeoutMs,

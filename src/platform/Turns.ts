@@ -1,16 +1,16 @@
-/** Turns for work of which too much at once would take from others what they need: connections, processors, memory. */
+/** Concurrency limit for work that would otherwise starve others of connections, processors or memory. */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 
 export interface TurnsOptions {
-  /** How many run at once. */
+  /** Maximum concurrent runs. */
   readonly atOnce: number
-  /** How many may wait for their turn: one more is refused at once. */
+  /** Maximum waiting; further ones are refused at once. */
   readonly maxWaiting: number
-  /** Work that has not begun after so long is refused. What has begun runs to its end. */
+  /** Maximum wait, after which work is refused. Work in progress runs to its end. */
   readonly longestWait: Duration.Input
 }
 
-/** Runs work in its turn, in the order of asking; fails with `refusal` when too many wait, or when its turn does not come in time. */
+/** Runs work in first-in, first-out order; fails with `refusal` when too many wait, or when the wait is too long. */
 export type InTurn = <E2>(refusal: E2) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | E2, R>
 
 export const makeTurns = ({ atOnce, longestWait, maxWaiting }: TurnsOptions): Effect.Effect<InTurn> =>
