@@ -131,7 +131,7 @@ const kept = sources.flatMap(({ file, text }) => keptIn(text, classes).map((name
 
 /** The same as the page has it: the table of a file's names, one row a file. */
 const section =
-  Fs.readFileSync(Path.join(root, "docs", "architecture.md"), "utf8").split("## What a process keeps")[1]?.split(
+  Fs.readFileSync(Path.join(root, "docs", "architecture.md"), "utf8").split("## State of a process")[1]?.split(
     /^## /m
   )[0] ?? ""
 const listed = [...section.matchAll(/^\| `([\w/]+\.ts)`: ((?:`\w+`(?:, )?)+) *\|[^|]+\| \S[^|]+\|$/gm)]

@@ -1,5 +1,5 @@
 /**
- * Invariants of every run: `docs/architecture.md`, "What always holds", and the rules of limits and exclusions, each checked from the
+ * Invariants of every run: `docs/architecture.md`, "Invariants", and the rules of limits and exclusions, each checked from the
  * remains of the run and by other means than those of the service.
  */
 import { checkAnswers } from "./AnswerInvariants.ts"
