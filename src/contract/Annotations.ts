@@ -3,32 +3,29 @@ import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { Feature, Scope } from "../domain/Operator.ts"
 
-/** Words about an endpoint in the document: what it does, in a line, and what its callers have to know. */
+/** Summary and description of an endpoint in the OpenAPI document. */
 export const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-/** The scope a key must hold. An endpoint without one is open to every key. */
+/** Scope that the key must have. An endpoint without one is open to every key. */
 export class RequiredScope extends Context.Service<RequiredScope, Scope>()("pitboss/contract/RequiredScope") {}
 
-/** The feature the operator must have. */
+/** Feature that the operator must have. */
 export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()("pitboss/contract/RequiredFeature") {}
 
-/** The answer holds a secret, such as a token, or personal data: where it is kept for retries, it is kept sealed. */
+/** The answer holds a secret, such as a token, or personal data: it is sealed where it is stored for retries. */
 export class SecretAnswer extends Context.Service<SecretAnswer, boolean>()("pitboss/contract/SecretAnswer") {}
 
-/** A list in the body that may not be longer. */
+/** Maximum length of a list in the body. */
 export interface ListBound {
   readonly field: string
   readonly maximum: number
   readonly message: string
 }
 
-/** The list whose length is looked at before its elements are decoded. */
+/** List whose length is checked before its elements are decoded. */
 export class BoundedList extends Context.Service<BoundedList, ListBound>()("pitboss/contract/BoundedList") {}
 
-/**
- * What a provider does when this call fails on our side and may or may not have taken effect: take the bet back, or send
- * the same request again.
- */
+/** A provider's reaction when this call fails on our side with an unknown outcome: roll the bet back, or repeat the same request. */
 export class RetryAfterFailure
   extends Context.Service<RetryAfterFailure, "rollback" | "same_request">()("pitboss/contract/RetryAfterFailure")
 {}

@@ -1,4 +1,4 @@
-/** The public API put together: endpoints of operators, players and game providers. */
+/** Public API assembled: endpoints of operators, players and game providers. */
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "../features/account/Api.ts"
 import { BonusesGroup } from "../features/bonuses/Api.ts"
@@ -22,9 +22,9 @@ import {
 } from "./Middleware.ts"
 import { documented } from "./document/OpenApiDocument.ts"
 
-// The last middleware is the outermost: a request is authenticated before anything of it is decoded.
+// The last middleware is the outermost: a request is authenticated before any part of it is decoded.
 
-/** What operators' servers call, signed. */
+/** Signed API for operators' servers. */
 export const OperatorApi = HttpApi.make("operator")
   .add(
     AccountGroup,
@@ -42,7 +42,7 @@ export const OperatorApi = HttpApi.make("operator")
   .middleware(IdempotentPost)
   .middleware(OperatorAuth)
 
-/** What players' browsers and apps call, with a session token. */
+/** API for players' browsers and apps, with a session token. */
 export const PlayerApi = HttpApi.make("player")
   .add(PlayerSessionGroup)
   .prefix("/api/v1/player")
@@ -50,7 +50,7 @@ export const PlayerApi = HttpApi.make("player")
   .middleware(PlayerIdempotentPost)
   .middleware(PlayerAuth)
 
-/** What game providers call, signed. */
+/** Signed API for game providers. */
 export const ProviderApi = HttpApi.make("provider")
   .add(ProviderWalletGroup)
   .prefix("/api/v1/provider/wallet")

@@ -2,9 +2,9 @@
 import type { RefusalCode } from "../domain/Refusal.ts"
 
 interface CodeGuide {
-  /** When it is answered, and what to do about it where that is not plain. */
+  /** Cause, and the remedy where it is not obvious. */
   readonly meaning: string
-  /** Words for a person, as in an answer. */
+  /** Message for people, as in an answer. */
   readonly message: string
   readonly details: { readonly [name: string]: unknown }
 }

@@ -1,15 +1,15 @@
 /**
- * How a refusal looks on the wire, once for all endpoints: `{"error": {"code", "message", "details"}}` under the status of its code.
+ * Wire form of refusals, shared by all endpoints: `{"error": {"code", "message", "details"}}` under the status of its code.
  *
- * An endpoint lists what it can refuse with `error: refusals("NOT_FOUND", …)`; a handler may then fail with exactly these
- * domain refusals, which the compiler checks and the OpenAPI document shows.
+ * An endpoint declares its refusals with `error: refusals("NOT_FOUND", …)`; a handler may then fail with exactly these domain refusals, checked by
+ * the compiler and shown in the OpenAPI document.
  */
 import { Schema, SchemaGetter } from "effect"
 import { type RefusalCode, statusByCode } from "../domain/Refusal.ts"
 
 export type { RefusalCode }
 
-/** Whether a text is a code of a refusal. */
+/** True for the code of a refusal. */
 export const isRefusalCode = (text: string): text is RefusalCode => Object.hasOwn(statusByCode, text)
 
 const Details = Schema.Record(Schema.String, Schema.Unknown).annotate({
@@ -34,7 +34,7 @@ const make = <const Code extends RefusalCode>(code: Code) =>
     )
   ).annotate({ description: code, httpApiStatus: statusByCode[code] })
 
-/** Every refusal once, so that the document names each once. */
+/** One schema per code, so that the document names each once. */
 const byCode = {
   MISSING_CREDENTIALS: make("MISSING_CREDENTIALS"),
   INVALID_API_KEY: make("INVALID_API_KEY"),
@@ -77,9 +77,9 @@ const byCode = {
   TRY_AGAIN: make("TRY_AGAIN")
 } satisfies { readonly [Code in RefusalCode]: unknown }
 
-/** The error schemas of an endpoint, one per code. */
+/** Error schemas of an endpoint, one per code. */
 export const refusals = <const Codes extends ReadonlyArray<RefusalCode>>(...codes: Codes) =>
   codes.map((code: Codes[number]) => byCode[code])
 
-/** The envelope of every code there is. */
+/** Envelopes of all codes. */
 export const allRefusals = Object.values(byCode).map((refusal) => Schema.toEncoded(refusal))

@@ -1,8 +1,8 @@
 /**
- * The fields that requests are made of, each with the words a caller reads when it is wrong: a message continues the name
- * of its field ("username" must be …). Every text is bounded and free of control characters, which the database could not hold.
+ * Fields of requests, each with the message for an invalid value: it continues the name of its field ("username" must be …). Every text is bounded
+ * and free of control characters, which the database cannot hold.
  *
- * Only the form is judged here. What needs the time, the store or a list that changes is judged by the capability.
+ * Only the form is validated here. Checks that need the time, the store or a changing list are the capability's.
  */
 import { Schema, SchemaGetter } from "effect"
 import ipaddr from "ipaddr.js"
@@ -24,14 +24,14 @@ const lengthMessage = (min: number, max: number) =>
 
 type About = Schema.Annotations.Bottom<string, readonly []>
 
-// Said of the text before its checks: what is said after a check belongs to that check alone.
+// Annotates the text before its checks: an annotation after a check belongs to that check alone.
 const string = (about: About) => Schema.String.annotate(about)
 
-/** One line of text, 1 to `max` characters. */
+/** Single line of text, 1 to `max` characters. */
 export const text = (max: number, about: About = {}) =>
   string(about).check(Schema.isBetweenLength(1, max, { message: lengthMessage(1, max) }), isClean(controls))
 
-/** Text that may have line breaks, up to `max` characters. */
+/** Text with line breaks allowed, up to `max` characters. */
 export const lines = (max: number, about: About = {}) =>
   string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), isClean(controlsInLines))
 
@@ -39,7 +39,7 @@ export const lines = (max: number, about: About = {}) =>
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =>
   Schema.Literals(words).annotate({ message: `must be one of: ${words.join(", ")}` })
 
-/** An external id: a provider's transaction, round or game. */
+/** External id: a provider's transaction, round or game. */
 export const reference = text(128)
 
 export const username = string({ examples: ["lucky_luke"] }).check(
@@ -65,7 +65,7 @@ const daysOf = (year: number, month: number): number =>
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})/
 
-/** Whether a text begins with a day that exists. */
+/** True when a text begins with an existing date. */
 const hasDay = (value: string): boolean => {
   const match = datePattern.exec(value)
   if (match === null) return false
@@ -73,7 +73,7 @@ const hasDay = (value: string): boolean => {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
 }
 
-/** A calendar day, `YYYY-MM-DD`. */
+/** Calendar day, `YYYY-MM-DD`. */
 export const date = string({ format: "date", examples: ["1990-12-31"] }).check(
   Schema.makeFilter((value: string) => value.length === 10 && hasDay(value), {
     message: "must be a date like 1990-12-31",
@@ -83,10 +83,10 @@ export const date = string({ format: "date", examples: ["1990-12-31"] }).check(
 
 const instantPattern = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-/** An offset can carry a time out of the four digits that a year has, where neither the database nor an answer can write it. */
+/** An offset can move an instant out of the four-digit years that the database and the wire support. */
 const hasYear = (value: string): boolean => /^(?!0000)\d{4}/.test(new Date(value).toISOString())
 
-/** A point in time, ISO 8601 with an offset or `Z`. */
+/** Instant, ISO 8601 with an offset or `Z`. */
 export const instant = string({ format: "date-time", examples: ["2026-11-20T12:00:00Z"] }).check(
   Schema.makeFilter((value: string) => instantPattern.test(value) && hasDay(value) && hasYear(value), {
     message: "must be a date and time like 2026-11-20T12:00:00Z",
@@ -94,12 +94,12 @@ export const instant = string({ format: "date-time", examples: ["2026-11-20T12:0
   })
 )
 
-/** The form of an ISO 3166-1 alpha-2 code. */
+/** Form of an ISO 3166-1 alpha-2 code. */
 export const country = string({ examples: ["DE"] }).check(
   Schema.isPattern(/^[A-Z]{2}$/u, { message: "must be a two-letter ISO 3166-1 country code like DE" })
 )
 
-/** The form of an ISO 4217 code. */
+/** Form of an ISO 4217 code. */
 export const currency = string({ examples: ["EUR"] }).check(
   Schema.isPattern(/^[A-Z]{3}$/u, { message: "must be a three-letter ISO 4217 currency code like EUR" })
 )
@@ -110,7 +110,7 @@ export const language = string({ examples: ["en"] }).check(
 
 const isIPv4 = (value: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(value)
 
-/** An embedded IPv4 address is decimal: its other spellings are read differently by different programs. */
+/** An embedded IPv4 address must be decimal: other notations are parsed differently by different programs. */
 const isIPv6 = (value: string): boolean => {
   const tail = value.slice(value.lastIndexOf(":") + 1)
   return value.includes(":") && ipaddr.IPv6.isValid(value) && (!tail.includes(".") || isIPv4(tail))
@@ -123,14 +123,14 @@ export const ipAddress = string({ examples: ["203.0.113.7"] }).check(
   )
 )
 
-/** Minor units of a currency from `minimum` up. */
+/** Minor units of a currency, at least `minimum`. */
 export const amountFrom = (minimum: number) =>
   Schema.Number.annotate({ description: "Minor units.", examples: [2500] }).check(
     Schema.isInt({ message: "must be an integer in minor units" }),
     Schema.isBetween({ minimum, maximum: maxAmount }, { message: `must be between ${minimum} and ${maxAmount}` })
   )
 
-/** An integer between two bounds, both included. */
+/** Integer between two inclusive bounds. */
 export const integer = (minimum: number, maximum: number) =>
   Schema.Number.check(
     Schema.isInt({ message: "must be an integer" }),
@@ -139,10 +139,10 @@ export const integer = (minimum: number, maximum: number) =>
 
 const idForm = /^[1-9]\d{0,15}$/u
 
-/** As {@link pathId}, without a schema: undefined for what names nothing. */
+/** Like {@link pathId}, without a schema: undefined for an invalid id. */
 export const idInPath = (segment = ""): number | undefined => idForm.test(segment) ? Number(segment) : undefined
 
-/** An id that the service assigned, in a path. Anything else there names nothing. */
+/** Id assigned by the service, in a path. Any other text is not found. */
 export const pathId = Schema.String.check(
   Schema.isPattern(idForm, { message: "must be an id" })
 ).pipe(
@@ -155,7 +155,7 @@ export const pathId = Schema.String.check(
   )
 )
 
-/** The short name of an operator or a provider. */
+/** Short name of an operator or a provider. */
 export const slug = Schema.String.annotate({ examples: ["lucky-casino"] }).check(
   Schema.isPattern(/^[a-z][a-z0-9-]{1,62}$/u, {
     message: "must be 2 to 63 characters: lower-case letters, digits and dashes, a letter first"
@@ -175,7 +175,7 @@ export const addresses = Schema.Array(address).check(
   Schema.isMaxLength(100, { message: "must have at most 100 entries" })
 )
 
-/** A web address; placeholders may stand anywhere after the host. */
+/** Web address; placeholders are allowed anywhere after the host. */
 export const webAddress = text(2000).check(
   Schema.makeFilter(
     (value: string) => /^https?:\/\//.test(value) && URL.canParse(value.replaceAll(/[{}]/g, "x")),

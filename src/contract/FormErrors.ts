@@ -1,9 +1,9 @@
-/** Messages for requests of a wrong form, by field. */
+/** Validation messages of malformed requests, by field. */
 import { Schema, type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
 
-/** What a schema wants, as the end of "must be …". */
+/** Expectation of a schema, as the end of "must be …". */
 const expected = (ast: SchemaAST.AST): string => {
   switch (ast._tag) {
     case "String":
@@ -27,7 +27,7 @@ const expected = (ast: SchemaAST.AST): string => {
   }
 }
 
-/** What the framework says of a value, as a message that continues the name of its field. */
+/** The framework's message, as one that continues the name of its field. */
 const asRule = (text: string): string =>
   text.replace(/^Expected a string representing a finite number.*/, "must be a number").replace(
     /^Expected /,
@@ -55,7 +55,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({ leafHook })
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-/** Messages of every bad field by its dotted name; those of the whole body under `_`. */
+/** Messages by dotted field name; those of the whole body under `_`. */
 export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
   const fields: Record<string, Array<string>> = Object.create(null)
   for (const { message, path } of format(issue).issues) {
@@ -69,7 +69,7 @@ export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
 
 const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** A body as an object; undefined when it is not JSON or not an object. */
+/** Parses a body as an object; undefined when it is not JSON or not an object. */
 export const parseObject = (text: string): { readonly [field: string]: unknown } | undefined => {
   const parsed = parseJson(text)
   if (parsed._tag === "Failure") return undefined

@@ -1,6 +1,6 @@
 /**
- * Who may call and what happens around every handler, as the contract knows it: which refusals it can add and what it gives
- * to handlers. How it is done lives in `src/http`.
+ * Middleware as declared in the contract: authentication, and processing around every handler, with the refusals and services that each adds.
+ * Implemented in `src/http`.
  */
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
@@ -8,34 +8,34 @@ import type { IdempotencyClaim } from "../domain/Idempotency.ts"
 import type { ApiKey, Operator, Provider } from "../domain/Operator.ts"
 import { refusals } from "./Errors.ts"
 
-/** The operator whose key signed the request, and that key. */
+/** Operator whose key signed the request, and that key. */
 export class CurrentOperator extends Context.Service<CurrentOperator, {
   readonly operator: Operator
   readonly apiKey: ApiKey
 }>()("pitboss/contract/CurrentOperator") {}
 
-/** The game provider whose key signed the request. */
+/** Game provider whose key signed the request. */
 export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/contract/CurrentProvider") {}
 
-/** The player whose session token came with the request, and the operator whose key issued it. */
+/** Player of the request's session token, and the operator whose key issued it. */
 export class CurrentPlayer extends Context.Service<CurrentPlayer, {
   readonly playerId: number
   readonly operator: Operator
 }>()("pitboss/contract/CurrentPlayer") {}
 
-/** The idempotency key that this request holds; undefined when it was sent without one. */
+/** Idempotency key claimed by this request; undefined without one. */
 export const CurrentClaim = Context.Reference<IdempotencyClaim | undefined>("pitboss/contract/CurrentClaim", {
   defaultValue: () => undefined
 })
 
-/** Turns a request whose form is wrong into refusals. */
+/** Turns malformed requests into refusals. */
 export class RequestRules
   extends HttpApiMiddleware.Service<RequestRules, { requires: CurrentOperator }>()("pitboss/contract/RequestRules", {
     error: refusals("NOT_FOUND", "INVALID_REQUEST", "VALIDATION_FAILED", "TRY_AGAIN")
   })
 {}
 
-/** Runs a POST with an `Idempotency-Key` once and gives every retry the first answer. */
+/** Runs a POST with an `Idempotency-Key` once and replays the first answer to every retry. */
 export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost, { requires: CurrentOperator }>()(
   "pitboss/contract/IdempotentPost",
   {
@@ -49,7 +49,7 @@ export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost, { 
   }
 ) {}
 
-/** As {@link RequestRules}, for requests with a player's token. */
+/** Like {@link RequestRules}, for requests with a player's token. */
 export class PlayerRequestRules extends HttpApiMiddleware.Service<PlayerRequestRules, { requires: CurrentPlayer }>()(
   "pitboss/contract/PlayerRequestRules",
   {
@@ -57,7 +57,7 @@ export class PlayerRequestRules extends HttpApiMiddleware.Service<PlayerRequestR
   }
 ) {}
 
-/** As {@link IdempotentPost}, with keys that belong to the player. */
+/** Like {@link IdempotentPost}, with keys scoped to the player. */
 export class PlayerIdempotentPost
   extends HttpApiMiddleware.Service<PlayerIdempotentPost, { requires: CurrentPlayer }>()(
     "pitboss/contract/PlayerIdempotentPost",
@@ -73,13 +73,13 @@ export class PlayerIdempotentPost
   )
 {}
 
-/** Lets in who holds a player session token (`Authorization: Bearer …`) that works. */
+/** Authenticates requests by a valid player session token (`Authorization: Bearer …`). */
 export class PlayerAuth extends HttpApiMiddleware.Service<PlayerAuth, { provides: CurrentPlayer }>()(
   "pitboss/contract/PlayerAuth",
   { error: refusals("INVALID_PLAYER_TOKEN", "RATE_LIMITED", "FEATURE_NOT_AVAILABLE", "SERVER_ERROR", "TRY_AGAIN") }
 ) {}
 
-/** Lets signed requests of operators in, within their key's addresses, rate, scopes and features. */
+/** Authenticates signed requests of operators, and enforces their key's IP allowlist, rate limit, scopes and features. */
 export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { provides: CurrentOperator }>()(
   "pitboss/contract/OperatorAuth",
   {
@@ -101,7 +101,7 @@ export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { prov
   }
 ) {}
 
-/** Lets signed requests of game providers in. */
+/** Authenticates signed requests of game providers. */
 export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { provides: CurrentProvider }>()(
   "pitboss/contract/ProviderAuth",
   {

@@ -1,31 +1,28 @@
-/** Lists in pages (SPEC section 2.11). */
+/** Paginated lists (SPEC section 2.11). */
 import { Effect, Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { integer } from "./Fields.ts"
 
-/** A field that may be left out, by who sends it and by who writes a request in code. */
+/** Field with a default, both on the wire and in code. */
 const withDefault = (value: number) => (field: ReturnType<typeof integer>) =>
   field.pipe(
     Schema.withDecodingDefaultTypeKey(Effect.succeed(value)),
     Schema.withConstructorDefault(Effect.succeed(value))
   )
 
-/** `page` is at most so much. */
+/** Maximum `page`. */
 export const furthestPage = 1_000_000
 
-/** The query fields of every paginated list. Left out they are 1 and 25. */
+/** Query fields of every paginated list. Default 1 and 25. */
 export const pageQuery = {
   page: integer(1, furthestPage).pipe(withDefault(1)),
   per_page: integer(1, 100).pipe(withDefault(25))
 }
 
-/**
- * The furthest page of a list of staff that grows without end. All that lies before a page is read for it: 10,000 lines at most, and what lies
- * behind is reached by cursor.
- */
+/** Maximum page of an unbounded staff list. A page costs a read of all rows before it: at most 10,000; later rows are reached by cursor. */
 export const furthestNearPage = 100
 
-/** `page` of such a list. Who answers refuses a further one where there is no cursor: with a cursor it is ignored. */
+/** `page` of such a list. Its handler refuses a later one without a cursor; with a cursor it is ignored. */
 export const nearPage = {
   page: integer(1, furthestPage).annotate({
     description: `Up to ${furthestNearPage}, unless the list is walked; what lies behind is reached by cursor.`
@@ -66,16 +63,16 @@ const insteadOfPages =
   "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
   "and what is added meanwhile moves nothing. `page` is ignored."
 
-/** The query fields of a list that can be walked as well as paged. */
+/** Query fields of a list with both pages and cursors. */
 export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u, insteadOfPages) }
 
-/** As {@link walkQuery}, for a list that goes by time and then by id. */
+/** Like {@link walkQuery}, for a list ordered by time, then id. */
 export const timedWalkQuery = {
   ...pageQuery,
   cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u, insteadOfPages)
 }
 
-/** The query fields of a list that is only walked. */
+/** Query fields of a list with cursors only. */
 export const partQuery = {
   per_page: pageQuery.per_page,
   cursor: cursorOf(
@@ -89,7 +86,7 @@ const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "Null on
 /** `{"data": item}` */
 export const single = <S extends Schema.Top>(item: S) => Schema.Struct({ data: item })
 
-/** {@link single}, answered with 201. */
+/** {@link single} with status 201. */
 export const created = <S extends Schema.Top>(item: S) => single(item).pipe(HttpApiSchema.status(201))
 
 /** `{"data": [item, …]}` */
@@ -119,7 +116,7 @@ const WalkLinks = Schema.Struct({ next: Schema.NullOr(Schema.String) }).annotate
   examples: [{ next: "/api/v1/…?cursor=11g5" }]
 })
 
-/** As {@link page}; asked for with a cursor, without what would have to be counted. */
+/** Like {@link page}; with a cursor, without totals. */
 export const pageOrWalk = <S extends Schema.Top>(item: S) =>
   Schema.Struct({
     data: Schema.Array(item),
@@ -131,7 +128,7 @@ export const pageOrWalk = <S extends Schema.Top>(item: S) =>
 export const part = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), meta: WalkMeta, links: WalkLinks })
 
-/** The query fields of a list that is only walked, newest first. What is added meanwhile moves nothing. */
+/** Query fields of a list with cursors only, newest first. Concurrent inserts do not shift items. */
 export const cursorQuery = {
   limit: integer(1, 100).pipe(withDefault(25)),
   cursor: Schema.optionalKey(

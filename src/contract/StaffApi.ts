@@ -1,4 +1,4 @@
-/** The staff API put together, on the back-office port. Group and endpoint name the action that roles allow. */
+/** Staff API assembled, on the back-office port. Group and endpoint form the action that roles allow. */
 import { Context } from "effect"
 import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import type { Role } from "../domain/Staff.ts"
@@ -26,19 +26,19 @@ import { NodeGroup } from "../features/nodes/StaffApi.ts"
 import { FiguresGroup } from "../features/figures/StaffApi.ts"
 import { SecretGroup } from "../features/secrets/StaffApi.ts"
 
-/** Who acts. */
+/** The acting staff account. */
 export class CurrentStaff extends Context.Service<CurrentStaff, {
-  /** Null for who holds the bootstrap token. */
+  /** Null for the bootstrap token. */
   readonly id: number | null
   readonly name: string
   readonly role: Role
-  /** Ids of the operators whose data the actor may see and change; null: all. */
+  /** Ids of the operators that the actor may access; null: all. */
   readonly operators: ReadonlyArray<number> | null
-  /** How the audit log names the actor. */
+  /** Audit log label of the actor. */
   readonly label: string
 }>()("pitboss/contract/CurrentStaff") {}
 
-/** Lets in who holds a staff token (`Authorization: Bearer …`) or a session's cookie, and whose role may take the endpoint's action. */
+/** Authenticates requests by a staff token (`Authorization: Bearer …`) or session cookie, and authorises the endpoint's action by role. */
 export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: CurrentStaff }>()(
   "pitboss/contract/StaffAuth",
   {
@@ -56,7 +56,7 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
   }
 ) {}
 
-/** Lets anybody in, behind a back-off: before there is a session. */
+/** Admits unauthenticated requests with backoff: for sign-in. */
 export class StaffDoor extends HttpApiMiddleware.Service<StaffDoor>()("pitboss/contract/StaffDoor", {
   error: refusals(
     "INVALID_API_KEY",
@@ -100,7 +100,7 @@ export const BackofficeApi = HttpApi.make("backoffice")
   )
   .prefix("/backoffice/v1")
   .middleware(StaffAuth)
-  // added behind it: without StaffAuth
+  // added last: without StaffAuth
   .add(SignInGroup.prefix("/backoffice/v1").middleware(StaffDoor))
   .annotate(HttpApi.ParseOptions, { errors: "all" })
   .annotate(OpenApi.Title, "Pitboss back office")

@@ -14,7 +14,7 @@ export interface Facts {
   readonly hasQuery: boolean
   readonly scope: string | undefined
   readonly feature: string | undefined
-  /** Codes that the endpoint itself declares. */
+  /** Codes declared by the endpoint itself. */
   readonly ownCodes: ReadonlySet<string>
   /** A provider's next step when the outcome is unknown. */
   readonly retryAfterFailure: (typeof retries)[number]
@@ -23,7 +23,7 @@ export interface Facts {
 const isKeyed = ({ audience, method }: Facts): boolean => method === "post" && audience !== "provider"
 const hasBody = ({ method }: Facts): boolean => method !== "get"
 
-/** Whether a shared check can refuse a request of this endpoint. */
+/** True when a shared check can refuse a request of this endpoint. */
 const canAnswer = (code: RefusalCode, facts: Facts): boolean => {
   if (facts.ownCodes.has(code)) return true
   switch (code) {
@@ -48,7 +48,7 @@ const canAnswer = (code: RefusalCode, facts: Facts): boolean => {
 
 const codePattern = /#\/components\/schemas\/Error_([A-Z_]+)/g
 
-/** The codes that a response of the generated document refers to. */
+/** Codes referred to by a response of the generated document. */
 const codesIn = (response: unknown): ReadonlyArray<RefusalCode> =>
   [...JSON.stringify(response).matchAll(codePattern)].map(([, code = ""]) => code).filter(isRefusalCode)
 
@@ -67,7 +67,7 @@ const envelope = (code: RefusalCode, more: { readonly [name: string]: unknown } 
   return { summary: meaning, value: { error: { code, message, details: { ...details, ...more } } } }
 }
 
-/** An envelope of every code, for operators and players, and for each next step of a provider. */
+/** Envelopes of every code, for operators and players, and for each next step of a provider. */
 export const errorExamples = Object.fromEntries(
   Object.keys(errorGuide).filter(isRefusalCode).flatMap((code) => [
     [code, envelope(code)],
@@ -75,7 +75,7 @@ export const errorExamples = Object.fromEntries(
   ])
 )
 
-/** The name of a code's example for the audience. */
+/** Name of a code's example for the audience. */
 const exampleName = (code: RefusalCode, status: number, { audience, retryAfterFailure }: Facts): string =>
   audience === "provider" ? `${code}.${status >= 500 ? retryAfterFailure : "never"}` : code
 
@@ -97,7 +97,7 @@ const refusal = (status: number, codes: ReadonlyArray<RefusalCode>, facts: Facts
 
 const doneWords: { readonly [status: string]: string } = { 200: "What was asked for.", 201: "What was created." }
 
-/** A successful response, with its headers and an example. */
+/** Successful response with its headers and an example. */
 const done = (status: number, response: unknown, facts: Facts, schemas: Schemas) => {
   const { content, description } = membersOf(response)
   const media = membersOf(membersOf(content)["application/json"])
@@ -108,7 +108,7 @@ const done = (status: number, response: unknown, facts: Facts, schemas: Schemas)
   }
 }
 
-/** Responses of an operation, made from those of the generated document. */
+/** Responses of an operation, based on those of the generated document. */
 export const answersOf = (responses: { readonly [status: string]: unknown }, facts: Facts, schemas: Schemas) => {
   const answers: Record<string, unknown> = {}
   for (const [key, response] of Object.entries(responses)) {

@@ -1,6 +1,6 @@
 /** Examples of bodies, composed from the examples of schemas. */
 
-/** The schemas of the document by name. */
+/** Schemas of the document by name. */
 export type Schemas = { readonly [name: string]: unknown }
 
 /** Members of a part of the document. */
@@ -18,7 +18,7 @@ const resolve = (schema: unknown, schemas: Schemas): { readonly [name: string]: 
   return typeof $ref === "string" ? resolve(schemas[$ref.split("/").at(-1) ?? ""], schemas) : members
 }
 
-/** An annotation of a schema. One after a check is among the schema's `allOf`. */
+/** Annotation of a schema. One after a check is in the schema's `allOf`. */
 export const saidBy = (members: { readonly [name: string]: unknown }, name: "description" | "examples"): unknown => {
   const { allOf, [name]: said } = members
   if (said !== undefined) return said
@@ -27,7 +27,7 @@ export const saidBy = (members: { readonly [name: string]: unknown }, name: "des
     : undefined
 }
 
-/** An example of a schema: its own, or one composed from its parts. */
+/** Example of a schema: its own, or composed from its parts. */
 export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   const members = resolve(schema, schemas)
   const { anyOf, const: constant, enum: words, items, properties, type } = members
@@ -45,7 +45,7 @@ export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   return plain[String(type)] ?? {}
 }
 
-/** Examples of a body: one per form of a list with pages and cursors, else one. */
+/** Examples of a body: one per form of a list with pages and cursors, otherwise a single one. */
 export const examplesOf = (schema: unknown, schemas: Schemas): {
   readonly [name: string]: { readonly value: unknown }
 } => {

@@ -25,11 +25,11 @@ interface Operation {
 
 type Operations = { readonly [method: string]: Operation }
 
-/** The type side of path and query fields by name, as JSON schemas. */
+/** Decoded types of path and query fields by name, as JSON schemas. */
 const typedProperties = (schema: Schema.Top | undefined): { readonly [name: string]: unknown } =>
   schema === undefined ? {} : membersOf(Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"])
 
-/** Opens objects to fields that may be added; unknown fields of requests are ignored. */
+/** Allows additional fields in objects; unknown fields of requests are ignored. */
 const openObjects = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(openObjects)
   if (typeof value !== "object" || value === null) return value
@@ -40,7 +40,7 @@ const openObjects = (value: unknown): unknown => {
   )
 }
 
-/** The body of a request with an example. A nullable body is optional. */
+/** Request body with an example. A nullable body is optional. */
 const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?: unknown } => {
   if (operation.requestBody === undefined) return {}
   const media = membersOf(membersOf(membersOf(operation.requestBody)["content"])["application/json"])
@@ -52,7 +52,7 @@ const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?
   return { requestBody: { required: given.length === forms.length, content } }
 }
 
-/** A parameter under its decoded type, with a description. */
+/** Parameter with its decoded type and a description. */
 const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
   const members = membersOf(typed[name] ?? sent)
   const { description = saidBy(members, "description") ?? parameterWords[name], ...schema } = members
@@ -70,11 +70,11 @@ const security: { readonly [audience in Facts["audience"]]: unknown } = {
   player: [{ player_token: [] }]
 }
 
-/** The codes of a schema of one refusal or several. */
+/** Codes of a schema of one or several refusals. */
 const codesOf = (schema: Schema.Top): ReadonlyArray<string> =>
   [...JSON.stringify(Schema.toJsonSchemaDocument(schema)).matchAll(/"Error_([A-Z_]+)"/g)].map(([, code = ""]) => code)
 
-/** Referenced examples of refusals, and one of every code. */
+/** Examples of refusals that are referenced, and one of every code. */
 const usedExamples = (paths: unknown) => {
   const text = JSON.stringify(paths)
   return Object.fromEntries(
@@ -137,7 +137,7 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   }))
 }
 
-/** Gives an API its document: title, description, every code, and what {@link complete} adds. */
+/** Adds an API's document: title, description, all codes, and the additions of {@link complete}. */
 export const documented = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ) =>

@@ -36,7 +36,7 @@ const header = (name: string, maxLength: number, about: string) => ({
   description: about
 })
 
-/** Headers of requests, besides those of authentication. */
+/** Request headers other than those of authentication. */
 export const parameters = {
   nonce: header(
     "X-Nonce",
@@ -57,7 +57,7 @@ export const parameters = {
 
 const count = { type: "integer", minimum: 0 }
 
-/** Headers of answers. */
+/** Response headers. */
 export const headers = {
   "X-Request-Id": {
     description: "Names the request in our logs; the caller's own where one was sent.",
