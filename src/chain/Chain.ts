@@ -15,7 +15,7 @@ import * as Crypto from "node:crypto"
 import type { Entry } from "../domain/Change.ts"
 import { type AuditLine, auditLine, entryLine, hashOf, linkLine, noHash } from "./Lines.ts"
 
-/** The key of the tags, and the first chain it applies to: earlier chains were tagged under a lost key. */
+/** Key of the tags, and the first chain it applies to: earlier chains were tagged under a lost key. */
 export class ChainKey extends Context.Service<ChainKey, {
   readonly key: Crypto.KeyObject
   readonly firstChainId: number
@@ -39,14 +39,14 @@ export interface Link {
   readonly link: number
   readonly hash: string
   readonly tag: Uint8Array
-  /** Of the rows, one after the other. */
+  /** Digests of the rows, concatenated. */
   readonly digests: Uint8Array
   readonly playerIds: ReadonlyArray<number>
   readonly seqs: ReadonlyArray<number>
   readonly auditIds: ReadonlyArray<number>
 }
 
-/** The rows of a link, by their lines. */
+/** Rows of a link, as their lines. */
 export interface LinkedRows {
   readonly lines: ReadonlyArray<string>
   readonly playerIds: ReadonlyArray<number>
@@ -121,8 +121,8 @@ export class Chain extends Context.Service<Chain, {
   /** The head that {@link reached} remembers. */
   readonly position: () => ChainPosition | undefined
   /**
-   * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the
-   * transaction, and holders of rows would deadlock.
+   * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the transaction, and
+   * a lock on rows taken after it could deadlock.
    */
   readonly writeAuditLines: (lines: ReadonlyArray<AuditLine>) => Effect.Effect<void, SqlError.SqlError>
   /** Links rows without a link in the open transaction. */

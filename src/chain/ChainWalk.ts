@@ -54,7 +54,7 @@ const decodeWrong = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ chainId: Schema.String, link: Schema.String }))
 )
 
-/** Whether a stored line has another digest than the one at a place of its link. */
+/** True when the digest of a stored line differs from the one at this position of its link. */
 const differs = (line: string, place: string): string =>
   `sha256(convert_to(${line}, 'UTF8')) IS DISTINCT FROM substring(flat.digests FROM (32 * (${place} - 1) + 1)::integer FOR 32)`
 
@@ -67,7 +67,7 @@ export interface WalkOptions {
   readonly key: Crypto.KeyObject
   /** Tags of earlier chains cannot be checked. */
   readonly firstChainId: number
-  /** Leaves out the rows of links whose rows are all as they were written: PostgreSQL compares them with their digests. */
+  /** Omits links whose rows are all unmodified: PostgreSQL compares them with their digests. */
   readonly onlyWrong?: boolean
 }
 
@@ -79,7 +79,7 @@ interface NamedRow {
   readonly key: readonly [string, string]
 }
 
-/** Hands over all parts of the chain in order. Run it in one snapshot. */
+/** Passes all parts of the chain on in order. Run it in one snapshot. */
 export const walkChain = Effect.fnUntraced(function*<E>(
   { firstChainId, key, onlyWrong = false, operatorId, sql }: WalkOptions,
   take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
@@ -130,11 +130,11 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     return parts
   })
 
-  /** The links of which a row is gone or is not as it was written; all of them when every row is wanted. */
+  /** Links with a missing or modified row; all links when every row is requested. */
   const linksToRead = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
     if (!onlyWrong) return links
-    // An offset keeps a subquery by itself: each row is found by its key, however many links there are beside the ledger, and the digests
-    // of a link are taken from their storage once.
+    // OFFSET is an optimisation fence: each row is found by its key, whatever the ratio of links to the ledger, and the digests of a link are
+    // detoasted once.
     const wrong = yield* Effect.orDie(decodeWrong(
       yield* sql`SELECT l.chain_id::text AS "chainId", l.link::text AS link
         FROM unnest(${bigints(links.map(({ chainId }) => chainId))}::text::bigint[], ${

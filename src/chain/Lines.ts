@@ -8,7 +8,7 @@
 import * as Crypto from "node:crypto"
 import type { AuditRecord, Entry } from "../domain/Change.ts"
 
-/** A line of the audit log; one of the back office may concern no operator or player. */
+/** Line of the audit log; one of the back office may have no operator or player. */
 export interface AuditLine extends Omit<AuditRecord, "operatorId" | "playerId"> {
   readonly operatorId: number | null
   readonly playerId: number | null
@@ -20,7 +20,7 @@ export const noHash = "0".repeat(64)
 /** SHA-256 of a line's UTF-8, in hexadecimal. */
 export const hashOf = (line: string): string => Crypto.hash("sha256", line, "hex")
 
-/** A text as PostgreSQL prints it in JSON. Half a surrogate pair is stored as the replacement character. */
+/** A text as PostgreSQL prints it in JSON. An unpaired surrogate is stored as the replacement character. */
 const textOf = (text: string | null): string => text === null ? "null" : JSON.stringify(text.toWellFormed())
 
 /** Microseconds since 1970, the precision of a stored instant, of epoch milliseconds. */
@@ -60,7 +60,7 @@ const printJson = (value: unknown): string => {
   }}`
 }
 
-/** A value as PostgreSQL prints it from a `jsonb` column that it was written to as JSON. */
+/** A value as PostgreSQL prints it from a `jsonb` column to which it was written as JSON. */
 export const jsonbText = (value: unknown): string => {
   const text = value === undefined ? undefined : JSON.stringify(value)
   return text === undefined ? "null" : printJson(JSON.parse(text))
@@ -82,7 +82,7 @@ export const auditLine = (line: AuditLine): string =>
 
 const numberSql = (column: string): string => `coalesce(${column}::text, 'null')`
 const textSql = (column: string): string => `coalesce(to_json(${column})::text, 'null')`
-/** An infinite instant is not the service's: it is printed as text, where a number would fail the statement. */
+/** Infinite instants, never written by the service, are printed as text, since a number would fail the statement. */
 export const instantSql = (column: string): string =>
   `CASE WHEN isfinite(${column}) THEN (extract(epoch FROM ${column}) * 1000000)::bigint::text
     ELSE coalesce(${column}::text, 'null') END`
