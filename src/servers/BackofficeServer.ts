@@ -1,4 +1,4 @@
-/** The back-office server: staff API, metrics and its OpenAPI document, on a port of its own. */
+/** Back-office server: staff API, metrics and its OpenAPI document, on a port of its own. */
 import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, OpenApi } from "effect/http-api"
@@ -44,13 +44,13 @@ import { OperatorCheck, wholeInstallation } from "../features/staff/OperatorBoun
 import { layerPages } from "./Pages.ts"
 import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 
-/** A verification of a large ledger answers when it has read it: its caller waits in silence. */
+/** Time-out of a ledger verification, which sends its answer only at the end. */
 const verificationMs = 3_600_000
 
 /** Paths outside the staff API. */
 const readPaths = ["/metrics", "/openapi.json"] as const
 
-/** Whether it is a caller on this machine, and no proxy on it, who asks for what says nothing of players. */
+/** True for a caller on this machine, not through a proxy: local monitoring may read these paths, which hold no player data. */
 const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const { forwardedFor, peer } = originOf(request)
   const [host = ""] = /^(\[[^\]]*\]|[^:]*)/.exec(request.headers["host"] ?? "") ?? []
@@ -58,7 +58,7 @@ const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
     request.headers["forwarded"] === undefined && isLoopback(host)
 }
 
-/** What is no endpoint of the staff API is for staff and for watchers on this machine; figures of all operators are not for staff of some. */
+/** Restricts paths outside the staff API to staff and local monitoring; figures of all operators are not for staff of some. */
 const makeGuard = Effect.gen(function*() {
   const tokens = yield* StaffTokens
   const ids = yield* RequestIds
@@ -136,8 +136,8 @@ const Routes = Layer.mergeAll(
 )
 
 /**
- * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with `more` routes beside it. Needs `layerBackoffice`, the
- * capabilities, and `layerHttpServices`.
+ * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with the routes `more`. Needs `layerBackoffice`, the capabilities, and
+ * `layerHttpServices`.
  */
 export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
   Layer.unwrap(Effect.gen(function*() {

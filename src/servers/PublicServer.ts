@@ -1,4 +1,4 @@
-/** The public server: endpoints of operators, players and game providers with the request pipeline. */
+/** Public server: endpoints of operators, players and game providers with the request pipeline. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../contract/Api.ts"
@@ -65,7 +65,7 @@ const Routes = Layer.mergeAll(
   OutermostMiddleware
 ).pipe(Layer.provide(Handlers), Layer.provide(Pipeline))
 
-/** What every server of the process shares: request ids, measures, limits on anonymous callers, and whether the process is going down. */
+/** Services shared by all servers of the process: request ids, metrics, limits of anonymous callers, and the drain state. */
 export const layerHttpServices = Layer.mergeAll(
   RequestIds.layer,
   RequestMetrics.layer,
