@@ -3,12 +3,11 @@ import { Data } from "effect"
 import type { RefusalCode } from "../contract/Errors.ts"
 
 /**
- * The service refused (SPEC section 7). `code` is stable; `message` is for a person; `details` holds facts for a program, for
- * `VALIDATION_FAILED` each invalid field with its errors.
+ * The service refused (SPEC section 7). `code` is stable; `message` is for people; `details` is for programs, for `VALIDATION_FAILED` each invalid
+ * field with its errors.
  *
- * `status` is the HTTP status, `requestId` the id that support asks for, `retryAfterSeconds` the wait that the service asked for.
- * `idempotencyKey` is the key of the request: with a status of 500 or more its outcome is unknown, and sending it again with this key
- * finds out.
+ * `status` is the HTTP status, `requestId` the id for support, `retryAfterSeconds` the wait requested by the service. `idempotencyKey` is the key of
+ * the request: with a status of 500 or more its outcome is unknown, and a retry with this key determines it.
  *
  *     operator.payments.deposit(request).pipe(
  *       Effect.catchIf((error) => error._tag === "Refused" && error.code === "LIMIT_EXCEEDED", refundThePlayer)
@@ -27,8 +26,8 @@ export class Refused<out Code extends RefusalCode = RefusalCode> extends Data.Ta
 }
 
 /**
- * No readable answer: the connection failed, the time ran out, or an intermediary answered. The outcome is unknown. A POST sent again with
- * `idempotencyKey` has its effect once.
+ * No readable answer: the connection failed, the request timed out, or an intermediary answered. The outcome is unknown. A POST retried with
+ * `idempotencyKey` takes effect once.
  */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{
   readonly message: string

@@ -22,8 +22,8 @@ export const walk = <Item, E, R>(
   )
 
 /**
- * Reads a list page by page, for lists without a cursor. An item added at the front meanwhile repeats the last item of a page on the next. Staff's
- * lists of players and of payments refuse pages behind the hundredth, and the stream fails there: read them with {@link walk}.
+ * Reads a list page by page, for lists without a cursor. An item inserted at the front meanwhile repeats the last item of a page on the next. Staff
+ * lists of players and payments refuse pages beyond the hundredth, which fails the stream: read them with {@link walk}.
  *
  *     pages((page) => operator.games.list({ query: { page, per_page: 100 } }))
  */
@@ -46,7 +46,7 @@ export const pages = <Item, E, R>(
     1,
     (number) =>
       Effect.map(page(number), ({ data, meta }) => {
-        // with a lower bound as total, pages go on behind the last known one
+        // with a lower bound as total, more pages may follow the last known one
         const hasMore = meta.total_is_lower_bound === true || number < (meta.last_page ?? 0)
         return [data, hasMore ? Option.some(number + 1) : Option.none()] as const
       })

@@ -1,8 +1,8 @@
 /**
  * Typed client of the operator API, derived from the service's contract.
  *
- * Every request is signed anew, every POST carries an idempotency key, and passing failures (an exhausted rate, a restart, a lost
- * connection) are retried within bounds.
+ * Every request is signed anew, every POST carries an idempotency key, and transient failures (an exhausted rate limit, a restart, a lost connection)
+ * are retried within bounds.
  *
  *     const operator = yield* OperatorClient.make({
  *       baseUrl: "https://pitboss.example",
@@ -29,7 +29,7 @@ export interface Options extends Patience {
   readonly baseUrl: string | URL
   /** The public key id. */
   readonly key: string
-  /** The key's secret, as it was shown once. */
+  /** Secret of the key, shown once at its creation. */
   readonly secret: Redacted.Redacted
 }
 

@@ -1,17 +1,17 @@
 /**
- * Receives webhooks (SPEC section 6): checks the signature of a delivery and reads its event.
+ * Receives webhooks (SPEC section 6): verifies the signature of a delivery and decodes its event.
  *
  *     const event = yield* Webhooks.read({ secrets: [secret], headers: request.headers, body: rawBody })
  *     if (yield* alreadySeen(event.id)) return
  *
- * Deliveries may repeat and arrive out of order: keep the ids of events, and order by `created_at`.
+ * Deliveries may repeat and arrive out of order: store the ids of events, and order by `created_at`.
  */
 import { Clock, Data, Effect, type Redacted, Schema } from "effect"
 import { Mac } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { hmacKey, joined } from "./internal/Signing.ts"
 
-/** Maximum age of a delivery, and maximum lead of a clock. */
+/** Maximum age of a delivery, and maximum clock difference into the future. */
 const maxAgeSeconds = 300
 
 /** An event. Types and fields may be added: ignore unknown ones. */
@@ -41,7 +41,7 @@ export interface Delivery {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** The headers, names in any case, as `Headers` or as a plain object. */
   readonly headers: Headers | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
-  /** The body exactly as it was received: not parsed and written again. */
+  /** The body exactly as received: not parsed and serialised again. */
   readonly body: Uint8Array | string
 }
 
@@ -52,8 +52,8 @@ const headerOf = (headers: Delivery["headers"], name: string): string | undefine
 }
 
 /**
- * Checks a delivery and reads its event. After a rotation the previous secret signs in `X-Service-Signature-Previous` for a while: a match
- * of either header is enough. Signatures are compared in constant time.
+ * Verifies a delivery and decodes its event. After a rotation the previous secret signs in `X-Service-Signature-Previous` for a while: a match of
+ * either header suffices. Signatures are compared in constant time.
  */
 export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Delivery) {
   const mac = yield* Mac.Mac

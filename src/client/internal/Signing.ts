@@ -6,10 +6,10 @@ import { HttpClientRequest } from "effect/http"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A shared secret, ready to sign with and to check signatures against. */
+/** Shared secret, imported for signing and verification. */
 export const hmacKey = (secret: Redacted.Redacted) => Mac.key(Mac.hmacSha256, bytesOf(Redacted.value(secret)))
 
-/** Lines and a body one after the other, as bytes. */
+/** Concatenates lines and a body as bytes. */
 export const joined = (head: string, body: Uint8Array, tail = ""): Uint8Array => {
   const [before, after] = [bytesOf(head), bytesOf(tail)]
   const all = new Uint8Array(before.length + body.length + after.length)
@@ -26,7 +26,7 @@ export type Authorise = (
   body: Uint8Array
 ) => Effect.Effect<HttpClientRequest.HttpClientRequest, CryptoError.CryptoError>
 
-/** Signs with a key. Every request gets its own time and nonce: the service accepts each signature once, also of a retry. */
+/** Signs with a key. Every request gets a new time and nonce: the service accepts each signature once, even for a retry. */
 export const signingWith = Effect.fnUntraced(function*(header: string, key: string, secret: Redacted.Redacted) {
   const mac = yield* Mac.Mac
   const random = yield* SecureRandom.SecureRandom

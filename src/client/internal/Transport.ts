@@ -20,7 +20,7 @@ export interface Patience {
 /** The current call, for the transport below the generated client. */
 export const CurrentCall = Context.Reference<{
   readonly idempotencyKey: string | undefined
-  /** Whether it may be sent again. */
+  /** Whether the call may be retried. */
   readonly isRepeatable: boolean
 }>("pitboss/client/CurrentCall", { defaultValue: () => ({ idempotencyKey: undefined, isRepeatable: false }) })
 
@@ -40,7 +40,7 @@ const retryAfter = (value: string | undefined, now: number): number | undefined 
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
-/** Passing failures: an exhausted rate, a restart, a running request of the same key, a lost answer. */
+/** Transient failures: an exhausted rate limit, a restart, a running request of the same key, a lost answer. */
 const isPassing = (error: Refused | NoAnswer): boolean =>
   error._tag === "NoAnswer"
     ? error.status === undefined || error.status === 429 || error.status >= 500
@@ -61,7 +61,7 @@ const uriOf = (base: URL, request: HttpClientRequest.HttpClientRequest): string 
   })
 }
 
-/** The transport of a client: an `HttpClient` that fails with what {@link Refused} and {@link NoAnswer} say. */
+/** Transport of a client: an `HttpClient` that fails with {@link Refused} and {@link NoAnswer}. */
 export const transportOver = (
   http: HttpClient.HttpClient,
   options: { readonly baseUrl: URL; readonly authorise: Authorise; readonly patience: Patience }
@@ -82,7 +82,7 @@ export const transportOver = (
       HttpClientRequest.setHeaders(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey })
     )
     const uri = uriOf(baseUrl, plain)
-    // without the query, which may name a person: messages end in logs
+    // without the query, which may name a person: messages end up in logs
     const [path] = uri.split("?", 1)
     const noAnswer = (message: string, cause: unknown, status?: number) =>
       new NoAnswer({ message: `${request.method} ${path}: ${message}`, status, idempotencyKey, cause })
@@ -123,7 +123,7 @@ export const transportOver = (
     if (!isRepeatable || attempts >= maxAttempts || !isPassing(error)) return undefined
     const asked = error._tag === "Refused" ? (error.retryAfterSeconds ?? 0) * 1000 : 0
     if (asked > longestPause) return undefined
-    // jittered, so that callers who failed together do not return together
+    // jittered, so that callers that failed together do not retry together
     const own = firstPause * 2 ** (attempts - 1) * (0.5 + (yield* Random.next) / 2)
     return Math.min(longestPause, Math.max(asked, own))
   })
