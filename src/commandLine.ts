@@ -1,4 +1,4 @@
-/** Command line of the back office: its nouns, and the output and exit code of each outcome. */
+/** Command line of the back office: nouns, and the output and exit code of each outcome. */
 import { Effect, Schema } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { HttpClientError } from "effect/http"
@@ -24,7 +24,7 @@ import { key, operator, staff } from "./features/staff/Commands.ts"
 import { delivery, webhook } from "./features/webhooks/Commands.ts"
 import { CommandOutput, root } from "./commands/Verb.ts"
 
-/** Every noun with its verbs. */
+/** All nouns with their verbs. */
 export const program = root.pipe(
   Command.withSubcommands([
     staff,
@@ -76,10 +76,7 @@ const presenterTo = ({ out, problem }: CommandOutput): CliOutput.Presenter => ({
     })
 })
 
-/**
- * Runs one command to its end: its document, the envelope of a refusal or a usage go to {@link CommandOutput}, and the exit code
- * with them.
- */
+/** Runs one command to completion: writes its document, the envelope of a refusal or the usage to {@link CommandOutput}, with the exit code. */
 export const runCommandLine = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
   const output = yield* CommandOutput
   const explain = ({ code, details, message }: Refusal) =>

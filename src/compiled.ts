@@ -1,9 +1,9 @@
 /**
- * Node.js keeps what it compiled for the next start, which then takes half of the processor time: a start is nearly all loading of modules. Nothing
- * else may be imported before it, and where the folder cannot be written, everything is compiled as ever.
+ * Compile cache of Node.js for the next start, which then takes half the processor time: a start is nearly all loading of modules. Import nothing
+ * else before it; without write access to the folder, everything is compiled as usual.
  */
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 
-/** To be called before anything else is imported. The folder may be deleted at any time; it is written when a process ends. */
+/** Call it before any other import. The folder may be deleted at any time; it is written when a process ends. */
 export const keepCompiled = (): void => void enableCompileCache(join(import.meta.dirname, "..", "dist", "compiled"))

@@ -1,6 +1,6 @@
 /**
- * The service: its capabilities on the database of the settings, behind the public server and the back office's. Says where it
- * listens and, with the demo operator, what to try. SIGTERM and SIGINT drain.
+ * The service: its capabilities on the configured database, behind the public server and the back office's. Prints its addresses and, with the demo
+ * operator, first steps. SIGTERM and SIGINT drain.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
@@ -52,7 +52,7 @@ const greeting = (
   return [...lines, ...trial, ""].join("\n")
 }
 
-/** The demo operator, created before the service reports ready. */
+/** Demo operator, created before the service reports ready. */
 class Demo extends Context.Service<Demo, {
   readonly credentials: DemoCredentials | undefined
   readonly file: string
@@ -69,7 +69,7 @@ class Demo extends Context.Service<Demo, {
   ).pipe(Layer.provide(DemoSeed.layer))
 }
 
-/** Says in one line each what is open to others than this machine, and should be so on purpose. */
+/** Logs one line for each address reachable from other machines, which should be intentional. */
 const Exposure = Layer.effectDiscard(Effect.gen(function*() {
   const { backofficeHost, databaseUrl, host } = yield* Settings
   if (!isLoopback(host)) {
@@ -85,23 +85,23 @@ const Exposure = Layer.effectDiscard(Effect.gen(function*() {
   }
 }))
 
-/** Who hands out the link at the start, as the audit log names it. */
+/** Audit log actor of the sign-in link printed at the start. */
 const terminal: Actor = { id: null, name: "console", role: "admin", operators: null, label: bootstrapLabel }
 
-/** One node of several says nothing: their supervisor does, once for all. */
+/** A node of several prints nothing: their supervisor does, once for all. */
 const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   const { credentials, file } = yield* Demo
   const settings = yield* Settings
   if (settings.nodePort !== undefined) return
   const signIn = yield* StaffSignIn
-  // on a database of one's own: whoever sees this terminal may read the bootstrap token anyway
+  // embedded database only: anyone who sees this terminal may read the bootstrap token anyway
   const link = settings.databaseUrl === undefined
     ? yield* Effect.option(Effect.timeout(signIn.issueTicket(terminal, null), "5 seconds"))
     : Option.none()
   yield* Console.log(greeting(settings, credentials, file, Option.getOrUndefined(link)?.url))
 }))
 
-/** Webhooks stop being taken at the moment requests do, so that both have all of the time there is to end what is in flight. */
+/** Stops webhook senders together with requests, so that both have the full drain time. */
 const WebhooksStop = Layer.effectDiscard(
   Effect.flatMap(WebhookSender, ({ beginDrain }) => Effect.addFinalizer(() => beginDrain))
 )
@@ -129,7 +129,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provide(NodeServices.layer)
 )
 
-/** A failed start is one line that names its reason; anything else is a defect, logged in full. */
+/** A failed start is one line with its reason; anything else is a defect, logged in full. */
 const explain = (cause: Cause.Cause<unknown>) =>
   Effect.sync(() => {
     const error = Cause.squash(cause)
@@ -141,7 +141,7 @@ NodeRuntime.runMain(
   Layer.launch(Service).pipe(Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause))),
   {
     disableErrorReporting: true,
-    // a requested stop is no failure; work that is stuck after the drain does not hold the process
+    // a requested stop is not a failure; work stuck after the drain does not hold the process
     teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
   }
 )

@@ -71,8 +71,8 @@ import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 /**
- * The rules in action over the players of `actors`. Needs the clients of a migrated database, `Settings` and `Entropy`, and which players
- * are this process's: `layerAlone`, or the cluster's.
+ * Capabilities over the players of `actors`. Needs the clients of a migrated database, `Settings`, `Entropy`, and the placement of players:
+ * `layerAlone`, or the cluster's.
  */
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
@@ -140,13 +140,13 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
 /** {@link layerCapabilitiesOver} the players of this service. */
 export const layerCapabilities = layerCapabilitiesOver(PlayerActors.layer)
 
-/** What sends webhooks, as events come. Needs {@link layerCapabilities}. */
+/** Webhook delivery. Needs {@link layerCapabilities}. */
 export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeeping.layer)
 
-/** What wakes the follower of committed effects. Needs {@link layerCapabilities}. */
+/** Wake-ups of the compliance evaluation of committed events. Needs {@link layerCapabilities}. */
 export const layerCompliance = Compliance.layerWakes
 
-/** The database of the settings: started when it is embedded, migrated by its owner, and looked over. */
+/** Configured database: started if embedded, migrated by its owner, and verified. */
 export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(layerDatabase),
   Layer.provideMerge(layerMigrations),
@@ -154,7 +154,7 @@ export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(Entropy.layer)
 )
 
-/** The background jobs. Need the capabilities, {@link layerWebhooks} and the services of the staff API. */
+/** Background jobs. Need the capabilities, {@link layerWebhooks} and the services of the staff API. */
 export const backgroundJobs = Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
@@ -192,5 +192,5 @@ export const backgroundJobs = Effect.gen(function*() {
   ] satisfies ReadonlyArray<Job>
 })
 
-/** {@link backgroundJobs} at work. */
+/** {@link backgroundJobs}, running. */
 export const layerJobs = Layer.unwrap(Effect.map(backgroundJobs, Scheduler.layer))

@@ -26,7 +26,7 @@ export interface CommandOutput {
   readonly problem: (text: string) => void
   /** Shows progress on a terminal, on a line that is overwritten; absent elsewhere. */
   readonly progress?: (text: string) => void
-  /** Ends with an exit code when all is written; nothing is cut off. */
+  /** Ends with an exit code once all output is written. */
   readonly end: (exitCode: number) => void
 }
 
@@ -44,7 +44,7 @@ export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/
 
 const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
 
-/** A client of the running service, as who holds the token. */
+/** Client of the running service, authenticated by the token. */
 export const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
   const { token: known, url } = yield* commandLineSettings
   const token = Redacted.value(Option.getOrElse(flag, () => known ?? Redacted.make("")))
@@ -60,7 +60,7 @@ type Client = Effect.Success<ReturnType<typeof connect>>
 
 type CallFailure = Refusal | Schema.SchemaError | HttpClientError.HttpClientError
 
-/** Says every second, while it takes, what is done and for how long; nothing is left of it. */
+/** Shows progress and elapsed time every second until the effect ends, then clears the line. */
 const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const { progress } = yield* CommandOutput
@@ -73,11 +73,11 @@ const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
     return yield* Effect.raceFirst(effect, Effect.forever(tick)).pipe(Effect.ensuring(Effect.sync(() => progress(""))))
   })
 
-/** How to go on behind a list that is read by cursor. */
+/** Hint at the next part of a list with a cursor. */
 const wayOn = (meta: object = {}): string | undefined =>
   "next_cursor" in meta && typeof meta.next_cursor === "string" ? `more: --cursor ${meta.next_cursor}` : undefined
 
-/** A verb: its flags, and the call they make. What it answers is printed; what may take long says meanwhile what `waiting` says. */
+/** A verb: its flags, and the call they make. The answer is printed; `waiting` is the progress text of a long call. */
 export const verb = <const Name extends string, const Config extends Command.Command.Config, A>(
   name: Name,
   description: string,
@@ -118,7 +118,7 @@ export const pageFlags = {
   per_page: integer("per-page", "Lines per page, 1 to 100 (25)").pipe(Flag.withDefault(25))
 }
 
-/** Of a list that is only walked. */
+/** Flags of a list with cursors only. */
 export const partFlags = {
   per_page: pageFlags.per_page,
   cursor: optional(text("cursor", "Go on where a part before ended: its next_cursor"))
@@ -131,5 +131,5 @@ export const cursorFlags = {
 
 export const operatorFlag = text("operator", "Id or slug of the operator")
 
-/** For commands on one thing: refuses what is another operator's. */
+/** For commands on one resource: refuses one of another operator. */
 export const ofOperator = { operator: optional(text("operator", "Only if it belongs to this operator, id or slug")) }
