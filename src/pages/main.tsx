@@ -1,4 +1,4 @@
-/** Entry of the pages. */
+/** Entry point of the pages. */
 import { MantineProvider } from "@mantine/core"
 import "@mantine/core/styles.css"
 import "@mantine/notifications/styles.css"
@@ -17,7 +17,7 @@ import { theme, variables } from "./app/theme.ts"
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content ?? ""
 
-// read by the part of Mantine that holds the page still behind a dialog: it writes a style of its own
+// read by Mantine's scroll lock, which adds a style of its own
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 installCopying()

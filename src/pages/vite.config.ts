@@ -1,4 +1,4 @@
-/** Build of the pages: hashed names, no inline scripts, the staff API's endpoints as data. */
+/** Build of the pages: hashed file names, no inline scripts, the staff API's endpoints as data. */
 import react from "@vitejs/plugin-react"
 import { HttpApi } from "effect/http-api"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { minorDigits } from "../domain/Standards.ts"
 import { protocols } from "../protocols/Protocols.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
-/** Gives the pages the method and the path of every endpoint without the Schemas that declare them, and the digits of currencies. */
+/** Generates the method and path of every endpoint without the Schemas that declare them, and the digits of currencies. */
 const staffApi = (): Plugin => {
   const name = "virtual:staff-api"
   return {
@@ -33,7 +33,7 @@ const staffApi = (): Plugin => {
   }
 }
 
-/** Gives the pages the settings of the vendors' protocols without the protocols. */
+/** Generates the settings of the vendors' protocols without the protocols. */
 const vendorProtocols = (): Plugin => {
   const name = "virtual:protocols"
   return {
@@ -46,7 +46,7 @@ const vendorProtocols = (): Plugin => {
   }
 }
 
-/** Tells the server which addresses are pages, in the form of its router: `/players/:player`. */
+/** Generates the list of page addresses for the server's router: `/players/:player`. */
 const addresses = (): Plugin => ({
   name: "addresses",
   generateBundle() {
@@ -62,7 +62,7 @@ export default defineConfig({
     outDir: join(import.meta.dirname, "../../dist/pages"),
     emptyOutDir: true,
     target: "es2022",
-    // a script of its own for old browsers' preloading would have to stand inline
+    // the polyfill for old browsers would be an inline script
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000

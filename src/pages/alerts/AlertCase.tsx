@@ -1,4 +1,4 @@
-/** One alert as a case: what was found, who works on it, what was noted, and whether it stops the player's withdrawals. */
+/** Case of one alert: its finding, assignee, notes, and the hold on the player's withdrawals. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core"
 import { alertMoves, type AlertStatus } from "../../domain/compliance/AlertRules.ts"
 import type { Data } from "../app/api.ts"
@@ -27,7 +27,7 @@ const moves: Readonly<Record<Exclude<AlertStatus, "open">, { readonly label: str
     }
   }
 
-/** Buttons of what can be done next. */
+/** Buttons of the allowed transitions. */
 function Moves({ alert }: { readonly alert: Alert }) {
   return alertMoves(alert.status).map((status) =>
     status === "open" ? null : (
@@ -46,7 +46,7 @@ function Moves({ alert }: { readonly alert: Alert }) {
   )
 }
 
-/** Gives an alert to the person who looks at it. Nothing for who has it already. */
+/** Assigns an alert to the current user. Hidden when already assigned to them. */
 export function AssignToMe({ alert, own }: { readonly alert: Alert; readonly own: number | null | undefined }) {
   if (alert.status === "closed" || own === null || own === undefined || alert.assigned_to === own) return null
   return (
@@ -125,7 +125,7 @@ function Withdrawals({ alert }: { readonly alert: Alert }) {
     )
 }
 
-/** The notes, the oldest first, as they were written. */
+/** Notes, oldest first, as entered. */
 function Notes({ alert }: { readonly alert: Alert }) {
   return (
     <Stack gap="xs">
@@ -223,11 +223,11 @@ function Found({ alert }: { readonly alert: Alert }) {
   )
 }
 
-/** The case of an id. `back`: the address of the list that it was opened from. */
+/** Case by id. `back`: address of the list that it was opened from. */
 export function AlertCase({ back, id }: { readonly id: number; readonly back: string }) {
   const query = useAnswer("alert.show", { params: { alert: id } })
   const alert = query.data?.data
-  // the case before is not shown as this one while this one is read
+  // the previous case must not be shown under this id while this one is loading
   if (alert?.id !== id) {
     return (
       <Stack>

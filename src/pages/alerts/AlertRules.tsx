@@ -1,4 +1,4 @@
-/** The rules that raise alerts, as an operator has them. */
+/** Rules of an operator that raise alerts. */
 import { Select, Stack, Text } from "@mantine/core"
 import { useMemo } from "react"
 import { severities } from "../../domain/compliance/AlertRules.ts"
@@ -15,7 +15,7 @@ import { lookedFor } from "./findings.ts"
 
 type Rule = Row<"alert.rules">
 
-/** The fields that a rule has a use for. */
+/** Fields used by a rule. */
 const fieldsOf = (rule: Rule): ReadonlyArray<Field> => [
   { name: "enabled", label: "On", kind: "switch", initial: rule.enabled },
   {

@@ -1,4 +1,4 @@
-/** Alerts: a list of cases by status, rule and who works on them; one case; the rules that raise them. */
+/** Alerts: list of cases by status, rule and assignee; one case; the rules that raise them. */
 import { Button, Group, Stack, Tabs, Text, TextInput } from "@mantine/core"
 import { useLocation, useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"
@@ -43,7 +43,7 @@ const useFilters = (): ReadonlyArray<Filter> => {
   ], [accounts, own])
 }
 
-/** The address of this page with these changes: the filters stay. */
+/** Address of this page with these changes; the filters are kept. */
 const useAddressWith = (): (changes: Readonly<Record<string, string | undefined>>) => string => {
   const { pathname, searchStr } = useLocation()
   return useMemo(() => (changes) => {
@@ -98,7 +98,7 @@ function Alerts() {
   )
 }
 
-/** Opens a case by its number. */
+/** Opens a case by its id. */
 function OpenById() {
   const { history } = useRouter()
   const addressWith = useAddressWith()

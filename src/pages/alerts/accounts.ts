@@ -1,15 +1,15 @@
-/** The accounts that alerts are assigned to, as far as the person may see them. */
+/** Accounts that alerts can be assigned to, as far as the user may see them. */
 import { useMemo } from "react"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useSession } from "../app/session.tsx"
 
 interface Accounts {
-  /** Empty for who may not see accounts. */
+  /** Empty without permission to list accounts. */
   readonly accounts: Data<"staff.list">
-  /** Id of the person's own account; null: a token that is nobody's. */
+  /** Id of the user's own account; null for a token without an account. */
   readonly own: number | null | undefined
-  /** Who has an alert, in words. */
+  /** Display name of an assignee. */
   readonly nameOf: (id: number | null) => string
 }
 

@@ -1,8 +1,8 @@
-/** What raised an alert, in words. The details of an alert are figures by name, which depend on its rule. */
+/** Findings of alerts as text. The details of an alert are values by name, which depend on its rule. */
 import type { AlertRule } from "../../domain/compliance/AlertRules.ts"
 import { moneyText, words } from "../parts/Values.tsx"
 
-/** What each rule looks for. */
+/** Condition of each rule. */
 export const lookedFor: Readonly<Record<AlertRule, string>> = {
   structuring: "Several deposits just below a threshold.",
   rapid_in_out: "A withdrawal of about what was deposited shortly before.",
@@ -16,7 +16,7 @@ export const lookedFor: Readonly<Record<AlertRule, string>> = {
   large_credit: "A credit of a game provider above the threshold."
 }
 
-/** The details of an alert, read by name. What is not there reads as a dash. */
+/** Details of an alert by name. Missing values read as a dash. */
 export interface Details {
   readonly text: (name: string) => string
   readonly number: (name: string) => number | undefined
@@ -43,10 +43,10 @@ export const detailsOf = (details: unknown): Details => {
   }
 }
 
-/** What happened, as a sentence. `currency`: the operator's. */
+/** Finding as a sentence. `currency`: the operator's. */
 export const sentenceOf = (rule: AlertRule, details: unknown, currency: string): string => {
   const { is, list, number, text } = detailsOf(details)
-  // the credit of a game is in the player's currency, everything else in the operator's
+  // a game's credit is in the player's currency, all else in the operator's
   const own = rule === "large_credit" && text("currency") !== "–" ? text("currency") : currency
   const money = (name: string): string => {
     const amount = number(name)

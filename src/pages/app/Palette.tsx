@@ -1,4 +1,4 @@
-/** The palette: finds players, rounds and payments by any id, and pages by name. */
+/** Command palette: finds players, rounds and payments by any id, and pages by name. */
 import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight"
 import "@mantine/spotlight/styles.css"
 import { useDebouncedValue } from "@mantine/hooks"
@@ -45,14 +45,14 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
       actions={[...actions]}
       query={text}
       onQueryChange={setText}
-      // the service has found them: nothing is filtered here
+      // filtered by the service
       filter={(_, all) => all}
       nothingFound={asked === ""
         ? "Type an id, a name or a reference."
         : "Nothing found. Ids are found whole, names by their beginning."}
       searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
       shortcut={null}
-      // a blurred page is drawn anew with every key: seconds of it where no graphics card helps
+      // a blurred page is repainted on every key: seconds without a graphics card
       overlayProps={{ backgroundOpacity: 0.5, blur: 0 }}
       attributes={{ content: { "aria-label": "Find" } }}
       scrollable

@@ -1,4 +1,4 @@
-/** The frame around every page: navigation, palette, account. */
+/** Frame of every page: navigation, palette, account. */
 import {
   AppShell,
   Burger,
@@ -115,7 +115,7 @@ function Frame() {
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)
   const first = useRef(true)
-  // who moves by keyboard or hears the page goes on at its heading, not at the link that led there
+  // focus moves to the heading after navigation, for keyboard and screen-reader users
   useEffect(() => {
     if (!first.current) main.current?.focus({ preventScroll: true })
     first.current = false
@@ -157,7 +157,7 @@ function Frame() {
   )
 }
 
-/** Every page but the sign-in. */
+/** Frame of every page except the sign-in. */
 export function Shell() {
   return (
     <WithSession>

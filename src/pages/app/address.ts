@@ -1,10 +1,10 @@
-/** The address of a page: its parts and its query as plain text. */
+/** Address of a page: path parameters and query as plain text. */
 import { useLocation, useParams, useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"
 
 export type Search = Readonly<Record<string, string>>
 
-/** The query of this page's address, and how to change it: undefined and empty leave a field out. */
+/** Query of this page's address, and its setter: undefined and empty values remove a field. */
 export const useAddress = (): readonly [Search, (changes: Readonly<Record<string, string | undefined>>) => void] => {
   const { pathname, searchStr } = useLocation()
   const { history } = useRouter()
@@ -22,7 +22,7 @@ export const useAddress = (): readonly [Search, (changes: Readonly<Record<string
   }, [history, pathname, searchStr])
 }
 
-/** A named part of this page's path: `player` of `/players/$player`. */
+/** Path parameter of this page: `player` of `/players/$player`. */
 export const usePathPart = (name: string): string => {
   const parts: unknown = useParams({ strict: false })
   return typeof parts === "object" && parts !== null ? String(Reflect.get(parts, name) ?? "") : ""

@@ -1,4 +1,4 @@
-/** Calls of the staff API from a page, typed from the API's definition. */
+/** Calls of the staff API, typed by the API's definition. */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { endpoints } from "virtual:staff-api"
 import type { BackofficeApi } from "../../contract/StaffApi.ts"
@@ -16,28 +16,28 @@ type Merged<T> = (T extends unknown ? (value: T) => void : never) extends (value
 
 type EndpointOf = Merged<Actions>
 
-/** `group.endpoint`: the name by which roles allow it. */
+/** `group.endpoint`: the name used by role permissions. */
 export type Action = Extract<keyof EndpointOf, string>
 
-/** What an action answers, without its HTTP status. */
+/** Answer of an action, without its HTTP status. */
 export type Answer<A extends Action> = HttpApiEndpoint.Success<EndpointOf[A]>["Type"]
 
-/** The `data` of an answer. */
+/** `data` of an answer. */
 export type Data<A extends Action> = Answer<A> extends { readonly data: infer D } ? D : never
 
-/** A row of a list. */
+/** Row of a list. */
 export type Row<A extends Action> = Data<A> extends ReadonlyArray<infer R extends object> ? R : never
 
 type Part<S> = S extends { readonly Type: infer T } ? [T] extends [never] ? undefined : T : undefined
 
-/** What an action takes. Query fields may all be left out: the service has defaults. */
+/** Request of an action. All query fields are optional: the service has defaults. */
 export interface Request<A extends Action> extends AnyRequest {
   readonly params?: Part<HttpApiEndpoint.Params<EndpointOf[A]>>
   readonly query?: Partial<Part<HttpApiEndpoint.Query<EndpointOf[A]>>> | undefined
   readonly payload?: Part<HttpApiEndpoint.Payload<EndpointOf[A]>>
 }
 
-/** What the service answered instead of doing what was asked (SPEC section 7), or that it could not be reached. */
+/** Refusal by the service (SPEC section 7), or failure to reach it. */
 export class Refused extends Error {
   readonly code: RefusalCode | "UNREACHABLE"
   readonly status: number
@@ -56,7 +56,7 @@ export class Refused extends Error {
   }
 }
 
-/** Messages of a refusal by the field that they are about. */
+/** Messages of a refusal by field. */
 export const fieldMessages = (refused: Refused): Readonly<Record<string, string>> => {
   const fields = refused.code === "VALIDATION_FAILED" ? refused.details : {}
   return Object.fromEntries(
@@ -66,10 +66,10 @@ export const fieldMessages = (refused: Refused): Readonly<Record<string, string>
   )
 }
 
-/** A longer silence is taken for a service that is away. */
+/** Time-out after which the service counts as unavailable. */
 const timeoutMs = 30_000
 
-/** A value as text in an address; nothing for what has no text of its own. */
+/** Text form of a value in an address; empty for values without one. */
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : ""
 
@@ -83,7 +83,7 @@ const searchOf = (query: object | undefined): string => {
   return text === "" ? "" : `?${text}`
 }
 
-/** The address of an action, as links and downloads use it. */
+/** Address of an action, for links and downloads. */
 export const addressOf = (
   action: Action,
   params: Readonly<Record<string, unknown>> | undefined,
@@ -109,7 +109,7 @@ const isEnvelope = (
 ): body is { readonly error: { readonly code: RefusalCode; readonly message: string; readonly details?: object } } =>
   typeof body === "object" && body !== null && "error" in body
 
-/** What a page does when a call takes the person: sign in again, or give the second factor. True: the call is made once more. */
+/** Handlers for an ended session and a required second factor. True: the call is repeated. */
 export interface Interrupts {
   readonly signIn: () => Promise<boolean>
   readonly stepUp: () => Promise<boolean>
@@ -118,28 +118,28 @@ export interface Interrupts {
 const none: Interrupts = { signIn: async () => false, stepUp: async () => false }
 let interrupts = none
 
-/** Installs what a call does when the session has ended or the second factor is wanted. */
+/** Installs the handlers. */
 export const onInterrupt = (handlers: Interrupts): void => {
   interrupts = handlers
 }
 
-/** What any action takes. */
+/** Request of any action. */
 export interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly query?: object | undefined
   readonly payload?: unknown
 }
 
-/** An answer as its definition types it: the service writes it by the Schema that this type is of. */
+/** Types an answer by its definition: the service encodes it by the Schema of that type. */
 export const asAnswer = <A extends Action>(_action: A, body: unknown): Answer<A> => body as Answer<A>
 
-/** As {@link asAnswer}, of a list's rows. */
+/** Like {@link asAnswer}, for a list's rows. */
 export const asRows = <A extends Action>(_action: A, rows: ReadonlyArray<unknown>): ReadonlyArray<Row<A>> =>
   rows as ReadonlyArray<Row<A>>
 
 const parsed = (text: string): unknown => text === "" ? undefined : JSON.parse(text)
 
-/** When the person last did something: what a page asks by itself later keeps no session alive. */
+/** Time of the user's last activity: background requests after it do not extend the session. */
 let touchedAt = Date.now()
 const unattendedMs = 90_000
 
@@ -171,8 +171,8 @@ const send = async (action: Action, { params, payload, query }: AnyRequest, sign
 }
 
 /**
- * Takes an action, of whichever type. Rejects with {@link Refused}. When the session has ended, or the second factor is wanted, the person is asked, the
- * page stays as it is, and the call is made once more.
+ * Calls an action of any type. Rejects with {@link Refused}. When the session has ended, or the second factor is required, the user is prompted, the
+ * page is kept, and the call is repeated.
  */
 export const callAny = async (action: Action, request: AnyRequest, signal?: AbortSignal): Promise<unknown> => {
   const attempt = async (): Promise<unknown> => {
@@ -187,7 +187,7 @@ export const callAny = async (action: Action, request: AnyRequest, signal?: Abor
     return await attempt()
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    // a sign-in that is refused asks for no other sign-in
+    // a refused sign-in must not prompt for another one
     const repeats = error.status === 401 && !/^(session|sign_in)\./.test(action)
       ? await interrupts.signIn()
       : error.details["reason"] === "step_up_required" && await interrupts.stepUp()

@@ -1,6 +1,6 @@
 /**
- * Copies values in the machine's form. An element with `data-copy` is shown in the person's way (1.234,50 €; 22 Nov, 14:03) and
- * put on the clipboard as what it stands for (123450; 2026-11-22T13:03:00.000Z).
+ * Copies values in machine-readable form. An element with `data-copy` is displayed in the user's format (1.234,50 €; 22 Nov, 14:03) and copied as its
+ * value (123450; 2026-11-22T13:03:00.000Z).
  */
 const machineText = (fragment: DocumentFragment): string => {
   for (const element of fragment.querySelectorAll<HTMLElement>("[data-copy]")) {
@@ -12,7 +12,7 @@ const machineText = (fragment: DocumentFragment): string => {
     : rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? "").join("\t")).join("\n")
 }
 
-/** Installs it for the whole document. */
+/** Installs the handler for the whole document. */
 export const installCopying = (): void => {
   document.addEventListener("copy", (event) => {
     const selection = document.getSelection()

@@ -1,9 +1,9 @@
-/** Server-sent events: what moves is shown as it moves, without pages that ask again and again. */
+/** Server-sent events: pages are updated without polling. */
 import { useEffect } from "react"
 import { addressOf } from "./api.ts"
 import { queryClient, readAgain } from "./queries.ts"
 
-/** Nouns of the actions whose answers a hint makes old. */
+/** Nouns of the actions whose answers an event invalidates. */
 const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   payments: ["payment", "correction"],
   alerts: ["alert"],
@@ -11,7 +11,7 @@ const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   jobs: ["job"]
 }
 
-/** Lists are read again because of hints once in so many milliseconds. */
+/** Minimum interval between refetches of lists caused by events, in ms. */
 const againMs = 10_000
 
 const parsed = (event: Event): unknown => {
@@ -22,7 +22,7 @@ const parsed = (event: Event): unknown => {
   }
 }
 
-/** Listens while the page is shown. The browser connects again by itself when the stream breaks. */
+/** Subscribes while the page is visible. The browser reconnects when the stream breaks. */
 export const useLive = (isAllowed: boolean): void => {
   useEffect(() => {
     if (!isAllowed) return
@@ -37,7 +37,7 @@ export const useLive = (isAllowed: boolean): void => {
       const data = parsed(event)
       if (typeof data !== "object" || data === null || !("kind" in data)) return
       for (const noun of nounsOf[String(data.kind)] ?? []) old.add(noun)
-      // the first hint at once, those that follow together: on a busy casino there is one every two seconds
+      // the first event takes effect at once, later ones together: a busy casino has one every two seconds
       if (timer !== undefined) return
       const read = () => {
         timer = old.size === 0 ? undefined : setTimeout(read, againMs)

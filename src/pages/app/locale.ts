@@ -1,6 +1,6 @@
-/** The language in which figures and times are written. */
+/** Language of figures and times. */
 
-/** Whether a standard knows a language; `en-US@posix`, as browsers name one on a bare machine, is none. */
+/** True for a valid language tag; `en-US@posix`, as reported by browsers on a bare machine, is invalid. */
 const isLanguage = (name: string): boolean => {
   try {
     return Intl.NumberFormat.supportedLocalesOf(name).length > 0
@@ -9,10 +9,10 @@ const isLanguage = (name: string): boolean => {
   }
 }
 
-/** The browser's, or English where that is none. */
+/** The browser's language, or English when invalid. */
 export const locale = isLanguage(navigator.language) ? navigator.language : "en"
 
-/** Says so to the charts as well: their package reads the browser's language as it is loaded, and fails where it is none. */
+/** Sets the language of the charts as well: their package reads the browser's on load, and fails when it is invalid. */
 export const installLocale = (): void => {
   if (navigator.language !== locale) Object.defineProperty(navigator, "language", { value: locale })
 }

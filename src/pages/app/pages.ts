@@ -1,4 +1,4 @@
-/** The pages: address, heading, group in the navigation, and the action that a role must be allowed to be offered it. */
+/** Pages: address, heading, navigation group, and the action that a role must be allowed to see the page. */
 import type { Action } from "./api.ts"
 
 export interface PageEntry {
@@ -37,7 +37,7 @@ export const pages: ReadonlyArray<PageEntry> = [
   page("Setup", "/staff", "Staff", "staff.list", () => import("../staff/StaffPage.tsx"))
 ]
 
-/** Pages of one thing, and those that are no entry of the navigation. */
+/** Pages of a single resource, and others outside the navigation. */
 export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
   { path: "/rounds/$provider/$game/$round", load: () => import("../rounds/RoundPage.tsx") },

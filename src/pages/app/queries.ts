@@ -1,4 +1,4 @@
-/** Answers of the staff API as queries: cached by action and request, read again after every change. */
+/** Queries of the staff API: cached by action and request, refetched after every change. */
 import {
   type InfiniteData,
   keepPreviousData,
@@ -10,7 +10,7 @@ import {
 } from "@tanstack/react-query"
 import { type Action, type Answer, type AnyRequest, call, callAny, Refused, type Request } from "./api.ts"
 
-/** How long an answer is shown without being asked for again. */
+/** Time for which an answer is not refetched. */
 const freshMs = 5_000
 
 export const queryClient = new QueryClient({
@@ -23,10 +23,10 @@ export const queryClient = new QueryClient({
   }
 })
 
-/** Parts of a list that are read again at once. Those after them are read as one comes to them. */
+/** Maximum parts of a list refetched at once. Later ones are loaded on scrolling. */
 const partsAgain = 20
 
-/** Reads all answers of the named nouns again; of all nouns without names. Of a long list its beginning, which it is cut to. */
+/** Refetches all answers of the nouns, or of all nouns when none are given. A long list is truncated to its beginning. */
 export const readAgain = (...nouns: ReadonlyArray<string>): void => {
   const predicate = ({ queryKey: [action] }: { readonly queryKey: ReadonlyArray<unknown> }): boolean =>
     nouns.length === 0 || nouns.some((noun) => String(action).startsWith(`${noun}.`))
@@ -41,7 +41,7 @@ export const readAgain = (...nouns: ReadonlyArray<string>): void => {
   void queryClient.invalidateQueries({ predicate })
 }
 
-/** The answer of a reading action. `refetchMs`: reads it again so often while it is shown. */
+/** Answer of a reading action. `refetchMs`: refetch interval while shown. */
 export const useAnswer = <A extends Action>(
   action: A,
   request: Request<A> = {},
@@ -55,7 +55,7 @@ export const useAnswer = <A extends Action>(
     placeholderData: keepPreviousData
   })
 
-/** How a list is continued: by `cursor` (`walk`: from an empty one), by `page`, or not at all. */
+/** Pagination of a list: by `cursor` (`walk`: from an empty one), by `page`, or none. */
 export type Paging = "walk" | "cursor" | "page" | "whole"
 
 interface ListAnswer {
@@ -93,7 +93,7 @@ const nextOf = (paging: Paging, { meta }: ListAnswer): object | undefined => {
   return paging === "whole" || cursor === undefined || cursor === null ? undefined : { ...firstOf[paging], cursor }
 }
 
-/** The rows of a list, read part by part. */
+/** Rows of a list, loaded part by part. */
 export const useRows = (action: Action, request: AnyRequest, paging: Paging) =>
   useInfiniteQuery({
     queryKey: [action, request, "rows"],
@@ -101,27 +101,27 @@ export const useRows = (action: Action, request: AnyRequest, paging: Paging) =>
       listed(await callAny(action, { ...request, query: { ...request.query, ...pageParam } }, signal)),
     initialPageParam: firstOf[paging],
     getNextPageParam: (last) => nextOf(paging, last),
-    // many parts would be read at each return to the window
+    // every return to the window would refetch many parts
     refetchOnWindowFocus: false,
     placeholderData: keepPreviousData
   })
 
-/** Rows of a part of {@link useStretch}; at most 100. */
+/** Rows per part of {@link useStretch}; at most 100. */
 const rowsOfPart = 100
 
-/** A stretch of a list of known length. */
+/** Window of a list of known length. */
 export interface Stretch {
-  /** Length of the list; undefined while it is looked up. */
+  /** Length of the list; undefined while loading. */
   readonly total: number | undefined
-  /** The row at an index; undefined until it is read. */
+  /** Row at an index; undefined while loading. */
   readonly rowAt: (index: number) => unknown
   readonly error: Error | null
   readonly refetch: () => void
 }
 
 /**
- * The rows of a paged list between two indexes, wherever they are in it: parts near them are read, others are not. When the list has grown, the
- * parts are read again, so that all that is shown is of one moment.
+ * Rows of a paged list between two indexes: only the parts near them are loaded. When the list has grown, the parts are refetched, so that all
+ * visible rows are of the same state.
  */
 export const useStretch = (action: Action, request: AnyRequest, from: number, to: number): Stretch => {
   const read = async (page: number, signal: AbortSignal) =>
@@ -159,7 +159,7 @@ export const useStretch = (action: Action, request: AnyRequest, from: number, to
   }
 }
 
-/** A change. What is shown is read again when it is done. */
+/** Mutation. Visible queries are refetched on completion. */
 export const useChange = (action: Action) =>
   useMutation<unknown, Error, AnyRequest>({
     mutationFn: (request) => callAny(action, request),

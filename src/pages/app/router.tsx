@@ -26,7 +26,7 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   defaultPreload: "intent",
-  // plain text: an id of twenty digits is no number
+  // plain text: an id of twenty digits must not become a number
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const pairs = Object.entries(search).flatMap(([name, value]) => value === undefined ? [] : [[name, String(value)]])

@@ -1,4 +1,4 @@
-/** The session: who acts and what the role allows; signing in again and giving the second factor without leaving the page. */
+/** Session: user and permissions; sign-in and second factor as dialogs, without leaving the page. */
 import { Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react"
@@ -10,10 +10,10 @@ export type Session = Data<"session.show">
 
 const CurrentSession = createContext<Session | undefined>(undefined)
 
-/** The session; undefined while it is looked up. */
+/** The session; undefined while loading. */
 export const useSession = (): Session | undefined => useContext(CurrentSession)
 
-/** Whether the role may take an action; what it may not is not offered. */
+/** Permission of the role by action; other actions are hidden. */
 export const useMay = (): (action: Action) => boolean => {
   const session = useSession()
   return useMemo(() => {
@@ -22,13 +22,13 @@ export const useMay = (): (action: Action) => boolean => {
   }, [session])
 }
 
-/** The operators that the person may see. */
+/** Operators visible to the user. */
 export const useOperators = (): ReadonlyArray<Data<"operator.list">[number]> => {
   const may = useMay()
   return useAnswer("operator.list", {}, { enabled: may("operator.list") }).data?.data ?? []
 }
 
-/** Whether a list names the operator of each row: not where the person sees one only. */
+/** Whether lists show an operator column: only when the user sees several. */
 export const useSeveralOperators = (): boolean => useOperators().length > 1
 
 /** Slug and currency of operators by id. */
@@ -42,7 +42,7 @@ export const useOperatorOf = (): (
   }, [operators])
 }
 
-/** Name, password and code. `done`: called with the new session. */
+/** Name, password and code. `done` is called with the new session. */
 export function SignInForm({ done, name }: { readonly done: () => void; readonly name?: string | undefined }) {
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
@@ -90,7 +90,7 @@ export function SignInForm({ done, name }: { readonly done: () => void; readonly
 
 type Answer = (repeats: boolean) => void
 
-/** One dialog for all calls that wait for it: each goes on, or fails, when it is closed. */
+/** One dialog for all calls that wait for it: closing it continues or fails each of them. */
 const useGate = () => {
   const waiting = useRef<Array<Answer>>([])
   const [isOpen, setOpen] = useState(false)
@@ -140,7 +140,7 @@ function StepUp({ close }: { readonly close: (repeats: boolean) => void }) {
   )
 }
 
-/** Gives the session to the pages inside, and asks for what ends it or is beyond it. */
+/** Provides the session, and prompts when it has ended or an action exceeds it. */
 export function WithSession({ children }: { readonly children: React.ReactNode }) {
   const session = useAnswer("session.show", {}, { refetchMs: 60_000 })
   const signIn = useGate()
@@ -168,7 +168,7 @@ export function WithSession({ children }: { readonly children: React.ReactNode }
             void session.refetch().then(({ data }) => {
               const isSame = before === undefined || data?.data.staff.id === before
               signIn.close(isSame)
-              // somebody else: nothing is done in another's name, and nothing of what another saw stays
+              // signed in as another user: pending calls and cached data of the first are dropped
               if (!isSame) location.assign("/")
             })
           }}

@@ -1,4 +1,4 @@
-/** Colours and sizes. Contrasts reach WCAG 2.2 AA in light and dark. */
+/** Colours and sizes. Contrasts meet WCAG 2.2 AA in light and dark. */
 import {
   Anchor,
   Button,
@@ -19,7 +19,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
   components: {
-    // a header element would be taken for another banner of the page
+    // a header element would be announced as a second banner of the page
     ModalHeader: ModalHeader.extend({ defaultProps: { role: "none" } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } }),
     Button: Button.extend({ defaultProps: { fw: 500 } }),
@@ -27,7 +27,7 @@ export const theme = createTheme({
       defaultProps: { closeButtonProps: { "aria-label": "Close" } },
       styles: { title: { fontWeight: 600 } }
     }),
-    // not named after the field: a label finds one element
+    // not labelled like the field: a label must identify one element
     PasswordInput: PasswordInput.extend({
       defaultProps: {
         visibilityToggleButtonProps: { "aria-label": "Show what is typed" },
@@ -40,7 +40,7 @@ export const theme = createTheme({
 
 const colors = ["teal", "green", "blue", "orange", "red", "gray"]
 
-/** Text on the tinted grounds of badges, alerts and the current page: the palette's own is too near to them. */
+/** Text on the tinted backgrounds of badges, alerts and the current page, where the palette's own has too little contrast. */
 const onTint = (tone: string): Record<string, string> =>
   Object.fromEntries(
     colors.map((

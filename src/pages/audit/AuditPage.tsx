@@ -1,4 +1,4 @@
-/** The audit log: who did what, with what it was before and after. */
+/** Audit log: actor, action, and the states before and after. */
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import { useAuditLines } from "./auditLines.tsx"
 

@@ -1,4 +1,4 @@
-/** Lines of the audit log as a table draws them, with a dialog that shows what a line changed. */
+/** Audit log lines as a table, with a dialog of a line's changes. */
 import { Modal, Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import type { Row } from "../app/api.ts"
@@ -33,7 +33,7 @@ function Details({ close, line }: { readonly line: Line | undefined; readonly cl
   )
 }
 
-/** The columns of a list of lines and the dialog that stands beside it. `ofPlayer`: all lines are one player's. */
+/** Columns of audit log lines, and the dialog. `ofPlayer`: all lines are of one player. */
 export const useAuditLines = (
   { ofPlayer }: { readonly ofPlayer: boolean }
 ): { readonly columns: ReadonlyArray<Column<Line>>; readonly details: React.ReactNode } => {

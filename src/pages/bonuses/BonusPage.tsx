@@ -1,4 +1,4 @@
-/** One bonus: what its terms mean, what it may still cost, and whom it was granted to. */
+/** One bonus: its terms as text, its liability, and its grants. */
 import { Group, Stack, Text, Title } from "@mantine/core"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { usePathPart } from "../app/address.ts"

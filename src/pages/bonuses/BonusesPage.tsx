@@ -1,4 +1,4 @@
-/** Bonuses on offer: their terms, and how to change them. */
+/** Bonus catalogue: terms, and editing them. */
 import { Group } from "@mantine/core"
 import { useOperatorOf } from "../app/session.tsx"
 import { useOperatorColumn } from "../parts/columns.tsx"

@@ -1,11 +1,11 @@
-/** What stakes on single games count for a bonus, game by game. */
+/** Contributions of single games to a bonus. */
 import { Button, Group, Input, NumberInput, Stack, Text } from "@mantine/core"
 import { GameChoice, useGameNames } from "../games/GameNames.tsx"
 import type { OwnInput } from "../parts/Fields.tsx"
 
 export type Shares = Readonly<Record<string, number>>
 
-/** Percent by game id, of a value that may be none. */
+/** Percentages by game id; empty for an invalid value. */
 export const sharesOf = (value: unknown): Shares =>
   typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).flatMap(([id, share]) => typeof share === "number" ? [[id, share]] : []))

@@ -1,4 +1,4 @@
-/** Promo codes: what each grants, and how often it was redeemed. */
+/** Promo codes: granted bonus and number of redemptions. */
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -15,7 +15,7 @@ type Promo = Row<"promo.list">
 
 const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
 
-/** Why a code grants nothing, or that it does. */
+/** Status of a code: active, or the reason why not. */
 const stateOf = ({ active, expires_at: expires, max_redemptions: most, redemptions }: Promo): string =>
   !active
     ? "inactive"

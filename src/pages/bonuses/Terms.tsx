@@ -1,4 +1,4 @@
-/** The terms of a bonus: the form that they are written in, and what they mean in words. */
+/** Terms of a bonus: form and textual description. */
 import { List, Paper, Text } from "@mantine/core"
 import { bonusTypes } from "../../domain/bonus/Bonus.ts"
 import { type BonusTerms, bonusWords } from "../../domain/bonus/BonusWords.ts"
@@ -14,7 +14,7 @@ export type Bonus = Row<"bonus.list">
 
 type Operators = ReturnType<typeof useOperators>
 
-/** What a bonus is made with where nothing is said. */
+/** Default terms. */
 const usual: BonusTerms = {
   type: "deposit_match",
   default_amount: 0,
@@ -30,7 +30,7 @@ const currencyOf = (operators: Operators, bonus: Bonus | undefined, slug: unknow
   (operators.find((operator) => bonus === undefined ? operator.slug === slug : operator.id === bonus.operator_id) ??
     operators[0])?.currency ?? "EUR"
 
-/** The fields that fit what is chosen: amounts in the operator's currency, no wagering of cash. */
+/** Fields for the chosen values: amounts in the operator's currency, no wagering of cash. */
 const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: Inputs): ReadonlyArray<Field> => {
   const slug = inputs["operator"] ?? (operators.length === 1 ? operators[0]?.slug : undefined)
   const currency = currencyOf(operators, bonus, slug)
@@ -116,7 +116,7 @@ const termsOf = (values: Record<string, unknown>, from: BonusTerms): BonusTerms 
   }
 }
 
-/** What terms mean, sentence by sentence. */
+/** Terms as sentences. */
 export function Words({ currency, terms }: { readonly terms: BonusTerms; readonly currency: string }) {
   const nameOf = useGameNames(Object.keys(terms.contributions))
   return (
@@ -139,11 +139,11 @@ function Preview({ currency, terms }: { readonly terms: BonusTerms; readonly cur
   )
 }
 
-/** Wagering that a type of bonus does not have is none. */
+/** Clears the wagering terms of a type of bonus without wagering. */
 const settled = (values: Record<string, unknown>): Record<string, unknown> =>
   values["type"] === "cash" ? { ...values, wagering_multiplier: 0 } : values
 
-/** Adds a bonus; its meaning is read while it is written. */
+/** Adds a bonus; the terms are described as they are entered. */
 export function AddBonus() {
   const operators = useOperators()
   const only = operators.length === 1 ? operators[0]?.slug : undefined
@@ -166,7 +166,7 @@ export function AddBonus() {
   )
 }
 
-/** Changes a bonus for grants from then on. */
+/** Changes a bonus for future grants. */
 export function ChangeBonus({ bonus }: { readonly bonus: Bonus }) {
   const operators = useOperators()
   return (
@@ -190,7 +190,7 @@ export function ChangeBonus({ bonus }: { readonly bonus: Bonus }) {
   )
 }
 
-/** Takes a bonus from the offer, or puts it back. */
+/** Withdraws a bonus from the catalogue, or restores it. */
 export function SwitchBonus({ bonus: { id, is_active: isActive, name } }: { readonly bonus: Bonus }) {
   return (
     <ActionButton

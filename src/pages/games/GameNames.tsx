@@ -1,14 +1,14 @@
-/** Names of games for what knows their ids alone, and a choice of a game by a part of its name. */
+/** Names of games by id, and a game search by name. */
 import { Select } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
 import { useAnswer } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
 
-/** How many games are looked up, or offered, at a time. */
+/** Maximum games looked up or offered at once. */
 const maximum = 100
 
-/** Names of games by id; `Game 7` for one that is not known, or beyond the first 100. */
+/** Names of games by id; `Game 7` for an unknown one, or beyond the first 100. */
 export const useGameNames = (ids: ReadonlyArray<string>): (id: string) => string => {
   const may = useMay()
   const query = useAnswer("game.list", { query: { ids: ids.slice(0, maximum).join(","), per_page: maximum } }, {
@@ -18,7 +18,7 @@ export const useGameNames = (ids: ReadonlyArray<string>): (id: string) => string
   return (id) => names.get(id) ?? `Game ${id}`
 }
 
-/** Finds a game by a part of its name. `without`: ids that are not offered. */
+/** Searches a game by part of its name. `without`: excluded ids. */
 export function GameChoice(
   { label, onChoose, without }: {
     readonly label: string
@@ -41,7 +41,7 @@ export function GameChoice(
       searchValue={text}
       onSearchChange={setText}
       value={null}
-      // the service has found them: nothing is filtered here
+      // filtered by the service
       filter={({ options }) => options}
       nothingFoundMessage="No such game."
       onChange={(id) => {

@@ -1,4 +1,4 @@
-/** The catalogue of games: what is offered, found by its name, provider and type. */
+/** Game catalogue: searchable by name, provider and type. */
 import { useMemo } from "react"
 import { gameTypes } from "../../domain/bonus/Bonus.ts"
 import type { Row } from "../app/api.ts"

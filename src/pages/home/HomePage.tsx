@@ -1,4 +1,4 @@
-/** Home: how the casino stands now, moving as it happens. */
+/** Home: key figures of the casino, live. */
 import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -9,11 +9,11 @@ import { Instant, Money, PageLink } from "../parts/Values.tsx"
 
 type Overview = Data<"figures.overview">
 
-/** A figure with its name and what stands beside it. */
+/** Figure with its name and secondary values. */
 function Figure(
   { children, label, name, note }: {
     readonly name: string
-    /** Where several figures have one name: which one it is. */
+    /** Distinguishes several figures of the same name. */
     readonly label?: string
     readonly children: React.ReactNode
     readonly note?: React.ReactNode
@@ -68,7 +68,7 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
   )
 }
 
-/** What needs somebody. */
+/** Items that need attention. */
 function Attention({ overview }: { readonly overview: Overview }) {
   const may = useMay()
   const { failing_jobs: jobs, failing_providers: providers, failing_webhooks: webhooks } = overview
@@ -113,7 +113,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
 export default function HomePage() {
   const may = useMay()
   const isAllowed = may("figures.overview")
-  // read once; after that events bring it. The interval is for a stream that is refused or cut
+  // loaded once, then updated by events. The interval covers a refused or broken stream
   const query = useAnswer("figures.overview", {}, { enabled: isAllowed, refetchMs: 30_000 })
   const overview = query.data?.data
   return (

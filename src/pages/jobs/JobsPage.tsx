@@ -1,4 +1,4 @@
-/** Background jobs, nodes and encrypted columns: whether the installation is well. */
+/** Background jobs, nodes and encrypted columns: health of the installation. */
 import { Stack, Title } from "@mantine/core"
 import type { Row } from "../app/api.ts"
 import { useMay } from "../app/session.tsx"

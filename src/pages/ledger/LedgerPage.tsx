@@ -1,4 +1,4 @@
-/** The ledger: entries over players, newest first. */
+/** Ledger: entries of all players, newest first. */
 import { useMemo } from "react"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
@@ -24,7 +24,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "to", label: "Before", kind: "date", width: 140 }
 ]
 
-/** What an entry is of: a round, a payment, a bonus; with a link where there is a page. */
+/** Subject of an entry: a round, a payment, a bonus; linked where there is a page. */
 function Subject({ entry }: { readonly entry: Entry }) {
   const { game_external_id: game, game_round_id: round, payment_request_id: payment, player_bonus_id: bonus } = entry
   if (entry.provider !== null && game !== null && round !== null) {

@@ -16,7 +16,7 @@ import { Count, Cut, Instant, Status } from "../parts/Values.tsx"
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
 
-/** Amounts are asked for in the currency that stands in the form. */
+/** Amounts are in the currency currently entered in the form. */
 const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Field> => {
   const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : operator?.currency ?? "EUR"
   const money = (name: keyof Operator, label: string, description: string, nullable = true): Field => ({

@@ -1,4 +1,4 @@
-/** Actions: a button that opens a dialog with what the action takes, says what it does, and shows why it was refused. */
+/** Actions: a button with a dialog of its fields, explanation, and refusal. */
 import { Button, type ButtonProps, Group, Modal, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useDisclosure } from "@mantine/hooks"
@@ -21,7 +21,7 @@ import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from 
 import { Refusal } from "./Refusal.tsx"
 import { type RowAction, RowButton } from "./RowMenu.tsx"
 
-/** An action that takes another one back. */
+/** Action that reverses another one. */
 interface Undo {
   readonly action: Action
   readonly request: AnyRequest
@@ -29,30 +29,30 @@ interface Undo {
 
 export interface ActionProps<A extends Action> {
   readonly action: A
-  /** The button, the dialog's name and its confirmation. */
+  /** Label of the button, the dialog and its confirmation. */
   readonly label: string
   readonly params?: Request<A>["params"]
   readonly query?: Request<A>["query"]
-  /** What is asked for; as a function, what depends on what stands in the other inputs. */
+  /** Fields of the form; as a function, depending on the other inputs. */
   readonly fields?: ReadonlyArray<Field> | ((inputs: Inputs) => ReadonlyArray<Field>)
-  /** Sent beside the fields. */
+  /** Constant values added to the fields. */
   readonly fixed?: Readonly<Record<string, unknown>>
-  /** What the payload is made of, where it is not the fields alone. */
+  /** Converts the fields to the payload, if different. */
   readonly toPayload?: (values: Record<string, unknown>) => Record<string, unknown>
-  /** Changes something that is there: what was not touched is not sent. */
+  /** Update of an existing resource: only changed fields are sent. */
   readonly isUpdate?: boolean
-  /** What will happen, in a sentence. */
+  /** Effect of the action, in a sentence. */
   readonly explanation?: React.ReactNode
-  /** What has to be typed before it can be done: for what cannot be taken back. */
+  /** Text to type for confirmation of an irreversible action. */
   readonly typed?: string
   readonly danger?: boolean
-  /** Said when it is done. */
+  /** Message on completion. */
   readonly done?: string
   readonly undo?: Undo | ((answer: Answer<A>) => Undo | undefined)
-  /** Shown in the dialog when it is done: what is shown once, such as a secret. Undefined: the dialog closes. */
+  /** Shown in the dialog on completion: values shown once, such as a secret. Undefined closes the dialog. */
   readonly result?: (answer: Answer<A>) => React.ReactNode
   readonly onDone?: (answer: Answer<A>) => void
-  /** Shown under the fields, from what stands in them. */
+  /** Shown below the fields, depending on their values. */
   readonly preview?: (values: Record<string, unknown>) => React.ReactNode
   readonly button?: ButtonProps
   readonly size?: "md" | "lg" | "xl"
@@ -71,7 +71,7 @@ const takeBack = ({ action, request }: Undo): void => {
 let announced = 0
 
 const announce = (message: string, undo: Undo | undefined): void => {
-  // one of its own each: a message that is shown already would keep the undo of what was done before
+  // unique: reusing a visible message would keep the undo of the earlier action
   const id = `done-${++announced}`
   notifications.show({
     id,
@@ -94,7 +94,7 @@ const announce = (message: string, undo: Undo | undefined): void => {
   })
 }
 
-/** The dialog of an action. */
+/** Dialog of an action. */
 function ActionDialog<A extends Action>(
   { close, ...props }: ActionProps<A> & { readonly close: () => void }
 ) {
@@ -147,7 +147,7 @@ function ActionDialog<A extends Action>(
   return (
     <Modal
       opened
-      // what is asked for is not taken back by closing: its end is waited for
+      // closing does not cancel a running request: wait for it
       onClose={() => change.isPending || close()}
       title={label}
       size={props.size ?? "md"}
@@ -184,10 +184,10 @@ function ActionDialog<A extends Action>(
   )
 }
 
-/** The button of an action. Not drawn for who may not take it. */
+/** Button of an action. Hidden without permission. */
 export function ActionButton<A extends Action>(props: ActionProps<A>) {
   const button = useRef<HTMLButtonElement>(null)
-  // the dialog is not kept when it is closed: it cannot give the focus back itself
+  // the dialog is unmounted on closing: it cannot restore the focus itself
   const [opened, { close, open }] = useDisclosure(false, {
     onClose: () => button.current?.focus({ preventScroll: true })
   })
@@ -213,7 +213,7 @@ export function ActionButton<A extends Action>(props: ActionProps<A>) {
   )
 }
 
-/** An action of a row, for the menu of its table. */
+/** Action of a row, for the menu of its table. */
 export const rowAction = <A extends Action>(
   { isNext, ...props }: ActionProps<A> & { readonly isNext?: boolean }
 ): RowAction => ({

@@ -1,4 +1,4 @@
-/** Two states of the same thing side by side, with what differs marked. */
+/** Two states side by side, with differences marked. */
 import { Code, Table } from "@mantine/core"
 
 const entriesOf = (value: unknown): ReadonlyMap<string, unknown> =>
@@ -12,7 +12,7 @@ const entriesOf = (value: unknown): ReadonlyMap<string, unknown> =>
 
 const textOf = (value: unknown): string => value === undefined ? "" : JSON.stringify(value)
 
-/** Before and after, field by field. `onlyChanged`: leaves out what is the same. */
+/** Before and after, field by field. `onlyChanged` omits unchanged fields. */
 export function Changes(
   { after, before, onlyChanged = false }: {
     readonly before: unknown

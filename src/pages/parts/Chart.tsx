@@ -1,4 +1,4 @@
-/** Figures over time as a line. Loaded with the page that draws it. */
+/** Line chart of figures over time. Loaded lazily with its page. */
 import { Paper } from "@mantine/core"
 import { useElementSize } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
@@ -6,19 +6,16 @@ import UPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import { locale } from "../app/locale.ts"
 
-/** A point: a moment (ISO 8601) and a figure. */
+/** Point: an instant (ISO 8601) and a figure. */
 export interface Point {
   readonly at: string
   readonly value: number
 }
 
-/** Resolves a colour of the theme, which changes between light and dark. */
+/** Resolves a theme colour, which differs between light and dark. */
 const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/**
- * A chart. `label`: what it shows, in words, for who does not see it; a table beside it holds the figures. `format`: a figure as a person
- * reads it.
- */
+/** Chart. `label`: accessible description; a table beside it has the figures. `format`: formats a figure. */
 export default function Chart(
   { format, height = 220, label, points, timeZone, unit }: {
     readonly label: string
@@ -58,7 +55,7 @@ export default function Chart(
           size: 90,
           values: (_, values) => values.map(format)
         }],
-        // of the last point, unless another one is pointed at
+        // of the last point, unless another one is hovered
         series: [{ label: "At", value: (_, seconds) => exact.format((seconds ?? Date.parse(last.at) / 1000) * 1000) }, {
           label: unit,
           stroke: colorOf("--mantine-primary-color-filled"),

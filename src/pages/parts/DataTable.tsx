@@ -1,4 +1,4 @@
-/** Tables: sorted by what can be sorted, drawn in part when they are long. */
+/** Tables: sortable, and virtualised when long. */
 import { Table, UnstyledButton } from "@mantine/core"
 import {
   type ColumnDef,
@@ -15,7 +15,7 @@ import { type RowActions, useRowMenu } from "./RowMenu.tsx"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
-/** A column. `value` is what is sorted by where the whole list is here; `cell` draws it. */
+/** Column. `value` is the sort key where the whole list is loaded; `cell` renders it. */
 export interface Column<R> {
   readonly id: string
   readonly header: string
@@ -25,19 +25,19 @@ export interface Column<R> {
   readonly width?: number
 }
 
-/** Whether something stands in a table, where buttons are small. */
+/** True inside a table, where buttons are small. */
 export const InTable = createContext(false)
 
-/** Rows beyond which only those near the window are drawn. */
+/** Number of rows above which only those near the viewport are rendered. */
 const drawnWhole = 120
 const rowHeight = 41
 
-/** Of the table's own elements. Rows are the browser's elements with these classes: a list draws hundreds of them. */
+/** Class names of the table. Rows are plain elements with these classes: a list renders hundreds of them. */
 const classes: Readonly<Record<string, string>> = Table.classes
 
 /**
- * Draws rows, each once while it, its place and the columns stay the same: React passes over an element that it has already drawn. `height`: of rows
- * that are one line high, in pixels. A row that is still read is drawn as one cell.
+ * Renders rows, memoised by row, index and columns: React skips elements that are identical. `height`: height of single-line rows, in pixels. A row
+ * still loading is rendered as one cell.
  */
 export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>, height?: number) => {
   const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
@@ -66,7 +66,7 @@ export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>
   }
 }
 
-/** How a column is sorted, drawn: not every font has arrows. */
+/** Sort indicator, drawn: not every font has arrows. */
 function Arrows({ sorted }: { readonly sorted: "ascending" | "descending" | undefined }) {
   return (
     <svg width="8" height="12" viewBox="0 0 8 12" fill="currentColor" aria-hidden>
@@ -76,21 +76,21 @@ function Arrows({ sorted }: { readonly sorted: "ascending" | "descending" | unde
   )
 }
 
-/** The order of a list, by a column; `-` in front: descending. */
+/** Sort column; prefixed by `-` for descending. */
 export type Sort = string
 
 /**
- * A table. `label`: its accessible name. `sorts`: columns that the service sorts by, with the values that it takes for ascending and
- * descending; without it, columns with a `value` are sorted here.
+ * Table. `label`: accessible name. `sorts`: columns sorted by the service, with its values for ascending and descending; without it, columns with a
+ * `value` are sorted locally.
  */
 export function DataTable<R extends object>(
   { columns: given, label, minWidth = 640, onSort, rowActions, rowKey, rows, sort, sorts }: {
     readonly label: string
-    /** In pixels. Where there is less room, the table scrolls sideways. */
+    /** In pixels. In a narrower space the table scrolls horizontally. */
     readonly minWidth?: number
     readonly columns: ReadonlyArray<Column<R>>
     readonly rows: ReadonlyArray<R>
-    /** What can be done with a row, as a menu in a last column. */
+    /** Actions of a row, as a menu in a last column. */
     readonly rowActions?: RowActions<R> | undefined
     readonly rowKey: (row: R) => string | number
     readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
@@ -123,7 +123,7 @@ export function DataTable<R extends object>(
     onSortingChange: setSorting,
     getRowId: (row) => String(rowKey(row))
   })
-  // a list in the order it came is drawn as it is: a row model of very many rows is made anew with every part that is read
+  // an unsorted list is rendered directly: the row model of a very long list is rebuilt with every part loaded
   const drawn: ReadonlyArray<{ readonly id: string; readonly index: number; readonly original: R }> = useMemo(
     () =>
       sorting.length === 0

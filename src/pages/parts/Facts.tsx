@@ -1,9 +1,9 @@
-/** What is known of one thing, as pairs of a name and a value. */
+/** Facts about a resource, as pairs of name and value. */
 import { SimpleGrid, Text } from "@mantine/core"
 
 export type Fact = readonly [name: string, value: React.ReactNode]
 
-/** A list of facts in columns. */
+/** List of facts in columns. */
 export function Facts({ facts, columns = 3 }: { readonly facts: ReadonlyArray<Fact>; readonly columns?: number }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="sm" verticalSpacing="xs" m={0}>

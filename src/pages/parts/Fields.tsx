@@ -1,11 +1,11 @@
-/** Forms from a list of fields: one way to ask for values and to turn them into what the service takes. */
+/** Forms from a list of fields: inputs, and their conversion to payloads. */
 import { MultiSelect, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
 import type { UseFormReturnType } from "@mantine/form"
 import { minorUnits } from "./Values.tsx"
 
 export type Option = string | { readonly value: string; readonly label: string }
 
-/** A field of a form. `name` is that of the payload. */
+/** Field of a form. `name` is that of the payload. */
 export interface Field {
   readonly name: string
   readonly label: string
@@ -24,18 +24,18 @@ export interface Field {
     | "list"
     | "own"
   readonly required?: boolean
-  /** An emptied field is sent as null instead of being left out. */
+  /** A cleared field is sent as null instead of omitted. */
   readonly nullable?: boolean
   readonly options?: ReadonlyArray<Option>
-  /** Of a `money` field, which is asked for in major units and sent in minor ones. */
+  /** For a `money` field, entered in major units and sent in minor ones. */
   readonly currency?: string
   readonly description?: string
   readonly placeholder?: string
-  /** As the service has it: minor units, ISO 8601, lists. */
+  /** In the service's form: minor units, ISO 8601, lists. */
   readonly initial?: unknown
-  /** Half of the width of the form. */
+  /** Half of the form's width. */
   readonly half?: boolean
-  /** Draws an `own` field, whose input is its value. */
+  /** Renders an `own` field, whose input is its value. */
   readonly draw?: (input: OwnInput) => React.ReactNode
 }
 
@@ -44,11 +44,11 @@ interface Named {
   readonly slug: string
 }
 
-/** Operators as options, by their slugs. */
+/** Operators as options, by slug. */
 export const operatorOptions = (operators: ReadonlyArray<Named>) =>
   operators.map(({ name, slug: value }) => ({ value, label: name }))
 
-/** Whose something becomes; where there is one operator only, it is chosen. */
+/** Operator of a new resource; preselected when there is only one. */
 export const operatorField = (operators: ReadonlyArray<Named>): Field => ({
   name: "operator",
   label: "Operator",
@@ -58,7 +58,7 @@ export const operatorField = (operators: ReadonlyArray<Named>): Field => ({
   initial: operators.length === 1 ? operators[0]?.slug : ""
 })
 
-/** What an `own` field is drawn from. */
+/** Props of an `own` field. */
 export interface OwnInput {
   readonly label: string
   readonly description: string | undefined
@@ -66,7 +66,7 @@ export interface OwnInput {
   readonly onChange: (value: unknown) => void
 }
 
-/** What stands in the inputs. */
+/** Current values of the inputs. */
 export type Inputs = Record<string, unknown>
 
 const inputOf = ({ currency = "EUR", initial, kind }: Field): unknown => {
@@ -118,14 +118,14 @@ const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => 
   }
 }
 
-/** What stands in a field's input; a field that came later, with a choice of another, begins as it is declared. */
+/** Current input of a field; a field added later by another choice starts with its initial value. */
 const standing = (field: Field, inputs: Inputs): unknown => field.name in inputs ? inputs[field.name] : inputOf(field)
 
-/** What the inputs begin with. */
+/** Initial inputs. */
 export const inputsOf = (fields: ReadonlyArray<Field>): Inputs =>
   Object.fromEntries(fields.map((field) => [field.name, inputOf(field)]))
 
-/** What is sent: with `onlyChanged`, the fields that differ from what the form began with. */
+/** Payload of the form; with `onlyChanged`, only the fields that differ from their initial values. */
 export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChanged = false): Record<string, unknown> =>
   Object.fromEntries(fields.flatMap((field) => {
     const input = standing(field, inputs)
@@ -139,7 +139,7 @@ export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChan
     return field.nullable === true && onlyChanged ? [[field.name, null]] : []
   }))
 
-/** What is missing, by field. */
+/** Errors of missing required fields, by field. */
 export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
   Object.fromEntries(
     fields.flatMap((field) => {
@@ -232,7 +232,7 @@ function Input(
   }
 }
 
-/** The inputs of a form. */
+/** Inputs of a form. */
 export function Fields(
   { fields, form }: { readonly fields: ReadonlyArray<Field>; readonly form: UseFormReturnType<Inputs> }
 ) {

@@ -1,4 +1,4 @@
-/** Lists: filtered, sorted and found again by the address, read part by part, exported as CSV. */
+/** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
 import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
 import { useEffect, useMemo, useState } from "react"
@@ -11,7 +11,7 @@ import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
 import { operatorOptions, type Option } from "./Fields.tsx"
 
-/** A filter; its name is that of the query field. `operator`: the operators that the person may see, if there are several. */
+/** Filter, named like its query field. `operator`: the operators visible to the user, if several. */
 export interface Filter {
   readonly name: string
   readonly label: string
@@ -20,21 +20,21 @@ export interface Filter {
   readonly width?: number
 }
 
-/** Actions whose answer is a list. */
+/** Props of a list, for actions that return one. */
 export interface ListProps<A extends Action> {
   readonly heading: string
   readonly action: A
   readonly paging: Paging
   readonly params?: Request<A>["params"]
-  /** Query fields beside the filters. */
+  /** Query fields in addition to the filters. */
   readonly query?: Readonly<Record<string, unknown>>
   readonly filters?: ReadonlyArray<Filter>
   readonly columns: ReadonlyArray<Column<Row<A>>>
   readonly rowActions?: RowActions<Row<A>>
   readonly rowKey?: (row: Row<A>) => string | number
-  /** Columns that the service sorts by, with the values of `sort`. */
+  /** Columns sorted by the service, with the values of `sort`. */
   readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
-  /** Said where there is nothing: what to do. */
+  /** Text of an empty list, with the next step. */
   readonly empty: string
   readonly csv?: boolean
 }
@@ -52,7 +52,7 @@ function FilterInput(
   const operators = useOperators()
   const typed = useDebouncedCallback(onChange, 250)
   const [day, setDay] = useState(value.slice(0, 10))
-  // options are drawn once the choice has the focus: above a list stand several
+  // options are rendered on focus: a list has several selects
   const [hasOptions, setOptions] = useState(false)
   useEffect(() => setDay(value.slice(0, 10)), [value])
   const { kind, label, width = 170 } = filter
@@ -86,7 +86,7 @@ function FilterInput(
       onChange={({ currentTarget: { value: text } }) => {
         if (kind !== "date") return typed(text)
         setDay(text)
-        // a year that is being typed is no date yet
+        // a partly typed year is not a date yet
         if (text === "" || text >= "1900") onChange(text === "" ? "" : `${text}T00:00:00Z`)
       }}
     />
@@ -95,7 +95,7 @@ function FilterInput(
 
 const idOf = (row: object): string => "id" in row ? String(row.id) : JSON.stringify(row)
 
-/** The filters of a list, which stand in the address, and its link to all of it as CSV. */
+/** Filters of a list, stored in the address, and the link to its CSV export. */
 export function Filters<A extends Action>(
   { action, csv, filters, heading, params, query }: {
     readonly heading: string
@@ -107,7 +107,7 @@ export function Filters<A extends Action>(
   }
 ) {
   const [search, setSearch] = useAddress()
-  // inputs hold what is typed: they are made anew when it is cleared
+  // inputs keep their own text: they are remounted when cleared
   const [clearings, setClearings] = useState(0)
   const isFiltered = filters.some(({ name }) => search[name] !== undefined)
   const clear = () => {
@@ -147,10 +147,10 @@ export function Filters<A extends Action>(
   )
 }
 
-/** How far from the end of a list the next part is read. */
+/** Distance from the end of a list at which the next part is loaded. */
 const nearPx = 600
 
-/** A list without a heading of its own, as a part of a page. */
+/** List without a heading, as part of a page. */
 export function List<A extends Action>(props: ListProps<A>) {
   const { action, columns, filters = [], heading, paging, rowKey, sorts } = props
   const [search, setSearch] = useAddress()
@@ -165,7 +165,7 @@ export function List<A extends Action>(props: ListProps<A>) {
   const isNearEnd = entry?.isIntersecting === true
   useEffect(() => {
     if (!isNearEnd || !hasNextPage || isFetchingNextPage) return
-    // rows that were drawn just now have pushed the end away before the observer says so
+    // newly rendered rows may have moved the end away before the observer fires
     if ((entry?.target.getBoundingClientRect().top ?? 0) <= window.innerHeight + nearPx) void fetchNextPage()
   }, [entry, isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage])
   const keyOf = rowKey ?? idOf
@@ -205,7 +205,7 @@ export function List<A extends Action>(props: ListProps<A>) {
   )
 }
 
-/** A page that is a list. `actions`: buttons beside the heading. */
+/** Page with a list. `actions`: buttons beside the heading. */
 export function ListPage<A extends Action>(
   { actions, children, ...list }: ListProps<A> & {
     readonly actions?: React.ReactNode
@@ -222,7 +222,7 @@ export function ListPage<A extends Action>(
   )
 }
 
-/** The heading of a page, with its buttons. */
+/** Heading of a page, with its buttons. */
 export function PageHead({ children, heading }: { readonly heading: string; readonly children?: React.ReactNode }) {
   useEffect(() => {
     document.title = `${heading} · Pitboss`

@@ -1,4 +1,4 @@
-/** Lists of any length that is known: scrolled to any place at once, with only the rows near the window read and drawn. */
+/** Lists of any known length: random access by scrolling, with only the rows near the viewport loaded and rendered. */
 import { Stack, Table, Text } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
@@ -13,16 +13,16 @@ import { Refusal } from "./Refusal.tsx"
 
 const rowHeight = 33
 
-/** Rows of a list; browsers draw no element that is much higher. */
+/** Maximum rows; browsers limit the height of an element. */
 const mostRows = 400_000
 
-/** Rows above and below the window: few, for each jump through the list draws them all anew. */
+/** Rows rendered above and below the viewport: few, since each jump renders them all again. */
 const overscan = 8
 
-/** While a person drags through the list, nothing is read. */
+/** Delay before loading, so that dragging the scroll bar loads nothing. */
 const restMs = 80
 
-/** A list that the service pages with its length known. Every column but one has a width. */
+/** List that the service pages with its length known. Every column but one has a width. */
 export function LongList<A extends Action>(
   { action, columns, empty, filters, heading, params }: {
     readonly heading: string
@@ -62,7 +62,7 @@ export function LongList<A extends Action>(
   const before = (first?.start ?? offset) - offset
   const after = virtualizer.getTotalSize() - ((last?.end ?? offset) - offset)
 
-  // drawn once: they cost more than the rows, and the list is drawn again with every step that it is scrolled
+  // memoised: more expensive than the rows, and the list is rendered on every scroll step
   const above = useMemo(
     () => (
       <Filters
@@ -105,7 +105,7 @@ export function LongList<A extends Action>(
           {before > 0 && <tr aria-hidden style={{ height: before }} />}
           {items.map(({ index }) => {
             const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
-            // by its place: a row that has been read takes that of the one drawn meanwhile
+            // keyed by index: a loaded row replaces its placeholder
             return draw(index, index, row)
           })}
           {after > 0 && <tr aria-hidden style={{ height: after }} />}

@@ -1,7 +1,7 @@
-/** What is shown once: a secret, a token, a link. */
+/** Values shown once: a secret, a token, a link. */
 import { Alert, Button, Code, CopyButton, Group, Text } from "@mantine/core"
 
-/** A value that cannot be shown again, with a button that copies it. */
+/** Value that cannot be shown again, with a copy button. */
 export function Once({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Alert color="orange" variant="light" title={`${label}: shown now and never again`}>

@@ -1,8 +1,8 @@
-/** What the service answered instead of doing what was asked. */
+/** Refusals of the service. */
 import { Alert, Button, Code, Group, Loader, Text } from "@mantine/core"
 import { Refused } from "../app/api.ts"
 
-/** Shows a refusal with its words, its code and the fields that it is about. */
+/** Shows a refusal with its message, code and fields. */
 export function Refusal({ error, again }: { readonly error: Error; readonly again?: () => void }) {
   const refused = error instanceof Refused ? error : undefined
   const fields = refused?.code === "VALIDATION_FAILED" ? Object.entries(refused.details) : []
@@ -35,7 +35,7 @@ export function Refusal({ error, again }: { readonly error: Error; readonly agai
   )
 }
 
-/** What is shown of an answer that is not there: that it is on its way, or why it does not come. */
+/** Placeholder of a missing answer: loading, or the error. */
 export function Waiting(
   { query }: { readonly query: { readonly error: Error | null; readonly refetch: () => unknown } }
 ) {

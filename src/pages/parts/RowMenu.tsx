@@ -1,12 +1,12 @@
-/** What can be done with a row of a table: a light button in each row, and one menu for the whole table, made when it is opened. */
+/** Actions of table rows: a light button in each row, and one menu per table, created when opened. */
 import { Menu } from "@mantine/core"
 import { useMemo, useState } from "react"
 import type { Action } from "../app/api.ts"
 import { useMay } from "../app/session.tsx"
 
 /**
- * An item of the menu. `action`: not offered to a role that may not take it; without one, offered to all. `dialog`: what it opens. `isNext`: what a row
- * waits for, a button of its own beside the menu.
+ * Menu item. `action`: hidden when the role may not take it; absent for all roles. `dialog`: the dialog that it opens. `isNext`: the next step of the
+ * row, with a button of its own beside the menu.
  */
 export interface RowAction {
   readonly label: string
@@ -16,13 +16,13 @@ export interface RowAction {
   readonly dialog: (close: () => void) => React.ReactElement
 }
 
-/** `nameOf`: what a row is, as its button and its menu are named: `payment 12`. */
+/** `nameOf`: accessible name of a row, used by its button and menu: `payment 12`. */
 export interface RowActions<R> {
   readonly nameOf: (row: R) => string
   readonly of: (row: R) => ReadonlyArray<RowAction>
 }
 
-/** A button in a row: the browser's own element, of which a list draws hundreds. */
+/** Button in a row: a plain element, since a list renders hundreds of them. */
 export function RowButton(
   { danger, ...props }: React.ComponentProps<"button"> & { readonly danger?: boolean | undefined }
 ) {
@@ -36,7 +36,7 @@ interface Opened {
   readonly chosen?: RowAction
 }
 
-/** The menu of the button that opened it. Another one lies over that button, which says that the menu is open and closes it. */
+/** Menu of the button that opened it. A second button covers that one, indicates that the menu is open, and closes it. */
 function RowMenu(
   { choose, close, opened: { button, items, name } }: {
     readonly opened: Opened
@@ -78,7 +78,7 @@ function RowMenu(
   )
 }
 
-/** The buttons of a row, and the menu or the dialog that is open. The focus comes back to the button of its row. */
+/** Buttons of a row, and the open menu or dialog. The focus returns to the button of the row. */
 export const useRowMenu = <R extends object>(
   actions: RowActions<R> | undefined
 ): { readonly buttons: ((row: R) => React.ReactNode) | undefined; readonly menu: React.ReactNode } => {
@@ -92,7 +92,7 @@ export const useRowMenu = <R extends object>(
       return (
         <>
           {items.filter(({ isNext }) => isNext === true).map((chosen, index) => (
-            // by its place, so that the focus is on what comes next when it is done
+            // keyed by position, so that the focus is on the next step afterwards
             <RowButton
               key={index}
               onClick={({ currentTarget: button }) => setOpened({ button, name, items, chosen })}

@@ -1,4 +1,4 @@
-/** Values as a person reads them, each with the machine's form for copying. */
+/** Formatted values, each with its machine-readable form for copying. */
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
 import { locale } from "../app/locale.ts"
@@ -22,14 +22,14 @@ const moneyFormat = (currency: string): Intl.NumberFormat => {
   return format
 }
 
-/** Minor units of a currency in one of its units: 100 for EUR, 1 for JPY. */
+/** Minor units per major unit of a currency: 100 for EUR, 1 for JPY. */
 export const minorUnits = (currency: string): number => 10 ** digitsOf(currency)
 
-/** An amount as text. `amount`: minor units. */
+/** Formats an amount in minor units. */
 export const moneyText = (amount: number, currency: string): string =>
   moneyFormat(currency).format(amount / minorUnits(currency))
 
-/** An amount. `amount`: minor units; null: a dash. */
+/** Amount in minor units; null is a dash. */
 export function Money(
   { amount, currency, signed = false }: {
     readonly amount: number | null | undefined
@@ -48,14 +48,14 @@ export function Money(
 
 const countFormat = new Intl.NumberFormat(locale)
 
-/** A whole number of things. */
+/** Integer count. */
 export function Count({ of: count }: { readonly of: number }) {
   return <span className="figure" data-copy={String(count)}>{countFormat.format(count)}</span>
 }
 
 const timeFormats = new Map<string, Intl.DateTimeFormat>()
 
-/** The format of moments in a zone: made once, for that takes longer than drawing a row. */
+/** Formatter of instants in a zone, cached: creating one takes longer than rendering a row. */
 const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateTimeFormat => {
   const key = `${timeStyle} ${timeZone}`
   const known = timeFormats.get(key)
@@ -65,7 +65,7 @@ const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateT
   return format
 }
 
-/** A moment in the person's time zone; the exact one in UTC on hover. `at`: ISO 8601. */
+/** Instant in the user's time zone, with the exact one in UTC on hover. `at`: ISO 8601. */
 export function Instant(
   { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }
 ) {
@@ -112,14 +112,14 @@ const statusColors: Readonly<Record<string, string>> = {
   low: "gray"
 }
 
-/** A code of the service as words: `self_excluded` → `self excluded`. */
+/** Code as words: `self_excluded` → `self excluded`. */
 export const words = (code: string): string => code.replaceAll("_", " ")
 
-/** As {@link words}, as a heading: `bonus_bets` → `Bonus bets`; `ggr` is GGR. */
+/** Like {@link words}, as a heading: `bonus_bets` → `Bonus bets`; `ggr` is GGR. */
 export const headed = (code: string): string =>
   code === "ggr" ? "GGR" : words(code).replace(/^./, (first) => first.toUpperCase())
 
-/** A state by its code. */
+/** Status badge by code. */
 export function Status({ of: code }: { readonly of: string | null | undefined }) {
   if (code === null || code === undefined) return <span>–</span>
   const tint = `var(--mantine-color-${statusColors[code] ?? "gray"}-light`
@@ -135,7 +135,7 @@ export function Truth({ of: value }: { readonly of: boolean }) {
   return <Status of={value ? "yes" : "no"} />
 }
 
-/** A link to a page of this back office. `to`: path with the query. */
+/** Link to a page of this back office. `to`: path with query. */
 export function PageLink(
   { children, to }: { readonly children: React.ReactNode; readonly to: string }
 ) {
@@ -148,7 +148,7 @@ export function PageLink(
   return <a className="link mantine-focus-auto" href={to} onClick={follow}>{children}</a>
 }
 
-/** A text cut to a width, whole on hover. */
+/** Text truncated to a width, complete on hover. */
 export function Cut({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
   return <span className="cut" title={children} style={{ maxWidth: width }}>{children}</span>
 }

@@ -1,10 +1,10 @@
-/** Columns that lists of several nouns share. */
+/** Columns shared by lists of several nouns. */
 import { useMemo } from "react"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "./DataTable.tsx"
 import { Cut, Money, PageLink, words } from "./Values.tsx"
 
-/** Whose a row is; no column for who sees one operator. */
+/** Operator of a row; none for a user with one operator. */
 export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id: number }>> => {
   const operatorOf = useOperatorOf()
   const hasSeveral = useSeveralOperators()
@@ -18,14 +18,14 @@ export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id
       : [], [hasSeveral, operatorOf])
 }
 
-/** The player that a row is about. */
+/** Player of a row. */
 export const playerColumn: Column<{ readonly player_id: number }> = {
   id: "player",
   header: "Player",
   cell: ({ player_id: id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink>
 }
 
-/** The same with the username, cut to a width. */
+/** The same with the username, truncated to a width. */
 export const namedPlayerColumn = (
   width: number
 ): Column<{ readonly player_id: number; readonly username: string }> => ({
@@ -37,7 +37,7 @@ export const namedPlayerColumn = (
   )
 })
 
-/** A column of amounts, in the currency of each row. `amountOf`: minor units; null: a dash. */
+/** Column of amounts in the currency of each row. `amountOf`: minor units; null is a dash. */
 export const amounts = <R extends { readonly currency: string }>(
   id: string,
   header: string,
@@ -59,7 +59,7 @@ interface Entry {
   readonly currency: string
 }
 
-/** What an entry of the ledger moved. */
+/** Columns of a ledger entry. */
 export const entryColumns: ReadonlyArray<Column<Entry>> = [
   { id: "type", header: "Type", cell: ({ type }) => words(type) },
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },

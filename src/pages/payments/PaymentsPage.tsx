@@ -1,4 +1,4 @@
-/** Payments: the queue of withdrawals, why one waits, and what the next step is; corrections that wait for a second person; ways to pay. */
+/** Payments: the queue of withdrawals with the reason for waiting and the next step; corrections awaiting approval; payment methods. */
 import { Group, Modal, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
@@ -36,7 +36,7 @@ const sorts = {
   amount: { descending: "amount" }
 }
 
-/** What a withdrawal waits for, in words. */
+/** Reasons for which a withdrawal waits, as text. */
 const waits: Readonly<Record<Payment["waiting_for"][number], string>> = {
   approval: "an approval",
   second_approval: "a second person's approval",
@@ -72,7 +72,7 @@ const labels: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   approve: "Approve",
   pay: "Pay",
   reject: "Reject",
-  // every dialog has a button Cancel already
+  // every dialog already has a button Cancel
   cancel: "Cancel payment",
   chargeback: "Charge back"
 }
@@ -85,7 +85,7 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   chargeback: "Takes a paid deposit back out of the player's wallet, which may go below zero."
 }
 
-/** What can be done next. */
+/** Allowed next steps. */
 const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }: Payment): ReadonlyArray<RowAction> =>
   paymentMoves.filter((move) =>
     paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
@@ -206,7 +206,7 @@ const correctionFilters: ReadonlyArray<Filter> = [
   { name: "operator", label: "Operator", kind: "operator" }
 ]
 
-/** `chosen`: the slug that stands in the form of a new method. */
+/** `chosen`: slug currently chosen in the form of a new method. */
 const methodFields = (
   operators: ReturnType<typeof useOperators>,
   method?: Method,

@@ -1,4 +1,4 @@
-/** What staff may do about a player, with the reason that the audit log keeps. */
+/** Staff actions on a player, with the reason for the audit log. */
 import { Text } from "@mantine/core"
 import { walletKinds } from "../../domain/Change.ts"
 import { kycMoves, playerStatuses } from "../../domain/player/Player.ts"
@@ -9,7 +9,7 @@ import type { Field } from "../parts/Fields.tsx"
 import { moneyText, PageLink } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
-/** Why something is done. */
+/** Reason of an action. */
 export const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
 
 const requiredReason: Field = { ...reason, required: true }
@@ -22,7 +22,7 @@ const restrictions: ReadonlyArray<readonly [keyof Player["restrictions"], string
   ["excluded_from_bonuses", "Gets no bonuses"]
 ]
 
-/** Moves money: sees the balance, takes the username typed, and a second person above the operator's threshold. */
+/** Corrects a balance: shows it, requires the username for confirmation, and a second person above the operator's threshold. */
 function Correct({ player }: { readonly player: Player }) {
   const may = useMay()
   const wallet = useAnswer("player.wallet", { params: { player: player.id } }, {
@@ -105,7 +105,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         ]}
         done={`KYC of ${username} changed`}
         undo={({ data }) =>
-          // the day that a document was valid until is not known here
+          // the expiry of the document is not known here
           kyc !== "verified" && kycMoves[data.kyc_status].includes(kyc)
             ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
             : undefined}

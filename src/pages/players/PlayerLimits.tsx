@@ -1,4 +1,4 @@
-/** A player's limits with what is used of each. Players set them; staff see them. */
+/** A player's limits and their usage. Set by players; read-only for staff. */
 import { Progress, Stack, Text } from "@mantine/core"
 import { type LimitField, limitFields } from "../../domain/limit/Limits.ts"
 import type { Data } from "../app/api.ts"
@@ -27,7 +27,7 @@ const linesOf = ({ limits, pending_changes: pending, usage }: Data<"player.limit
     pending: pending.find((change) => change.field === field)
   }))
 
-/** Minutes of a session, or an amount. */
+/** Session minutes, or an amount. */
 function Value({ currency, field, value }: {
   readonly field: LimitField
   readonly value: number | null

@@ -1,4 +1,4 @@
-/** What happened to a player, list by list: everything, entries, rounds, payments, launches, notes, alerts, the audit log. */
+/** History of a player: timeline, entries, rounds, payments, launches, notes, alerts, the audit log. */
 import { Group, Stack, Text } from "@mantine/core"
 import { entryTypes, paymentStatuses, paymentTypes, walletKinds } from "../../domain/Change.ts"
 import { alertStatuses } from "../../domain/compliance/AlertRules.ts"
@@ -84,7 +84,7 @@ const entryFilters: ReadonlyArray<Filter> = [
   { name: "created_to", label: "Before", kind: "date", width: 140 }
 ]
 
-/** What an entry is of, with a link where there is a page. */
+/** Subject of an entry, linked where there is a page. */
 function Subject({ entry }: { readonly entry: Entry }) {
   const { game_round_id: round, id, payment_request_id: payment, player_bonus_id: bonus } = entry
   if (round !== null) return <PageLink to={`/rounds?transaction=${id}`}>{round}</PageLink>
@@ -192,7 +192,7 @@ export function PlayerSessions({ player }: Props) {
   )
 }
 
-/** A note on a payment or a bonus stands with it. */
+/** Subject of a note, as text; a dash for the player. */
 const subjectOf = ({ player_id: player, subject }: Note): string => {
   const [kind, id] = subject.split(":")
   return kind === "player" ? "–" : `${headed(kind ?? "")} ${id ?? player}`

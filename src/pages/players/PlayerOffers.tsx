@@ -18,7 +18,7 @@ type FreeRounds = Row<"free_rounds.list">
 
 const bonusFilters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
 
-/** More games than a choice can offer are named by their ids. */
+/** Above this number, games are entered as ids instead of chosen. */
 const mostGames = 100
 
 const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [

@@ -1,4 +1,4 @@
-/** Who a player is, what the wallets hold, and what the player may do. */
+/** Overview of a player: identity, balances and restrictions. */
 import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -12,7 +12,7 @@ import type { Player } from "./player.ts"
 
 type WalletLine = Data<"player.wallet">["wallets"][number]
 
-/** A part of the overview under its heading. */
+/** Section of the overview with its heading. */
 function Part({ children, heading }: { readonly heading: string; readonly children: React.ReactNode }) {
   return (
     <Paper withBorder p="md" component="section" aria-label={heading}>
@@ -22,7 +22,7 @@ function Part({ children, heading }: { readonly heading: string; readonly childr
   )
 }
 
-/** Of a table in a part of the page, in pixels. */
+/** Minimum width of a table in a section, in pixels. */
 const narrow = 280
 
 const walletColumns: ReadonlyArray<Column<WalletLine>> = [
@@ -71,7 +71,7 @@ function LatestNotes({ player }: { readonly player: Player }) {
     <DataTable label="Latest notes" minWidth={narrow} columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
 }
 
-/** Broken before its host rather than anywhere. */
+/** Allows a line break before the host only. */
 function Email({ address }: { readonly address: string }) {
   const at = address.lastIndexOf("@")
   return at < 0 ? <>{address}</> : (
@@ -83,7 +83,7 @@ function Email({ address }: { readonly address: string }) {
   )
 }
 
-/** What staff or the player have closed; nothing where all is open. */
+/** Exclusion in force, if any, and all restrictions. */
 const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact> => [
   ...(exclusion === null ? [] : [
     ["Exclusion", <Status key="exclusion" of={exclusion.type} />],

@@ -1,4 +1,4 @@
-/** A player: who it is, what stands in the wallets, what happened, and what staff may do about it. */
+/** Player: identity, balances, history, and staff actions. */
 import { Group, Stack, Tabs } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Action } from "../app/api.ts"
@@ -49,7 +49,7 @@ function Shown({ player }: { readonly player: Player }) {
   const [search, setSearch] = useAddress()
   const offered = tabs.filter(({ action }) => may(action))
   const chosen = offered.find(({ value }) => value === search["tab"])?.value ?? "overview"
-  // filters are of the list that they were set on
+  // filters belong to the list that they were set on
   const choose = (tab: string | null) =>
     setSearch({
       ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
@@ -84,7 +84,7 @@ export default function PlayerPage() {
   const id = Number(usePathPart("player"))
   const query = useAnswer("player.show", { params: { player: id } })
   const player = query.data?.data
-  // while another player is looked up, the one before is still here
+  // while another player is loading, the previous one is still in the cache
   if (player !== undefined && player.id === id) return <Shown key={id} player={player} />
   return (
     <Stack>

@@ -1,4 +1,4 @@
-/** Players: found as one types. */
+/** Players: search as you type. */
 import { useMemo } from "react"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import type { Row } from "../app/api.ts"

@@ -1,4 +1,4 @@
-/** The player of a page, as the staff API shows one. */
+/** The player of a page, as returned by the staff API. */
 import type { Data } from "../app/api.ts"
 
 export type Player = Data<"player.show">

@@ -1,4 +1,4 @@
-/** The form of a provider: what it is asked for follows from the protocol that its vendor speaks. */
+/** Provider form: its fields depend on the vendor's protocol. */
 import { Code, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
@@ -9,15 +9,15 @@ import { headed } from "../parts/Values.tsx"
 
 export type Provider = Row<"provider.list">
 
-/** Of providers that call Pitboss's own API. */
+/** Protocol of providers that call Pitboss's own API. */
 export const ownProtocol = "pitboss"
 
 const settingFieldsOf = (protocol: unknown) => protocols.find(({ name }) => name === protocol)?.fields ?? []
 
-/** A setting's name as a label: `games_url` → `Games URL`. */
+/** Label of a setting: `games_url` → `Games URL`. */
 export const settingLabel = (name: string): string => headed(name).replace(/\burl\b/i, "URL")
 
-/** A setting as a field. Of one that is there, an empty secret stays as it is. */
+/** Field of a setting. For an existing one, an empty secret is unchanged. */
 const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
   settingFieldsOf(protocol).map(({ isRequired, isSecret, kind, name, options }) => ({
     name,
@@ -32,7 +32,7 @@ const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Fi
     ...(isSecret && provider !== undefined ? { description: "Secret. Empty: as it is." } : {})
   }))
 
-/** The settings, named by the protocol, in an object of their own. */
+/** Collects the protocol's settings into an object of their own. */
 const gathered = (protocol: unknown, values: Record<string, unknown>): Record<string, unknown> => {
   const names = new Set(settingFieldsOf(protocol).map(({ name }) => name))
   const entries = Object.entries(values)
@@ -147,7 +147,7 @@ export function ChangeProvider({ provider }: { readonly provider: Provider }) {
   )
 }
 
-/** Stops a provider's games, or offers them again. */
+/** Disables a provider's games, or enables them again. */
 export function SwitchProvider({ provider: { active, id, name } }: { readonly provider: Provider }) {
   const params = { provider: String(id) }
   return (

@@ -1,4 +1,4 @@
-/** One provider: how it does, what its vendor is told, its settings, its last calls, its catalogue, and a day beside the vendor's. */
+/** One provider: health, data for its vendor, settings, recent calls, catalogue, and reconciliation. */
 import { Code, Group, Stack, Text, Title } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import { usePathPart } from "../app/address.ts"
@@ -18,7 +18,7 @@ import { Reconciliation } from "./Reconciliation.tsx"
 type Details = Data<"provider.show">
 type Call = Row<"provider.calls">
 
-/** How often health and calls are read again while they are looked at. */
+/** Refetch interval of health and calls, in ms. */
 const refetchMs = 10_000
 
 const answerOf = ({ answer, refusal }: Call): string => refusal === null ? String(answer) : `${answer}, ${refusal}`

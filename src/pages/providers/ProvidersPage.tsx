@@ -1,4 +1,4 @@
-/** Game providers: what they speak and whether their games are offered. */
+/** Game providers: protocol and status. */
 import { Group } from "@mantine/core"
 import type { Column } from "../parts/DataTable.tsx"
 import { ListPage } from "../parts/ListPage.tsx"

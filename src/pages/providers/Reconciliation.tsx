@@ -1,4 +1,4 @@
-/** A day of a vendor beside ours: what either has alone, and what differs. */
+/** Reconciliation of a day with a vendor: records on one side only, and differences. */
 import { Button, Group, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useState } from "react"
 import type { Data } from "../app/api.ts"
@@ -78,7 +78,7 @@ function Day({ date, provider }: { readonly provider: string; readonly date: str
     : <Compared report={query.data.data} />
 }
 
-/** Asks for a day in UTC, and shows how it compares. */
+/** Requests the reconciliation of a day (UTC). */
 export function Reconciliation({ provider }: { readonly provider: string }) {
   const [typed, type] = useState("")
   const [date, setDate] = useState<string>()

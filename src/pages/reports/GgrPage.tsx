@@ -33,7 +33,7 @@ interface Range {
 
 const metrics: ReadonlyArray<string> = seriesMetrics
 
-/** A metric of the address; GGR where it names none that there is. */
+/** Metric of the address; GGR when absent or invalid. */
 const metricOf = (text: string | undefined) => seriesMetrics.find((metric) => metric === text) ?? "ggr"
 
 function Line({ currency, range }: { readonly range: Range; readonly currency: string }) {

@@ -1,4 +1,4 @@
-/** A round: every message that came, what it moved, what was taken back. */
+/** Round: all messages, the amounts moved, and rollbacks. */
 import { Alert, Stack, Text, Title } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
@@ -32,7 +32,7 @@ const refusedColumns: ReadonlyArray<Column<RefusedCall>> = [
   { id: "refusal", header: "Refused with", cell: ({ refusal }) => refusal }
 ]
 
-/** A rollback stands beside what it took back, and the other way round. */
+/** Links a rollback and its target. */
 function Related({ message }: { readonly message: Message }) {
   const { rolled_back_by: by, target_transaction_id: target } = message
   return (

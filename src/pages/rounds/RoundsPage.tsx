@@ -1,4 +1,4 @@
-/** Rounds of games: found by player, game or message. */
+/** Game rounds: search by player, game or message. */
 import type { Row } from "../app/api.ts"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import { useRoundColumns } from "./roundColumns.tsx"

@@ -1,4 +1,4 @@
-/** Rounds as a table draws them. */
+/** Rounds as a table. */
 import { useMemo } from "react"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
@@ -8,7 +8,7 @@ import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 type Round = Row<"round.search">
 
-/** The columns of a list of rounds. `ofPlayer`: all are one player's. */
+/** Columns of a list of rounds. `ofPlayer`: all are of one player. */
 export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): ReadonlyArray<Column<Round>> => {
   const operatorColumn = useOperatorColumn()
   return useMemo<ReadonlyArray<Column<Round>>>(() => [

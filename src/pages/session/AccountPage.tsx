@@ -1,4 +1,4 @@
-/** One's own account: password, second factor, sessions. */
+/** The user's own account: password, second factor, sessions. */
 import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
@@ -30,7 +30,7 @@ const columns: ReadonlyArray<Column<Row<"session.list">>> = [
   }
 ]
 
-/** Scanning the code, a first code from the device, and the recovery codes, shown once. */
+/** Enrolment: QR code, first code of the device, and the recovery codes, shown once. */
 function SecondFactorSteps({ close }: { readonly close: () => void }) {
   const [begun, setBegun] = useState<Data<"session.second_factor">>()
   const [recovery, setRecovery] = useState<ReadonlyArray<string>>()

@@ -1,4 +1,4 @@
-/** Signing in. Who has a session already goes on to where it was going. */
+/** Sign-in. A user with a session is redirected to the intended page. */
 import { Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
 import { useEffect } from "react"
 import type { SignInProblem } from "../../domain/Staff.ts"
@@ -8,7 +8,7 @@ import { useAnswer } from "../app/queries.ts"
 import { SignInForm } from "../app/session.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 
-/** Why a way to sign in did not lead in, by what the server says in the address. */
+/** Messages of failed sign-ins, by the server's code in the address. */
 const problems: Readonly<Record<SignInProblem, string>> = {
   link: "This link has been used or is too old. Ask for another one: npm run -s backoffice -- staff ticket",
   wait: "Too many attempts failed. Wait a minute and try again.",

@@ -1,4 +1,4 @@
-/** Staff accounts: who may do what, and how they get in. */
+/** Staff accounts: roles, operators and credentials. */
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
@@ -14,7 +14,7 @@ type Account = Row<"staff.list">
 
 const roles = ["admin", "support", "payments", "compliance"]
 
-/** No operator chosen: bound to none in particular, which is all. */
+/** No operator chosen: not bound, which means all. */
 const bound = ({ operators, ...values }: Record<string, unknown>): Record<string, unknown> =>
   operators === undefined
     ? values

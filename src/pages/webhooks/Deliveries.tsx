@@ -1,4 +1,4 @@
-/** Deliveries of webhook events: what became of each, what was sent and what came back. */
+/** Deliveries of webhook events: outcome, request and response of each. */
 import { Code, Group, Modal, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
 import { deliveryStatuses } from "../../domain/Events.ts"
@@ -16,7 +16,7 @@ type Delivery = Row<"delivery.list">
 type Attempt = Data<"delivery.show">
 type Webhook = Row<"webhook.list">
 
-/** Why an attempt failed, in words. */
+/** Reasons for failed attempts, as text. */
 const failures: Readonly<Record<string, string>> = {
   status: "the answer was not 2xx",
   timeout: "no answer in time",
@@ -38,7 +38,7 @@ function Retry({ delivery }: { readonly delivery: Delivery }) {
   )
 }
 
-/** JSON with line breaks, other text as it is. */
+/** Formats JSON with line breaks; other text is unchanged. */
 const laidOut = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -111,7 +111,7 @@ function Answered({ response }: { readonly response: Attempt["response"] }) {
   )
 }
 
-/** How often a delivery that is looked at is read again, milliseconds: it may be on its way. */
+/** Refetch interval of an open delivery, in ms: it may be in progress. */
 const rereadMs = 5_000
 
 function DeliveryDetails({ id }: { readonly id: number }) {
@@ -143,7 +143,7 @@ function DeliveryDetails({ id }: { readonly id: number }) {
   )
 }
 
-/** The list, and one delivery over it where the address names it. */
+/** List of deliveries, with one open if named by the address. */
 export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webhook> }) {
   const [search, setSearch] = useAddress()
   const { delivery, operator } = search

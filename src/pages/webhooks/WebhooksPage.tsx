@@ -1,4 +1,4 @@
-/** Webhooks: the addresses that events are sent to, their secrets, and the deliveries. */
+/** Webhooks: endpoints, their secrets, and deliveries. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
 import { eventTypes } from "../../domain/Events.ts"
@@ -84,7 +84,7 @@ const withSecret = (secret: string) => (
   </Stack>
 )
 
-/** The webhook that the address names, with everything that can be done to it. */
+/** Webhook named by the address, with its actions. */
 function Chosen({ webhook }: { readonly webhook: Webhook }) {
   const operatorOf = useOperatorOf()
   const [, setSearch] = useAddress()
