@@ -8,7 +8,7 @@ import { Schema, SchemaGetter } from "effect"
 import ipaddr from "ipaddr.js"
 import { maxAmount } from "../domain/Money.ts"
 
-// oxlint-disable-next-line no-control-regex -- the control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters
 const controls = /[\u0000-\u001f\u007f]/
 // oxlint-disable-next-line no-control-regex -- as above, but line breaks and tabs may stay
 const controlsInLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/

@@ -424,7 +424,7 @@ export class Draft {
     this.activateNext(this.player)
   }
 
-  /** Raises the wallet sequence once for an action that moved money, even if its rule has already done so. Called at the end of an action. */
+  /** Raises the wallet sequence for an action that moved money, unless its rule has already raised it. Called at the end of an action. */
   countAction(): void {
     if (this.entries.length > this.entriesCounted && this.walletSeq === this.walletSeqCounted) this.walletSeq++
     this.entriesCounted = this.entries.length

@@ -11,7 +11,7 @@ const resolution = 10
 export const release = String(createRequire(import.meta.url)("../../package.json").version)
 
 const buildInfo = Metric.gauge("build_info", {
-  description: "The release that runs; always 1",
+  description: "Release of the running service, as a label; always 1",
   attributes: { version: release, node: process.version }
 })
 const cpuSeconds = Metric.counter("process_cpu_seconds_total", {
@@ -20,8 +20,8 @@ const cpuSeconds = Metric.counter("process_cpu_seconds_total", {
 })
 const startTime = Metric.gauge("process_start_time_seconds", { description: "Start of the process, Unix time" })
 const residentMemory = Metric.gauge("process_resident_memory_bytes", { description: "Memory of the process" })
-const heapUsed = Metric.gauge("nodejs_heap_size_used_bytes", { description: "Memory of JavaScript objects" })
-const heapTotal = Metric.gauge("nodejs_heap_size_total_bytes", { description: "Memory that JavaScript has taken" })
+const heapUsed = Metric.gauge("nodejs_heap_size_used_bytes", { description: "Used size of the JavaScript heap" })
+const heapTotal = Metric.gauge("nodejs_heap_size_total_bytes", { description: "Total size of the JavaScript heap" })
 const external = Metric.gauge("nodejs_external_memory_bytes", { description: "Memory of buffers" })
 const eventLoopLag = Metric.gauge("nodejs_eventloop_lag_seconds", {
   description: "Delay of the event loop's timers since the last scrape, by quantile"

@@ -43,7 +43,7 @@ export const parseJson = (body: Buffer): JsonObject | undefined => {
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- the control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters
 const controls = /[\u0000-\u001f\u007f]/
 
 /** True for a text that may be stored: a single line that the database can hold. */

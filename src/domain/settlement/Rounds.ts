@@ -42,7 +42,7 @@ export const Transaction = Schema.Struct({
   bonusId: Schema.NullOr(Schema.Number),
   /**
    * For a bet: amount added to the bonus's wagered amount. For a win: bonus part credited to the real wallet, because the bonus had been converted.
-   * For a rollback: earlier reinstatements of its target.
+   * For a rollback: number of earlier reinstatements of its target.
    */
   wagered: Schema.Number,
   createdAt: Instant,
