@@ -44,19 +44,28 @@ export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/
 
 const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
 
-/** Client of the running service, authenticated by the token. */
-export const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
-  const { token: known, url } = yield* commandLineSettings
-  const token = Redacted.value(Option.getOrElse(flag, () => known ?? Redacted.make("")))
-  return yield* HttpApiClient.make(BackofficeApi, {
+/** Client of the service at an address, authenticated by the token; without a token: by nothing. */
+export const makeClient = (url: string, token: string) =>
+  HttpApiClient.make(BackofficeApi, {
     baseUrl: url,
     transformClient: (client) =>
       token === "" ? client : HttpClient.mapRequest(client, HttpClientRequest.bearerToken(token)),
     transformResponse: Effect.mapError((error) => Schema.isSchemaError(error) ? unreadable : error)
   })
+
+export type Client = Effect.Success<ReturnType<typeof makeClient>>
+
+/** What makes clients. A reference, so that a process with many commands makes none twice: one takes longer than a call. */
+export const ClientMaker = Context.Reference<typeof makeClient>("pitboss/commands/ClientMaker", {
+  defaultValue: () => makeClient
 })
 
-type Client = Effect.Success<ReturnType<typeof connect>>
+/** A client of the running service, as who holds the token. */
+export const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.Redacted>) {
+  const { token: known, url } = yield* commandLineSettings
+  const token = Redacted.value(Option.getOrElse(flag, () => known ?? Redacted.make("")))
+  return yield* (yield* ClientMaker)(url, token)
+})
 
 type CallFailure = Refusal | Schema.SchemaError | HttpClientError.HttpClientError
 

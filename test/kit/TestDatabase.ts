@@ -18,7 +18,7 @@ export class TestDatabase extends Context.Service<TestDatabase, {
       const server = Redacted.make(inject("testServerUrl"))
       const name = `test_${token("", 12).toLowerCase()}`
       yield* Effect.acquireRelease(
-        adminQuery(server, `CREATE DATABASE ${name} TEMPLATE ${templateName}`),
+        adminQuery(server, `CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY FILE_COPY`),
         () => Effect.ignore(adminQuery(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
       )
       return { url: withDatabase(server, name) }

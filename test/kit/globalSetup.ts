@@ -1,5 +1,5 @@
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
-import { readdirSync, readFileSync, rmSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,13 +20,27 @@ declare module "vitest" {
 
 const prefix = "pitboss-test-"
 
+/** A folder in memory, and how much must be free there, in bytes: several times what a run needs. */
+const inMemory = "/dev/shm"
+const minFree = 4 * 2 ** 30
+
+/** Where a run keeps its server: in memory where there is plenty, since a database is made there in a tenth of the time. */
+const folderOfRuns = (): string => {
+  try {
+    const { bavail, bsize } = statfsSync(inMemory)
+    return bavail * bsize >= minFree ? inMemory : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
+
 /** Folders of runs that were killed before they could clean up. */
-const removeLeftovers = () => {
-  for (const name of readdirSync(tmpdir())) {
+const removeLeftovers = (folder: string) => {
+  for (const name of readdirSync(folder)) {
     if (!name.startsWith(prefix)) continue
     try {
-      const [pid] = readFileSync(join(tmpdir(), name, "service.lock"), "utf8").split("\n")
-      if (!isRunning(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+      const [pid] = readFileSync(join(folder, name, "service.lock"), "utf8").split("\n")
+      if (!isRunning(Number(pid))) rmSync(join(folder, name), { recursive: true, force: true })
     } catch {
       // No claim in it: a run that is just starting, or one that another run is just removing.
     }
@@ -35,8 +49,9 @@ const removeLeftovers = () => {
 
 /** One server for the whole run, with a migrated template that every test file's database is cloned from. */
 export default async function setup(project: TestProject) {
-  removeLeftovers()
-  const dataDir = await mkdtemp(join(tmpdir(), prefix))
+  const folder = folderOfRuns()
+  for (const each of new Set([folder, tmpdir()])) removeLeftovers(each)
+  const dataDir = await mkdtemp(join(folder, prefix))
   // Reachable for the user that PostgreSQL runs as when the tests run as root.
   await chmod(dataDir, 0o711)
   const scope = Scope.makeUnsafe()
