@@ -27,6 +27,10 @@ const familyOf = (name: string, types: ReadonlyMap<string, string>): string => {
 const has = (labels: Labels, some: Labels): boolean =>
   Object.entries(some).every(([key, value]) => labels[key] === value)
 
+/** Of a series: its name and its labels, but for the bound of a bucket. */
+const keyOf = ({ labels, name }: Pick<Series, "labels" | "name">): string =>
+  JSON.stringify([name, ...Object.entries(labels).filter(([label]) => label !== "le").toSorted()])
+
 export const parseMetrics = (text: string) => {
   assert.isTrue(text.endsWith("\n"))
   const types = new Map<string, string>()
@@ -56,10 +60,12 @@ export const parseMetrics = (text: string) => {
     }
   }
   const all = [...found.values()]
+  /** A process that has run many services has tens of thousands of series. */
+  const bucketsOf = Map.groupBy(all.filter(({ name }) => name.endsWith("_bucket")), keyOf)
   for (const [name, type] of types) {
     if (type !== "histogram") continue
     for (const { labels, value } of all.filter((one) => one.name === `${name}_count`)) {
-      const buckets = all.filter((one) => one.name === `${name}_bucket` && has(one.labels, labels))
+      const buckets = bucketsOf.get(keyOf({ name: `${name}_bucket`, labels })) ?? []
       const counts = buckets.map((bucket) => bucket.value)
       assert.deepStrictEqual(counts, counts.toSorted((one, other) => one - other), `buckets of ${name} rise`)
       assert.deepInclude(buckets.at(-1), { value }, `the last bucket of ${name} holds all`)
