@@ -1,6 +1,6 @@
 /**
  * Runs what must pass before a change is kept. Alone: types with the Effect diagnostics, lint, format, unused code. With `--test` also
- * the fast tests; with `--soak` the tests of `test/soak`, the properties of `test/rules` with all their runs, and the end-to-end tests once more on three
+ * the fast tests; with `--soak` the tests of `test/soak`, those that `npm test` runs in part in full, and the end-to-end tests once more on three
  * nodes. Further arguments go to vitest. The last line counts what passed and failed, a check counting as one.
  *
  *     node scripts/check.ts
@@ -8,7 +8,7 @@
  *     node scripts/check.ts --soak [vitest arguments]
  */
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
@@ -119,11 +119,17 @@ const runTests = async (args: ReadonlyArray<string>, settings: RunSettings = {})
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
 }
 
+/** Tests of which `npm test` runs a part (`test/kit/Runs.ts`). */
+const partly = () =>
+  globSync("test/**/*.test.ts", { cwd: root }).filter((file) =>
+    readFileSync(join(root, file), "utf8").includes("/kit/Runs.ts\"")
+  )
+
 /** With arguments for vitest, those tests alone. */
 const runSoak = async () => {
   const all = { TEST_RUNS: "all" } as const
   if (rest.length > 0) return runTests(["test/soak", ...rest], all)
-  const soaked = await runTests(["test/soak", "test/rules", "test/features/reports/Reports.test.ts"], all)
+  const soaked = await runTests(["test/soak", ...partly()], all)
   const onNodes = await runTests(["test/e2e", "test/spec", "test/security"], { E2E_NODES: "3" })
   return { passed: soaked.passed + onNodes.passed, failed: soaked.failed + onNodes.failed }
 }

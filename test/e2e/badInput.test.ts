@@ -9,6 +9,7 @@ import { type Caller, callerOf, type ConnectionLost, exchange, makeAgent } from 
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
 import type { Call, Reply } from "../kit/HttpCalls.ts"
+import { runs } from "../kit/Runs.ts"
 
 // Goal: whatever is sent, the answer is the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
 // connection serves the next request. Method: walk over the OpenAPI document of the contract, so that every endpoint, field and
@@ -349,22 +350,29 @@ layer(Live)("bad input", (it) => {
     }))
 
   it.effect("malformed queries are refused or ignored", () =>
+    // beside every change a third of them for each parameter, another third for the next
     walk(Effect.fnUntraced(function*({ judged, send }) {
       const { seat } = yield* Stage
       const odd = "%00 % %zz %C3%28 %ED%A0%80 %F0%9F%8E%B0 '%20OR%201=1-- %2525 + a&b=c []".split(" ")
       const texts = ["", "x".repeat(5000), ...odd]
       const numbers = ["x", "", "1.5", "0", "-1", "1e309", "9007199254740993", "0x10", "%201", "NaN", "Infinity", "1,2"]
+      let turn = 0
       for (const endpoint of endpoints) {
         if (endpoint.method !== "GET") continue
         const path = pathOf(endpoint, seat)
         const known = endpoint.parameters.map(({ name }) => name)
         for (const name of [...known, "unknown"]) {
-          for (const text of texts) yield* send(endpoint, "", {}, {}, `${path}?${name}=${text}`)
+          turn++
+          for (const text of texts.filter((_, place) => (place + turn) % runs(3, 1) === 0)) {
+            yield* send(endpoint, "", {}, {}, `${path}?${name}=${text}`)
+          }
           yield* send(endpoint, "", {}, {}, `${path}?${name}=1&${name}=2`)
           yield* send(endpoint, "", {}, {}, `${path}?${name}[]=1`)
           yield* send(endpoint, "", {}, {}, `${path}?${name}`)
         }
-        for (const name of known.filter((name) => name === "page" || name === "per_page")) {
+        for (
+          const name of known.filter((name) => name === "page" || name === "per_page")
+        ) {
           for (const number of numbers) {
             const field = { status: 422, code: "VALIDATION_FAILED", field: name }
             yield* send(endpoint, "", {}, field, `${path}?${name}=${number}`)

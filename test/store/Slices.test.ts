@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { maxSlices, readSlices } from "../../src/store/Slices.ts"
+import { runs } from "../kit/Runs.ts"
 
 // Goal: however rows lie in time, walking them in slices meets each wanted one once, the newest first, and reads a bounded number for a page.
 // Method: generated times, read from a list; pages are walked to the end as callers walk them.
@@ -21,7 +22,12 @@ const bursts = fc.array(
 it.effect("slices of time meet every wanted row once, and read so many rows for a page at most", () =>
   Effect.gen(function*() {
     let cut = 0
-    for (const [pattern, every] of fc.sample(fc.tuple(bursts, fc.constantFrom(1, 3, 50)), { numRuns: 300, seed: 7 })) {
+    for (
+      const [pattern, every] of fc.sample(fc.tuple(bursts, fc.constantFrom(1, 3, 50)), {
+        numRuns: runs(100, 300),
+        seed: 7
+      })
+    ) {
       const times = pattern.flatMap(({ at, rows, width }) =>
         Array.from({ length: rows }, (_, index) => at + Math.floor((width * index) / rows))
       ).toSorted((one, other) => other - one)
@@ -54,7 +60,7 @@ it.effect("slices of time meet every wanted row once, and read so many rows for 
       }
       assert.deepStrictEqual(walked, wanted)
     }
-    assert.isAbove(cut, 100)
+    assert.isAbove(cut, runs(30, 100))
   }))
 
 it.effect("a dense stretch that lies years back is reached within the first page, whenever it is asked for", () =>
@@ -62,7 +68,10 @@ it.effect("a dense stretch that lies years back is reached within the first page
     const [first, every, count] = [Date.UTC(2020, 0, 1), 10_000, 120_000]
     const last = first + every * (count - 1)
     for (
-      const until of fc.sample(fc.integer({ min: last + 1, max: Date.UTC(2060, 0, 1) }), { numRuns: 500, seed: 3 })
+      const until of fc.sample(fc.integer({ min: last + 1, max: Date.UTC(2060, 0, 1) }), {
+        numRuns: runs(100, 500),
+        seed: 3
+      })
     ) {
       const { rows } = yield* readSlices(
         { until, floor: 0, wanted: 25 },

