@@ -29,7 +29,10 @@ const has = (labels: Labels, some: Labels): boolean =>
 
 /** Of a series: its name and its labels, but for the bound of a bucket. */
 const keyOf = ({ labels, name }: Pick<Series, "labels" | "name">): string =>
-  JSON.stringify([name, ...Object.entries(labels).filter(([label]) => label !== "le").toSorted()])
+  JSON.stringify([
+    name,
+    ...Object.entries(labels).filter(([label]) => label !== "le").toSorted(([one], [other]) => one < other ? -1 : 1)
+  ])
 
 export const parseMetrics = (text: string) => {
   assert.isTrue(text.endsWith("\n"))

@@ -263,7 +263,7 @@ describe("limits over long traffic", () => {
             }
           }
         ),
-        { numRuns: runs(25, 80), seed: 20_261_121 }
+        { numRuns: runs(40, 80), seed: 20_261_121 }
       )
       // the traffic meets every limit, and a balance below zero
       for (const name of [...limitFields, "INSUFFICIENT_FUNDS"]) {
