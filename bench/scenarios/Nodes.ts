@@ -3,7 +3,7 @@ import { BenchError } from "../BenchError.ts"
 import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
-import type { RoundResult } from "../load/Round.ts"
+import type { RoundContext, RoundResult } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { showProgress } from "../report/Progress.ts"
 import { parseSentCounts, type SentCounts } from "../report/Prometheus.ts"
@@ -11,12 +11,14 @@ import { figure, type Measurement } from "../report/Result.ts"
 import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { holdToCores } from "../targets/Cores.ts"
 import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
+import { freePort } from "../targets/FreePort.ts"
 import { startPostgres } from "../targets/Postgres.ts"
+import { type Profiler, startProfiler } from "../targets/Profiler.ts"
 import { get, type Service, startService } from "../targets/Service.ts"
 import { makeSignedClient, signedConcurrency } from "../targets/SignedClient.ts"
 import type { Target } from "../targets/Target.ts"
 import { measureOverload, overloadPhases, recoveries } from "./Overload.ts"
-import { checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { checkedRound, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 const alone = "one process"
@@ -94,7 +96,8 @@ export const nodesScenario = scenario({
     turns: Flags.count("turns", "how often each is measured on the same processes, in turn", 100).pipe(
       Flag.withDefault(1)
     ),
-    overloads: Flags.switchOf("overload", "offer several nodes three times what they can do, too")
+    overloads: Flags.switchOf("overload", "offer several nodes three times what they can do, too"),
+    cpuProfile: Flags.cpuProfile
   },
   plan: ({ nodes, overloads, players, rounds, seconds, turns, warmUpSeconds }) => [
     `nodes: ${rounds} rounds of one process and of ${nodes.join(", ")} nodes`,
@@ -119,6 +122,7 @@ export const nodesScenario = scenario({
     const overloaded = new Map<number, Array<RoundResult>>()
     const together = new Map<number, Array<number>>()
     const problems = new Set<string>()
+    const profilers = new Map<Service, Profiler>()
     const turnNumbers = roundNumbers(options.rounds * options.turns)
 
     const hold = Effect.fnUntraced(function*(services: ReadonlyArray<Service>) {
@@ -171,20 +175,33 @@ export const nodesScenario = scenario({
       const target = yield* targetOf(name, services, owners)
       const sent: Array<SentCounts> = []
       const noteSent = Effect.ignore(Effect.tap(sentBy(services), (counts) => Effect.sync(() => sent.push(counts))))
-      const result = yield* checkedRound(
-        { target, postgres, generator, books, measuring: noteSent, measured: noteSent },
-        `round ${round}/${turnNumbers.length}  ${isFirst ? "warming" : name.padEnd(14)}`,
-        {
-          players,
-          idPrefix: `${round}${name.replaceAll(/[^0-9a-z]/g, "")}${isFirst ? "w" : ""}`,
-          seed: isFirst ? round + 1000 : round
-        },
-        {
-          kind: "bet",
-          connections: options.connections,
-          ...loadOf(isFirst ? { ...options, warmUpSeconds: 0, seconds: warmingSeconds, maxForeignLoad: 100 } : options)
-        }
-      )
+      const profiler = isFirst
+        ? undefined
+        : services.map((service) => profilers.get(service)).find((one) => one !== undefined)
+      const run = (hooks: Pick<RoundContext, "measuring" | "measured">) =>
+        checkedRound(
+          { target, postgres, generator, books, ...hooks },
+          `round ${round}/${turnNumbers.length}  ${isFirst ? "warming" : name.padEnd(14)}`,
+          {
+            players,
+            idPrefix: `${round}${name.replaceAll(/[^0-9a-z]/g, "")}${isFirst ? "w" : ""}`,
+            seed: isFirst ? round + 1000 : round
+          },
+          {
+            kind: "bet",
+            connections: options.connections,
+            ...loadOf(
+              isFirst ? { ...options, warmUpSeconds: 0, seconds: warmingSeconds, maxForeignLoad: 100 } : options
+            )
+          }
+        )
+      const result = yield* profiler === undefined
+        ? run({ measuring: noteSent, measured: noteSent })
+        : profileRound(profiler, `nodes-${name.replaceAll(/\W+/g, "-")}`, ({ measured, measuring }) =>
+          run({
+            measuring: Effect.andThen(measuring ?? Effect.void, noteSent),
+            measured: Effect.andThen(noteSent, measured ?? Effect.void)
+          }))
       if (isFirst) return yield* hold(services)
       rounds.push({ round, group: "bets", target: name, result })
       const [before, after] = sent.slice(-2)
@@ -214,11 +231,19 @@ export const nodesScenario = scenario({
       overloaded.set(services.length, [...overloaded.get(services.length) ?? [], result])
     })
 
+    const cluster = { ...prepared.environment, CLUSTER: "on" }
+    const startProfiled = Effect.gen(function*() {
+      const port = yield* freePort
+      const service = yield* startService(cluster, { nodeArguments: [`--inspect=127.0.0.1:${port}`] })
+      profilers.set(service, yield* startProfiler(port))
+      return service
+    })
+
     /** Nodes on the same database and with the same key, each held to its part of a core. */
     const startNodes = Effect.fnUntraced(function*(count: number) {
       const services = yield* Effect.forEach(
-        Array.from({ length: count }),
-        () => startService({ ...prepared.environment, CLUSTER: "on" })
+        roundNumbers(count),
+        (number) => number === 1 && options.cpuProfile ? startProfiled : startService(cluster)
       )
       if (count > 1) yield* Effect.sleep(settling)
       return services
@@ -320,6 +345,7 @@ export const nodesScenario = scenario({
             `${overloadFactor} times it and half of it again, ${options.seconds} s each; callers give up after ${overloadPatienceMs} ms.`
           ]
           : [],
+        ...options.cpuProfile ? ["The first of several nodes was profiled meanwhile, which slows it down."] : [],
         "A hop: what a bet costs more processor time at any node than at its owner, both nodes together, divided by the share that is sent on."
       ],
       headlines: [],

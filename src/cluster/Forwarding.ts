@@ -5,7 +5,7 @@
  * line to the owner; it was sent and waits for its answer. All of them are bounded, in number, bytes and time. Nothing is sent again because it
  * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
  */
-import { Cause, Clock, Effect, Exit, FiberMap, Latch } from "effect"
+import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import type { SocketServer } from "effect/socket"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
@@ -13,16 +13,8 @@ import { type ForwardingCounts, registerClusterMetrics } from "./ClusterMetrics.
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { Trust } from "./Trust.ts"
-import {
-  answerCalls,
-  dial,
-  type Line,
-  noDoorStatus,
-  noKey,
-  notMineStatus,
-  type SentAnswer,
-  type SentCall
-} from "./Wire.ts"
+import { noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Messages.ts"
+import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
 
 /** Calls in one message. */
 const maxMessage = 256
@@ -75,8 +67,10 @@ interface Peer {
   readonly sent: Map<number, Waiting>
   /** Monotonic milliseconds of the last answer. */
   heardAt: number
-  /** Open while something is queued and may be sent. */
-  readonly maySend: Latch.Latch
+  /** No call's time is up before, monotonic milliseconds. */
+  firstDeadline: number
+  /** The next message is made when this turn of the event loop is over. */
+  isDue: boolean
 }
 
 const failures = {
@@ -98,6 +92,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const monotonic = monotonicClock(yield* Clock.Clock)
   const now = () => monotonic.currentTimeMillisUnsafe()
   const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const whenTurnEnds = yield* makeTurnEnd
   const doors = new Map<string, Open>()
   const peers = new Map<string, Peer>()
   let looking: Array<Waiting> = []
@@ -150,10 +145,25 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     )
   }
 
+  /** Sends what is queued, if more may be sent: what is posted in this turn of the event loop travels together. */
+  const sendSoon = (peer: Peer): void => {
+    if (peer.isDue || peer.queued.length === 0 || peer.sent.size >= maxSent || peer.line?.hasRoom() !== true) return
+    peer.isDue = true
+    whenTurnEnds(() =>
+      contain(() => {
+        peer.isDue = false
+        // a line that was lost has given back what was queued
+        if (peer.queued.length > 0) peer.line?.send(takeMessage(peer))
+        sendSoon(peer)
+      })
+    )
+  }
+
   const queue = (peer: Peer, waiting: Waiting): void => {
     if (peer.queued.length >= maxQueued) return refuse(waiting, "overloaded")
     peer.queued.push(waiting)
-    peer.maySend.openUnsafe()
+    peer.firstDeadline = Math.min(peer.firstDeadline, waiting.deadline)
+    sendSoon(peer)
   }
 
   const place = (waiting: Waiting): void => {
@@ -182,8 +192,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       peer.sent.set(id, waiting)
     }
     peer.queued = peer.queued.slice(calls.length)
-    if (peer.queued.length === 0 || peer.sent.size >= maxSent) peer.maySend.closeUnsafe()
-    if (calls.length > 0) counts.messages++
+    counts.messages++
     counts.sent += calls.length
     return calls
   }
@@ -200,27 +209,17 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       else if (status === noDoorStatus) refuse(waiting, "unsent")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
-    if (peer.queued.length > 0) peer.maySend.openUnsafe()
+    sendSoon(peer)
   }
 
-  const talk = (peer: Peer) => (line: Line): Effect.Effect<never> =>
-    Effect.suspend(() => {
-      peer.line = line
-      peer.heardAt = now()
-      lookAgain()
-      return Effect.forever(Effect.gen(function*() {
-        yield* peer.maySend.await
-        // what is posted in this turn of the event loop travels together
-        yield* Effect.yieldNow
-        const calls = takeMessage(peer)
-        if (calls.length === 0) peer.maySend.closeUnsafe()
-        else yield* line.send(calls)
-      }))
-    })
+  const use = (peer: Peer, line: Line): void => {
+    peer.line = line
+    peer.heardAt = now()
+    lookAgain()
+  }
 
   const lose = (peer: Peer): void => {
     peer.line = undefined
-    peer.maySend.closeUnsafe()
     const { queued } = peer
     const sent = [...peer.sent.values()]
     peer.queued = []
@@ -237,7 +236,15 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
 
   const throttle = yield* makeLogThrottle(10_000)
   const keepLine = (peer: Peer, host: string, port: number): Effect.Effect<void> =>
-    dial({ node, trust, host, port, hear: (answers) => hear(peer, answers), use: talk(peer) }).pipe(
+    dial({
+      node,
+      trust,
+      host,
+      port,
+      hear: (answers) => hear(peer, answers),
+      use: (line) => use(peer, line),
+      goOn: () => sendSoon(peer)
+    }).pipe(
       Effect.catch(({ reason }) =>
         ownership.nodes().has(peer.address)
           ? throttle((suppressed) =>
@@ -262,7 +269,8 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
         queued: [],
         sent: new Map(),
         heardAt: now(),
-        maySend: Latch.makeUnsafe(false)
+        firstDeadline: Infinity,
+        isDue: false
       }
       peers.set(address, peer)
       const colon = address.lastIndexOf(":")
@@ -276,17 +284,20 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   /** Ends the waiting of calls whose time is up. */
   const endOverdue = (peer: Peer): void => {
     const at = now()
+    if (at < peer.firstDeadline) return
     for (const waiting of peer.sent.values()) {
       if (at < waiting.deadline) continue
       peer.sent.delete(waiting.id)
       refuse(waiting, "lost")
     }
-    if (peer.queued.some(({ deadline }) => at >= deadline)) {
-      const { queued } = peer
-      peer.queued = queued.filter(({ deadline }) => at < deadline)
-      for (const waiting of queued) if (at >= waiting.deadline) refuse(waiting, "unsent")
+    const { queued } = peer
+    peer.queued = queued.filter(({ deadline }) => at < deadline)
+    for (const waiting of queued) if (at >= waiting.deadline) refuse(waiting, "unsent")
+    peer.firstDeadline = Infinity
+    for (const { deadline } of [...peer.sent.values(), ...peer.queued]) {
+      peer.firstDeadline = Math.min(peer.firstDeadline, deadline)
     }
-    if (peer.queued.length > 0 && peer.sent.size < maxSent && peer.line !== undefined) peer.maySend.openUnsafe()
+    sendSoon(peer)
   }
 
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(

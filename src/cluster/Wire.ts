@@ -1,89 +1,32 @@
 /**
  * What nodes say to each other: one connection to each peer, of which the peer that opened it calls and the other one answers. Calls travel
  * many in a message, and answers as they come, those of one turn of the event loop in a message, so that a slow call delays no other. A
- * message is its length and JSON, read by a schema. Forms are kept from release to release, since two releases run side by side; a change
- * is a message of a new kind. (Effect's RPC took four times the processor time of a message, and messages of a busy node are small.)
+ * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time of a message, and messages of a busy node are
+ * small.)
  */
 import { NodeSocket } from "@effect/platform-node"
-import { Deferred, Effect, Fiber, References, Schema, type Scope } from "effect"
+import { Deferred, Effect, Fiber, References, Scheduler, Schema, type Scope } from "effect"
 import type { SocketServer } from "effect/socket"
 import type { Socket } from "node:net"
 import * as Tls from "node:tls"
+import {
+  lengthBytes,
+  type Message,
+  newestForm,
+  readMessage,
+  type SentAnswer,
+  type SentCall,
+  writeAnswers,
+  writeCalls,
+  writeWord
+} from "./Messages.ts"
 import type { Trust } from "./Trust.ts"
 
-/** A call on its way. `key` is {@link noKey} when the node itself is meant, whatever it owns. */
-export interface SentCall {
-  readonly id: number
-  readonly key: number
-  readonly door: string
-  readonly head: string
-  readonly body: string
-}
-
-/** Key of a call to a node. */
-export const noKey = -1
-
-/** Statuses beside a door's own: the key is not this node's, and there is no such door. Nothing was done then. */
-export const notMineStatus = -1
-export const noDoorStatus = -2
-
-export interface SentAnswer {
-  readonly id: number
-  readonly status: number
-  readonly head: string
-  readonly body: string
-}
-
-const Integers = Schema.Array(Schema.Int)
-const Texts = Schema.Array(Schema.String)
-
-/** The first word of who calls, and that of who answers: an id, or null for a caller with another master key. */
-const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts })
-const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String) })
-
-/** In columns, which are read and written several times faster than records. `texts`: door, head and body of each. */
-const Calls = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
-
-/** `texts`: head and body of each. */
-const Answers = Schema.Struct({ kind: Schema.Literal("answers"), ids: Integers, statuses: Integers, texts: Texts })
-
-const Message = Schema.fromJsonString(Schema.Union([Calls, Answers, Hello, Welcome]))
-type Message = typeof Message.Type
-const readMessage = Schema.decodeUnknownOption(Message)
-
-const toColumns = (calls: ReadonlyArray<SentCall>): Message => {
-  const texts: Array<string> = []
-  for (const { body, door, head } of calls) texts.push(door, head, body)
-  return { kind: "calls", ids: calls.map(({ id }) => id), keys: calls.map(({ key }) => key), texts }
-}
-
-const fromColumns = ({ ids, keys, texts }: typeof Calls.Type): ReadonlyArray<SentCall> =>
-  ids.map((id, index) => ({
-    id,
-    key: keys[index] ?? noKey,
-    door: texts[index * 3] ?? "",
-    head: texts[index * 3 + 1] ?? "",
-    body: texts[index * 3 + 2] ?? ""
-  }))
-
-const answersToColumns = (answers: ReadonlyArray<SentAnswer>): Message => {
-  const texts: Array<string> = []
-  for (const { body, head } of answers) texts.push(head, body)
-  return {
-    kind: "answers",
-    ids: answers.map(({ id }) => id),
-    statuses: answers.map(({ status }) => status),
-    texts
-  }
-}
-
-const answersFromColumns = ({ ids, statuses, texts }: typeof Answers.Type): ReadonlyArray<SentAnswer> =>
-  ids.map((id, index) => ({
-    id,
-    status: statuses[index] ?? noDoorStatus,
-    head: texts[index * 2] ?? "",
-    body: texts[index * 2 + 1] ?? ""
-  }))
+/** Does something when this turn of the event loop is over. */
+export const makeTurnEnd = Effect.map(Scheduler.Scheduler, (scheduler) => {
+  const dispatcher = scheduler.makeDispatcher()
+  return (act: () => void): void => dispatcher.scheduleTask(act, 0)
+})
 
 /** The connection could not be opened, or is over. */
 export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
@@ -103,8 +46,6 @@ const maxMessageBytes = 256 * 1024 * 1024
 
 /** Of a caller who has not shown the master key yet. */
 const maxStrangeBytes = 64 * 1024
-
-const lengthBytes = 4
 
 /** Messages over a connected socket: `hear` is given each, `lose` is told once why there are no more. */
 const speak = (
@@ -139,9 +80,9 @@ const speak = (
       }
       wanted = lengthBytes
       isBody = false
-      const message = readMessage(bytes.toString("utf8"))
-      if (message._tag === "None") return void socket.destroy(new Error("a message is not understood"))
-      hear(message.value)
+      const message = readMessage(bytes)
+      if (message === undefined) return void socket.destroy(new Error("a message is not understood"))
+      hear(message)
     }
     if (waiting === 0) received = []
   })
@@ -153,16 +94,6 @@ const speak = (
   socket.setNoDelay(true)
   socket.setKeepAlive(true, keepAliveMs)
   socket.resume()
-
-  /** False when the peer has to take some of it before more is sent. */
-  const send = (message: Message): boolean => {
-    const text = JSON.stringify(message)
-    const bytes = Buffer.allocUnsafe(lengthBytes + Buffer.byteLength(text))
-    bytes.writeUInt32BE(bytes.length - lengthBytes, 0)
-    bytes.write(text, lengthBytes, "utf8")
-    return socket.write(bytes)
-  }
-  return { send }
 }
 
 /** Takes calls on a listening socket, until interrupted: `take` is given each, with what answers it. */
@@ -177,32 +108,32 @@ export const answerCalls = (options: {
     if (given._tag === "None") return yield* Effect.die(new Error("the server gives no sockets"))
     const socket = given.value
     const fork = Effect.runForkWith(yield* Effect.context<never>())
+    const whenTurnEnds = yield* makeTurnEnd
     yield* Effect.callback<void>((resume) => {
       let isKnown = false
+      let form = 1
       let answered: Array<SentAnswer> = []
-      // what is answered in one turn of the event loop travels together
-      const flush = Effect.andThen(
-        Effect.yieldNow,
-        Effect.sync(() => {
-          const answers = answered
-          answered = []
-          if (!socket.destroyed) send(answersToColumns(answers))
-        })
-      )
-      const answer = (one: SentAnswer): void => {
-        if (answered.push(one) === 1) fork(flush)
+      const flush = (): void => {
+        const answers = answered
+        answered = []
+        if (!socket.destroyed) socket.write(writeAnswers(answers, form))
       }
-      const { send } = speak(
+      // what is answered in one turn of the event loop travels together
+      const answer = (one: SentAnswer): void => {
+        if (answered.push(one) === 1) whenTurnEnds(flush)
+      }
+      speak(
         socket,
         (message) => {
           if (message.kind === "hello" && !isKnown) {
             isKnown = options.trust.isProof(message.proofs)
-            send({ kind: "welcome", node: isKnown ? options.node : null })
+            form = message.form ?? form
+            socket.write(writeWord({ kind: "welcome", node: isKnown ? options.node : null, form: newestForm }))
             if (isKnown) return
             fork(Effect.logWarning("peer refused: it has another master key"))
             socket.end()
           } else if (message.kind === "calls" && isKnown) {
-            for (const call of fromColumns(message)) options.take(call, answer)
+            for (const call of message.calls) options.take(call, answer)
           } else {
             socket.destroy()
           }
@@ -231,8 +162,9 @@ export const answerCalls = (options: {
 export interface Line {
   /** Id of the peer. */
   readonly node: string
-  /** Ends when there is room for more. */
-  readonly send: (calls: ReadonlyArray<SentCall>) => Effect.Effect<void>
+  readonly send: (calls: ReadonlyArray<SentCall>) => void
+  /** False when the peer has to take some of what was sent before more is. */
+  readonly hasRoom: () => boolean
 }
 
 /** Socket to a peer, with TLS. */
@@ -250,7 +182,8 @@ const open = (host: string, port: number, trust: Trust) =>
   )
 
 /**
- * Opens a connection to the node at `host:port`: `use` is given it and runs beside it, `hear` gets what is answered. Fails when either is over.
+ * Opens a connection to the node at `host:port`: `use` is given it, `hear` gets what is answered, `goOn` is called when there is room again. Fails when
+ * it is over.
  */
 export const dial = (options: {
   readonly node: string
@@ -258,18 +191,21 @@ export const dial = (options: {
   readonly host: string
   readonly port: number
   readonly hear: (answers: ReadonlyArray<SentAnswer>) => void
-  readonly use: (line: Line) => Effect.Effect<never>
+  readonly use: (line: Line) => void
+  readonly goOn: () => void
 }): Effect.Effect<never, LineLost> =>
   Effect.gen(function*() {
     const { node, trust } = options
     const socket = yield* open(options.host, options.port, trust)
     const over = yield* Deferred.make<never, LineLost>()
     const welcome = yield* Deferred.make<string, LineLost>()
-    const { send } = speak(
+    let form = 1
+    speak(
       socket,
       (message) => {
-        if (message.kind === "answers") options.hear(answersFromColumns(message))
+        if (message.kind === "answers") options.hear(message.answers)
         else if (message.kind === "welcome") {
+          form = message.form ?? form
           Deferred.doneUnsafe(
             welcome,
             message.node === null ? new LineLost({ reason: otherKey }) : Effect.succeed(message.node)
@@ -279,18 +215,15 @@ export const dial = (options: {
       (reason) => Deferred.doneUnsafe(over, new LineLost({ reason })),
       () => maxMessageBytes
     )
-    send({ kind: "hello", node, proofs: trust.proofs })
+    socket.write(writeWord({ kind: "hello", node, proofs: trust.proofs, form: newestForm }))
     const peer = yield* Effect.raceFirst(Deferred.await(welcome), Deferred.await(over)).pipe(
       Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
     )
-    const roomLater = Effect.callback<void>((resume) => {
-      const done = () => resume(Effect.void)
-      socket.once("drain", done)
-      return Effect.sync(() => socket.off("drain", done))
-    })
-    const line: Line = {
+    socket.on("drain", options.goOn)
+    options.use({
       node: peer,
-      send: (calls) => Effect.suspend(() => send(toColumns(calls)) ? Effect.void : roomLater)
-    }
-    return yield* Effect.raceFirst(options.use(line), Deferred.await(over))
+      send: (calls) => void socket.write(writeCalls(calls, form)),
+      hasRoom: () => !socket.writableNeedDrain
+    })
+    return yield* Deferred.await(over)
   }).pipe(Effect.scoped)

@@ -12,7 +12,7 @@ import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from ".
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
-import { type Answer, type Answered, type Call, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
@@ -32,7 +32,7 @@ import {
   statusOf,
   withRetry
 } from "./Refusals.ts"
-import { type Named, RequestIds } from "./RequestIds.ts"
+import { RequestIds } from "./RequestIds.ts"
 import { readBody, textOf } from "./RequestBody.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
@@ -166,6 +166,8 @@ interface Request {
   readonly source: IncomingMessage
   readonly target: ServerResponse
   readonly startedAt: bigint
+  /** Its id, once it was asked for. */
+  id: string | undefined
   /** Releases the reservation of a large body. */
   readonly release: (() => void) | undefined
 }
@@ -205,22 +207,25 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
         const fork = Effect.runForkWith(context)
 
+        const idOf = (request: Request): string => {
+          const { headers } = request.source
+          return request.id ??= ids.last({
+            source: request.source,
+            headers: { "x-request-id": headerOf(headers["x-request-id"]) }
+          })
+        }
+
         const answer = (
-          { lane, source, startedAt, target }: Request,
+          request: Request,
           { body, node = forwarder.node, retryAfter, status }: Outcome
         ) => {
+          const { lane, source, startedAt, target } = request
           metrics.observe("POST", lane.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
           const retry = retryAfter === undefined ? "" : `retry-after: ${retryAfter}\r\n`
           const served = node === undefined ? "" : `${servedBy}: ${node}\r\n`
-          const about = `content-type: application/json\r\nx-request-id: ${idOf(source)}\r\n`
+          const about = `content-type: application/json\r\nx-request-id: ${idOf(request)}\r\n`
           write(source, target, status, preparedLines(headersFor(source)) + about + retry + served, body)
         }
-
-        const named = (source: IncomingMessage): Named => ({
-          source,
-          headers: { "x-request-id": headerOf(source.headers["x-request-id"]) }
-        })
-        const idOf = (source: IncomingMessage): string => ids.last(named(source))
 
         const answerRefusal = (request: Request, refusal: Refusal) => answer(request, refusing(request.lane, refusal))
 
@@ -284,15 +289,13 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         }
 
         const serveForwarded = (
-          lane: Lane,
-          credential: ProviderCredential,
-          { body, head }: Call,
+          { id, lane, traceparent }: { readonly lane: Lane; readonly id: string; readonly traceparent: string },
+          { provider }: ProviderCredential,
+          body: string,
           done: (answer: Answer | typeof notMine) => void
         ): void => {
-          const [id = "", traceparent = ""] = head.split("\n").slice(2)
           const object = parseObject(body)
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
-          const { provider } = credential
           const about = { id: () => id, path: lane.path, providerId: provider.id }
           const parent = traceparent === "" ? undefined : traceparent
           perform({ about, lane, object, provider, traceparent: parent }, (outcome) => {
@@ -302,14 +305,15 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           })
         }
 
-        forwarder.serve(door, (call, done) => {
-          const [path = "", key = ""] = call.head.split("\n", 2)
+        forwarder.serve(door, ({ body, head }, done) => {
+          const [path = "", key = "", id = "", traceparent = ""] = head.split("\n")
           const lane = byPath.get(path)
           if (lane === undefined) return done(notMine)
+          const asked = { lane, id, traceparent }
           const credential = credentials.rememberedProvider(key, clock.currentTimeMillisUnsafe())
-          if (credential !== undefined) return serveForwarded(lane, credential, call, done)
+          if (credential !== undefined) return serveForwarded(asked, credential, body, done)
           fork(credentials.provider(key)).addObserver((exit) => {
-            if (Exit.isSuccess(exit) && exit.value !== undefined) return serveForwarded(lane, exit.value, call, done)
+            if (Exit.isSuccess(exit) && exit.value !== undefined) return serveForwarded(asked, exit.value, body, done)
             done({ ...refusing(lane, temporarilyUnavailable), head: "" })
           })
         })
@@ -333,9 +337,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (object === undefined) return answerRefusal(request, noObject)
           const tooLong = lane.list === undefined ? undefined : refuseLongList(object, lane.list)
           if (tooLong !== undefined) return answerRefusal(request, tooLong)
-          // kept: the answer has the same
           const { provider } = credential
-          const about = { id: () => ids.of(named(source)), path: lane.path, providerId: provider.id }
+          const about = { id: () => idOf(request), path: lane.path, providerId: provider.id }
           if (forwarder.node !== undefined) {
             const playerId = lane.playerOf(provider, object)
             if (playerId !== undefined && !forwarder.isHere(playerId)) {
@@ -383,6 +386,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             source,
             target,
             startedAt: clock.monotonicTimeNanosUnsafe(),
+            id: undefined,
             release
           }
           readBody(source, length, (body) => contain(target, () => run(request, body)))

@@ -3,12 +3,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
 import * as Tls from "node:tls"
 import { makeTrust } from "../../src/cluster/Trust.ts"
+import { lengthBytes, type SentCall, writeAnswers, writeCalls } from "../../src/cluster/Messages.ts"
 import { Settings } from "../../src/platform/Settings.ts"
+import { eventually } from "../kit/ClusterNode.ts"
 import { again, change, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
 
 // Goal: two releases run side by side, so that what a node says is understood by one of the release before, and what that says by this one. Method:
 // the other release is played by hand: it writes and reads the bytes that the first release with nodes did, and those of one to come have a
-// field more. Who changes a text here has to keep the old one working.
+// field more; then one that reads packed calls and answers. Who changes a text here has to keep the old one working.
 
 const settings = { masterKey: masterKeyOf(0) }
 
@@ -57,7 +59,7 @@ describe("a node", () => {
         )
         const messages = yield* messagesOf(socket)
         socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)}${more}}`))
-        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\"}")
+        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\",\"form\":2}")
         socket.write(framed(`{"kind":"calls","ids":[4,9],"keys":[7,-1],"texts":["echo","ä","b","none","",""]${more}}`))
         assert.strictEqual(
           yield* Queue.take(messages),
@@ -98,7 +100,7 @@ describe("a node", () => {
         const messages = yield* messagesOf(socket)
         assert.strictEqual(
           yield* Queue.take(messages),
-          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)}}`
+          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)},"form":2}`
         )
         socket.write(framed(`{"kind":"welcome","node":"other"${more}}`))
         const calling = yield* Effect.forkChild(
@@ -111,5 +113,43 @@ describe("a node", () => {
         socket.write(framed(`{"kind":"answers","ids":[1],"statuses":[201],"texts":["h","ö"]${more}}`))
         assert.deepStrictEqual(yield* Fiber.join(calling), { status: 201, head: "h", body: "ö", node: "other" })
       }
+    }).pipe(Effect.scoped))
+
+  it.live("packs what it says to one that says it reads that, and hangs up on what it does not understand", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const { forwarder, self } = yield* startNode(world, "this", settings)
+      change(world, self)
+      let taken = 0
+      forwarder.serve("echo", ({ body, head }, done) => {
+        taken++
+        done({ status: 201, head, body })
+      })
+      const trust = yield* makeKeys
+      const [host = "", port] = self.split(":")
+      const call: SentCall = { id: 4, key, door: "echo", head: "ä", body: "b" }
+      const spoilt = writeCalls([call, { ...call, id: 0.5 }], 2)
+      for (
+        const { bytes, isUnderstood } of [
+          { bytes: writeCalls([call], 2), isUnderstood: true },
+          { bytes: spoilt, isUnderstood: false }
+        ]
+      ) {
+        const socket = yield* Effect.acquireRelease(
+          Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        const messages = yield* messagesOf(socket)
+        let isOver = false
+        socket.on("close", () => (isOver = true))
+        socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":3}`))
+        yield* Queue.take(messages)
+        socket.write(bytes)
+        if (isUnderstood) {
+          const answer = writeAnswers([{ id: 4, status: 201, head: "ä", body: "b" }], 2)
+          assert.strictEqual(yield* Queue.take(messages), answer.toString("utf8", lengthBytes))
+        } else yield* eventually(() => isOver)
+      }
+      assert.strictEqual(taken, 1)
     }).pipe(Effect.scoped))
 })

@@ -1,0 +1,215 @@
+/**
+ * The messages between nodes, as bytes. The first word of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
+ * because texts that are JSON themselves are quoted and read twice in JSON. Each side says the newest form that it reads, and is written to in
+ * it. Form 1 goes when no node of a version that does not say its form may run beside this one.
+ */
+import { Option, Schema } from "effect"
+
+/** A call on its way. `key` is {@link noKey} when the node itself is meant, whatever it owns. */
+export interface SentCall {
+  readonly id: number
+  readonly key: number
+  readonly door: string
+  readonly head: string
+  readonly body: string
+}
+
+/** Key of a call to a node. */
+export const noKey = -1
+
+/** Statuses beside a door's own: the key is not this node's, and there is no such door. Nothing was done then. */
+export const notMineStatus = -1
+export const noDoorStatus = -2
+
+export interface SentAnswer {
+  readonly id: number
+  readonly status: number
+  readonly head: string
+  readonly body: string
+}
+
+/** The newest form of calls and answers that this node reads and writes. */
+export const newestForm = 2
+
+const Integers = Schema.Array(Schema.Int)
+const Texts = Schema.Array(Schema.String)
+const Form = Schema.optionalKey(Schema.Int)
+
+/** The first word of who calls, and that of who answers: an id, or null for a caller with another master key. */
+const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts, form: Form })
+const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String), form: Form })
+
+/** `texts`: door, head and body of each. */
+const CallColumns = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
+
+/** `texts`: head and body of each. */
+const AnswerColumns = Schema.Struct({
+  kind: Schema.Literal("answers"),
+  ids: Integers,
+  statuses: Integers,
+  texts: Texts
+})
+
+const Json = Schema.fromJsonString(Schema.Union([CallColumns, AnswerColumns, Hello, Welcome]))
+const readJson = Schema.decodeUnknownOption(Json)
+
+export type Message =
+  | typeof Hello.Type
+  | typeof Welcome.Type
+  | { readonly kind: "calls"; readonly calls: ReadonlyArray<SentCall> }
+  | { readonly kind: "answers"; readonly answers: ReadonlyArray<SentAnswer> }
+
+/** Bytes of the length that is before each message. */
+export const lengthBytes = 4
+
+const framed = (length: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(lengthBytes + length)
+  bytes.writeUInt32BE(length, 0)
+  return bytes
+}
+
+const writeJson = (message: typeof Json.Type): Buffer => {
+  const text = JSON.stringify(message)
+  const bytes = framed(Buffer.byteLength(text))
+  bytes.write(text, lengthBytes, "utf8")
+  return bytes
+}
+
+/** A first word as it is sent, its length before it. */
+export const writeWord = (word: typeof Hello.Type | typeof Welcome.Type): Buffer => writeJson(word)
+
+/** The first byte of a packed message; that of JSON is a brace. */
+const packedCalls = 1
+const packedAnswers = 2
+
+/**
+ * Before the text of each call or answer: its id and its key or status (64-bit floats), bytes of the text, characters of the door and of the head
+ * (32 bits each). The text is door, head and body. A half of a surrogate pair comes as a replacement character: texts are of UTF-8, or of JSON.
+ */
+const recordBytes = 28
+
+const pack = <Item extends { readonly id: number; readonly head: string; readonly body: string }>(
+  mark: number,
+  items: ReadonlyArray<Item>,
+  numberOf: (item: Item) => number,
+  doorOf: (item: Item) => string
+): Buffer => {
+  const texts: Array<string> = []
+  const lengths: Array<number> = []
+  let length = 1 + items.length * recordBytes
+  for (const item of items) {
+    const text = doorOf(item) + item.head + item.body
+    const bytes = Buffer.byteLength(text)
+    texts.push(text)
+    lengths.push(bytes)
+    length += bytes
+  }
+  const bytes = framed(length)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  bytes[lengthBytes] = mark
+  let at = lengthBytes + 1
+  for (let index = 0; index < items.length; index++) {
+    const [item, text, textBytes] = [items[index], texts[index], lengths[index]]
+    if (item === undefined || text === undefined || textBytes === undefined) continue
+    view.setFloat64(at, item.id)
+    view.setFloat64(at + 8, numberOf(item))
+    view.setUint32(at + 16, textBytes)
+    view.setUint32(at + 20, doorOf(item).length)
+    view.setUint32(at + 24, item.head.length)
+    at += recordBytes
+    // most texts are ASCII, which is the same bytes in Latin-1 and need not be encoded
+    bytes.write(text, at, textBytes === text.length ? "latin1" : "utf8")
+    at += textBytes
+  }
+  return bytes
+}
+
+/** Undefined when it is not understood. */
+const unpack = <Item>(
+  bytes: Buffer,
+  make: (id: number, number: number, door: string, head: string, body: string) => Item
+): ReadonlyArray<Item> | undefined => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const items: Array<Item> = []
+  let at = 1
+  while (at < bytes.length) {
+    const start = at + recordBytes
+    if (start > bytes.length) return undefined
+    const id = view.getFloat64(at)
+    const number = view.getFloat64(at + 8)
+    const end = start + view.getUint32(at + 16)
+    if (end > bytes.length || !Number.isSafeInteger(id) || !Number.isSafeInteger(number)) return undefined
+    const text = bytes.toString("utf8", start, end)
+    const headAt = view.getUint32(at + 20)
+    const bodyAt = headAt + view.getUint32(at + 24)
+    if (bodyAt > text.length) return undefined
+    items.push(make(id, number, text.slice(0, headAt), text.slice(headAt, bodyAt), text.slice(bodyAt)))
+    at = end
+  }
+  return items
+}
+
+/** Calls as they are sent to a peer that reads `form`, their length before them. */
+export const writeCalls = (calls: ReadonlyArray<SentCall>, form: number): Buffer => {
+  if (form >= 2) return pack(packedCalls, calls, ({ key }) => key, ({ door }) => door)
+  return writeJson({
+    kind: "calls",
+    ids: calls.map(({ id }) => id),
+    keys: calls.map(({ key }) => key),
+    texts: calls.flatMap(({ body, door, head }) => [door, head, body])
+  })
+}
+
+/** As {@link writeCalls}. */
+export const writeAnswers = (answers: ReadonlyArray<SentAnswer>, form: number): Buffer => {
+  if (form >= 2) return pack(packedAnswers, answers, ({ status }) => status, () => "")
+  return writeJson({
+    kind: "answers",
+    ids: answers.map(({ id }) => id),
+    statuses: answers.map(({ status }) => status),
+    texts: answers.flatMap(({ body, head }) => [head, body])
+  })
+}
+
+const unpackCalls = (bytes: Buffer): Message | undefined => {
+  const calls = unpack(bytes, (id, key, door, head, body): SentCall => ({ id, key, door, head, body }))
+  return calls === undefined ? undefined : { kind: "calls", calls }
+}
+
+const unpackAnswers = (bytes: Buffer): Message | undefined => {
+  const answers = unpack(bytes, (id, status, _, head, body): SentAnswer => ({ id, status, head, body }))
+  return answers === undefined ? undefined : { kind: "answers", answers }
+}
+
+const fromJson = (message: typeof Json.Type): Message => {
+  if (message.kind === "calls") {
+    const { ids, keys, texts } = message
+    const calls = ids.map((id, index): SentCall => ({
+      id,
+      key: keys[index] ?? noKey,
+      door: texts[index * 3] ?? "",
+      head: texts[index * 3 + 1] ?? "",
+      body: texts[index * 3 + 2] ?? ""
+    }))
+    return { kind: "calls", calls }
+  }
+  if (message.kind === "answers") {
+    const { ids, statuses, texts } = message
+    const answers = ids.map((id, index): SentAnswer => ({
+      id,
+      status: statuses[index] ?? noDoorStatus,
+      head: texts[index * 2] ?? "",
+      body: texts[index * 2 + 1] ?? ""
+    }))
+    return { kind: "answers", answers }
+  }
+  return message
+}
+
+/** A message without its length, in any form; undefined when it is not understood. */
+export const readMessage = (bytes: Buffer): Message | undefined => {
+  const [mark] = bytes
+  if (mark === packedCalls) return unpackCalls(bytes)
+  if (mark === packedAnswers) return unpackAnswers(bytes)
+  return Option.getOrUndefined(Option.map(readJson(bytes.toString("utf8")), fromJson))
+}

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  lengthBytes,
+  type Message,
+  newestForm,
+  readMessage,
+  type SentAnswer,
+  type SentCall,
+  writeAnswers,
+  writeCalls
+} from "../../src/cluster/Messages.ts"
+
+// Goal: what one release writes, every other one that runs beside it reads. Method: each form there and back; bytes of the packed form as they were
+// first written, so that who changes them sees it; and messages that are damaged.
+
+const calls: ReadonlyArray<SentCall> = [
+  { id: 1, key: 7, door: "lane", head: "a\nb", body: "{\"a\":\"b\"}" },
+  { id: Number.MAX_SAFE_INTEGER, key: -1, door: "", head: "", body: "" },
+  { id: 2 ** 31, key: 2 ** 40, door: "ü", head: "ä\u0000😀", body: "x".repeat(70_000) }
+]
+const answers: ReadonlyArray<SentAnswer> = [
+  { id: 1, status: 200, head: "", body: "{}" },
+  { id: 3, status: -2, head: "😀", body: "ö" }
+]
+
+const read = (bytes: Buffer): Message | undefined => readMessage(bytes.subarray(lengthBytes))
+
+describe("calls and answers", () => {
+  it("come as they were sent, in every form", () => {
+    for (let form = 1; form <= newestForm; form++) {
+      for (
+        const [bytes, message] of [
+          [writeCalls(calls, form), { kind: "calls", calls }],
+          [writeAnswers(answers, form), { kind: "answers", answers }]
+        ] as const
+      ) {
+        assert.strictEqual(bytes.readUInt32BE(0), bytes.length - lengthBytes)
+        assert.deepStrictEqual(read(bytes), message)
+      }
+    }
+  })
+
+  it("keep the bytes of the packed form", () => {
+    assert.strictEqual(
+      writeCalls([{ id: 1, key: 7, door: "d", head: "ä", body: "b" }], 2).toString("hex"),
+      ["0000002101", "3ff0000000000000", "401c000000000000", "00000004", "00000001", "00000001", "64c3a462"].join("")
+    )
+    assert.strictEqual(
+      writeAnswers([{ id: 2, status: -1, head: "", body: "b" }], 2).toString("hex"),
+      ["0000001e02", "4000000000000000", "bff0000000000000", "00000001", "00000000", "00000000", "62"].join("")
+    )
+  })
+
+  it("keep half of a surrogate pair to their own text", () => {
+    const [call] = calls
+    assert.isDefined(call)
+    const bytes = writeCalls([{ ...call, door: "d\ud83d", head: "\ude00h", body: "b" }, call], 2)
+    assert.deepStrictEqual(read(bytes), {
+      kind: "calls",
+      calls: [{ ...call, door: "d\ud83d", head: "\ude00h", body: "b" }, call]
+    })
+    assert.deepStrictEqual(read(writeCalls([{ ...call, body: "\ud83d" }, call], 2)), {
+      kind: "calls",
+      calls: [{ ...call, body: "\ufffd" }, call]
+    })
+  })
+
+  it("are not understood when they are cut off, or have no integers or too long texts", () => {
+    const whole = writeCalls(calls.slice(0, 2), 2).subarray(lengthBytes)
+    const first = writeCalls(calls.slice(0, 1), 2).subarray(lengthBytes)
+    for (let length = 2; length < whole.length; length++) {
+      if (length !== first.length) assert.isUndefined(readMessage(whole.subarray(0, length)), `${length} bytes`)
+    }
+    const spoilt = (spoil: (view: DataView) => void): Buffer => {
+      const bytes = Buffer.from(first)
+      spoil(new DataView(bytes.buffer, bytes.byteOffset, bytes.length))
+      return bytes
+    }
+    assert.isDefined(readMessage(spoilt(() => {})))
+    for (
+      const spoil of [
+        (view: DataView) => view.setFloat64(1, 1.5),
+        (view: DataView) => view.setFloat64(1, NaN),
+        (view: DataView) => view.setFloat64(9, 2 ** 60),
+        (view: DataView) => view.setUint32(17, 0xffffffff),
+        (view: DataView) => view.setUint32(21, 1000),
+        (view: DataView) => view.setUint32(25, 0xffffffff)
+      ]
+    ) assert.isUndefined(readMessage(spoilt(spoil)))
+    for (const text of ["", "\u0003", "{", "{\"kind\":\"calls\"}"]) assert.isUndefined(readMessage(Buffer.from(text)))
+  })
+})
