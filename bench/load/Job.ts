@@ -1,7 +1,29 @@
 import { Schema } from "effect"
-import { operatorOperations } from "./OperatorCalls.ts"
 
-/** What is sent, and in which order: see Traffic.ts. */
+/** Calls of operators and players besides the money calls of game providers; each is a kind of traffic too. */
+export const operatorOperations = [
+  "me",
+  "player",
+  "players",
+  "wallet",
+  "transactions",
+  "limits",
+  "payments",
+  "games",
+  "report",
+  "player-me",
+  "player-wallet",
+  "player-transactions",
+  "set-limits",
+  "session-token",
+  "launch",
+  "deposit",
+  "withdrawal",
+  "register"
+] as const
+export type OperatorOperation = (typeof operatorOperations)[number]
+
+/** Kinds of traffic: what is sent and in which order (Traffic.ts). */
 const trafficKinds = ["bet", "bet-win", "session", "play", "mixed", "vendor-bet", ...operatorOperations] as const
 export type TrafficKind = (typeof trafficKinds)[number]
 

@@ -1,29 +1,6 @@
-import type { Job, JobPlayer } from "./Job.ts"
+import type { Job, JobPlayer, OperatorOperation } from "./Job.ts"
 import type { Request } from "./Requests.ts"
 import { makeSigner, type Signer } from "./Signature.ts"
-
-/** What operators and players ask beside the money calls of game providers. A name is a kind of traffic by itself. */
-export const operatorOperations = [
-  "me",
-  "player",
-  "players",
-  "wallet",
-  "transactions",
-  "limits",
-  "payments",
-  "games",
-  "report",
-  "player-me",
-  "player-wallet",
-  "player-transactions",
-  "set-limits",
-  "session-token",
-  "launch",
-  "deposit",
-  "withdrawal",
-  "register"
-] as const
-export type OperatorOperation = (typeof operatorOperations)[number]
 
 interface Call {
   readonly operation: OperatorOperation
