@@ -1,7 +1,7 @@
 /** Alerts on their way into the database, each occurrence once in each degree, with the event that tells the operator. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../../../platform/ArrayParameters.ts"
+import { numbers, texts } from "../../../platform/ArrayParameters.ts"
 import { alertStatuses, type Finding, severities } from "../../../domain/compliance/AlertRules.ts"
 import { Ids } from "../../../platform/Ids.ts"
 import { iso, toDate } from "../../../platform/Time.ts"
@@ -14,6 +14,18 @@ const earlierRows = rowsOf(Schema.Struct({
   severity: Schema.Literals(severities)
 }))
 const raisedRows = rowsOf(Schema.Struct({ id: Schema.Number }))
+
+const knownRows = rowsOf(Schema.Struct({ index: Schema.Number }))
+
+/** A finding about a player of an operator. */
+interface Found {
+  readonly subject: { readonly operatorId: number; readonly playerId: number }
+  readonly finding: Finding
+}
+
+/** What is added to an occurrence for what is worse than all that staff have seen of it. */
+const again = (degree: string): string => `, again ${degree}`
+const degrees = severities.map(again)
 
 const ranks = `ARRAY[${severities.map((severity) => `'${severity}'`).join(", ")}]`
 
@@ -28,8 +40,7 @@ export const makeAlertStore = Effect.gen(function*() {
    * occurrence. Locks the player's alerts against concurrent changes by staff.
    */
   const occurrenceOf = Effect.fnUntraced(function*(playerId: number, { occurrence, rule, severity }: Finding) {
-    const worse = (degree: string) => `${occurrence}, again ${degree}`
-    const names = texts([occurrence, ...severities.map(worse)])
+    const names = texts([occurrence, ...severities.map((degree) => `${occurrence}${again(degree)}`)])
     const earlier = yield* earlierRows(
       sql`SELECT occurrence, status, severity FROM compliance_alerts
         WHERE player_id = ${playerId} AND rule = ${rule} AND occurrence = ANY(${names}::text[]) FOR NO KEY UPDATE`
@@ -38,16 +49,12 @@ export const makeAlertStore = Effect.gen(function*() {
     const open = earlier.find(({ status }) => status !== "closed")
     if (open !== undefined) return open.occurrence
     const seen = Math.max(...earlier.map((alert) => severities.indexOf(alert.severity)))
-    return severities.indexOf(severity) > seen ? worse(severity) : undefined
+    return severities.indexOf(severity) > seen ? `${occurrence}${again(severity)}` : undefined
   })
 
-  /**
-   * Raises an alert in the transaction that is open, or makes the one of the same occurrence more severe, or does nothing. Says
-   * whether it is a new one.
-   */
-  const raise = Effect.fnUntraced(
-    function*(about: { readonly operatorId: number; readonly playerId: number }, finding: Finding, now: number) {
-      const { operatorId, playerId } = about
+  /** Raises an alert, or makes the one of the same occurrence more severe, or does nothing. Says whether it is a new one. */
+  const raiseOne = Effect.fnUntraced(
+    function*({ finding, subject: { operatorId, playerId } }: Found, now: number) {
       const { details, paymentId, rule, severity, stopsWithdrawals } = finding
       const occurrence = yield* occurrenceOf(playerId, finding)
       if (occurrence === undefined) return false
@@ -76,6 +83,36 @@ export const makeAlertStore = Effect.gen(function*() {
       return true
     }
   )
+
+  /**
+   * Those of many findings that may be news: without those whose alert is open in this degree or a worse one, which stays as it
+   * is. Of a player with a habit every payment is such a finding.
+   */
+  const newsOf = Effect.fnUntraced(function*(found: ReadonlyArray<Found>) {
+    if (found.length === 0) return found
+    const known = yield* knownRows(
+      sql`SELECT u.index FROM unnest(${numbers(found.map(({ subject }) => subject.playerId))}::float8[],
+          ${texts(found.map(({ finding }) => finding.rule))}::text[],
+          ${texts(found.map(({ finding }) => finding.occurrence))}::text[],
+          ${texts(found.map(({ finding }) => finding.severity))}::text[])
+          WITH ORDINALITY AS u(player_id, rule, occurrence, severity, index)
+        WHERE EXISTS (SELECT FROM compliance_alerts a
+          WHERE a.player_id = u.player_id::bigint AND a.rule = u.rule
+            AND a.occurrence IN (u.occurrence, ${
+        sql.literal(degrees.map((degree) => `u.occurrence || '${degree}'`).join(", "))
+      })
+            AND a.status <> 'closed' AND ${rank("a.severity")} >= ${rank("u.severity")})`
+    )
+    const indices = new Set(known.map(({ index }) => index - 1))
+    return found.filter((_, index) => !indices.has(index))
+  })
+
+  /** Raises alerts of findings in the transaction that is open. Gives how many of them are new. */
+  const raise = Effect.fnUntraced(function*(found: ReadonlyArray<Found>, now: number) {
+    let raised = 0
+    for (const one of yield* newsOf(found)) if (yield* raiseOne(one, now)) raised++
+    return raised
+  })
 
   return { raise }
 })

@@ -116,7 +116,7 @@ export const makeJudge = Effect.gen(function*() {
         ? []
         : [{ paymentId: of.payment.id, playerId: effect.playerId, until: of.payment.at, needed }]
     }))
-    let raised = 0
+    const found: Array<{ readonly subject: Subject; readonly finding: Finding }> = []
     for (const effect of effects) {
       const { kind, playerId } = effect
       const subject = subjects.get(playerId)
@@ -131,10 +131,8 @@ export const makeJudge = Effect.gen(function*() {
         : kind === "deposit"
         ? onDeposit(settings, of)
         : onWithdrawal(settings, of, staked.get(of.payment.id) ?? 0, history)
-      for (const finding of findings) {
-        if (finding !== undefined && (yield* alerts.raise(subject, finding, now))) raised++
-      }
+      for (const finding of findings) if (finding !== undefined) found.push({ subject, finding })
     }
-    return raised
+    return yield* alerts.raise(found, now)
   })
 })
