@@ -57,7 +57,7 @@ export interface Ending {
 }
 
 /** Starts a request without a fiber and ends it once, perhaps at once; false: nothing was done, and it goes the ordinary way. */
-export type Start = (found: Found, fromMemory: FromMemory, ending: Ending) => boolean
+export type Start = (found: Found, fromMemory: FromMemory | undefined, ending: Ending) => boolean
 
 /** Length of the body, undefined when the router shall read it: of unknown length, large, or to be asked for. */
 const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefined => {

@@ -244,10 +244,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       const { handler, request } = found
       if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
       // a trace is about fibers
-      const fromMemory = traces === undefined ? endpoints.fromMemory(handler) : undefined
-      if (fromMemory === undefined || handler.start?.(found, fromMemory, ending) !== true) {
-        serve(found, handler.serving)
-      }
+      const start = traces === undefined ? handler.start : undefined
+      if (start?.(found, endpoints.fromMemory(handler), ending) !== true) serve(found, handler.serving)
     })
 
     if (traces === undefined) return answered

@@ -153,14 +153,16 @@ export const OperatorAuthLive = Layer.effect(
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
 
-      /** The same checks without a fiber, where none of them refuses and the answer is in memory. */
+      /** The same checks without a fiber, where none of them refuses: of a write, or of a read whose answer is in memory. */
       const start: Start = (found, fromMemory, ending) => {
         const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
           found.source
         const { method, url } = found.request
         const isPlain = typeof key === "string" && typeof signature === "string" && typeof timestamp === "string" &&
-          typeof nonce !== "object" && !url.includes("?")
-        if (!isPlain || limiter.takeAtOnce === undefined) return false
+          typeof nonce !== "object"
+        if (
+          onlyReads && (fromMemory === undefined || url.includes("?")) || !isPlain || limiter.takeAtOnce === undefined
+        ) return false
         const now = clock.currentTimeMillisUnsafe()
         const credential = credentials.rememberedOperator(key, now)
         if (credential === undefined || credential.allowed.length > 0) return false
@@ -173,13 +175,16 @@ export const OperatorAuthLive = Layer.effect(
         }
         const message = { method, uri: url, timestamp, nonce, body: found.request.body }
         if (!verify(signingKey, message, signature)) return false
-        const body = fromMemory(caller, found.params)
-        if (body === undefined || !replays.remember(signature, now)) return false
+        const body = onlyReads ? fromMemory?.(caller, found.params) : undefined
+        if (onlyReads && body === undefined || !replays.remember(signature, now)) return false
         limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
-        replays.post(signature, now, (exit) =>
-          Exit.isSuccess(exit)
-            ? ending.answer(found, rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
-            : ending.serve(found, answeredAs(credential, found.request, Effect.failCause(exit.cause))))
+        replays.post(signature, now, (exit) => {
+          if (Exit.isSuccess(exit) && body !== undefined) {
+            return ending.answer(found, rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
+          }
+          const rest = Exit.isSuccess(exit) ? served(caller) : Effect.failCause(exit.cause)
+          ending.serve(found, Effect.uninterruptible(answeredAs(credential, found.request, rest)))
+        })
         return true
       }
 
