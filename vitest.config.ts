@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config"
 
-// Three workers: the machines this must pass on have two cores, and a worker waits for PostgreSQL and for the network a third of its time.
+// Two workers: the machines this must pass on have two cores, and the embedded PostgreSQL shares them.
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
@@ -8,7 +8,7 @@ export default defineConfig({
     pool: "forks",
     // A test file sees the modules of the files before it, and so takes a part of the time. None may leave anything changed behind.
     isolate: false,
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Generous on purpose: a limit here stops a hang, it never measures speed.
     testTimeout: 60_000,
     hookTimeout: 120_000,
