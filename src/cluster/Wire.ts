@@ -176,7 +176,9 @@ const open = (host: string, port: number, trust: Trust) =>
       socket.once("secureConnect", () => resume(Effect.succeed(socket)))
       return Effect.sync(() => socket.destroy())
     }),
-    (socket) => Effect.sync(() => socket.destroy())
+    (socket) => Effect.sync(() => socket.destroy()),
+    // a peer that takes the connection and says nothing is not waited for, neither by the time below nor by the end of this node
+    { interruptible: true }
   ).pipe(
     Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
   )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { createServer, type Server, type Socket } from "node:net"
 import { type Answered, type NotAnswered, notMine } from "../../src/cluster/Forwarder.ts"
 import { eventually } from "../kit/ClusterNode.ts"
 import {
@@ -9,6 +10,7 @@ import {
   change,
   failure,
   key,
+  makeWorld,
   masterKeyOf,
   once,
   pair,
@@ -182,5 +184,28 @@ describe("calls to the owner of a key", () => {
       const exit = yield* Effect.exit(one.forwarder.send(key, "echo", call, { isRepeatable: true, timeoutMs: 1000 }))
       assert.strictEqual(failure(exit), "unsent")
       assert.strictEqual(opened, 0)
+    }).pipe(Effect.scoped))
+
+  it.live("do not keep a node from ending while a peer takes its connection and says nothing", () =>
+    Effect.gen(function*() {
+      const silent = new Set<Socket>()
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<Server>((resume) => {
+          const server = createServer((socket) => silent.add(socket))
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) =>
+          Effect.sync(() => {
+            for (const socket of silent) socket.destroy()
+            server.close()
+          })
+      )
+      const address = server.address()
+      const world = makeWorld()
+      world.live.add(`127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`)
+      const node = yield* startNode(world, "one")
+      yield* eventually(() => silent.size > 0)
+      yield* node.close
+      assert.isAbove(silent.size, 0)
     }).pipe(Effect.scoped))
 })
