@@ -1,6 +1,6 @@
 /**
  * Limits on unauthenticated callers: unsigned requests and failed authentications by address, and the bytes of bodies read before their
- * signature is checked. A properly signed request never counts, however many come from one address.
+ * signature is checked. Correctly signed requests are never counted.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import ipaddr from "ipaddr.js"
@@ -10,27 +10,27 @@ import { Settings } from "../platform/Settings.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { RecentMap } from "../platform/RecentMap.ts"
 
-/** Token bucket of an address: its size, and its rate. */
+/** Token bucket of an address: size and refill rate. */
 const burst = 2000
 const perSecond = 100
 
-/** Bound on counted addresses. A dropped one starts anew. */
+/** Maximum number of counted addresses. An evicted address starts with a full bucket. */
 const maxAddresses = 20_000
 
-/** Smaller bodies are not counted: they come in one packet with their head. */
+/** Smaller bodies are not counted: they arrive in one packet with the request head. */
 export const uncountedBytes = 4096
 
-/** Bytes of larger bodies read at a time for unauthenticated callers, of one address and of all. */
+/** Maximum bytes of larger bodies being read at once for unauthenticated callers: per address, and in total. */
 const maxAddressBytes = 8 * 1024 * 1024
 const maxBytes = 64 * 1024 * 1024
 
-/** Origin of a request by its connection and its proxies. */
+/** Origin of a request: peer address and forwarding headers. */
 export interface Origin {
   readonly peer: string | undefined
   readonly forwardedFor: string | undefined
 }
 
-/** A body that takes longer makes room for others of its address. */
+/** A body read for longer may be cut to make room for others of its address. */
 const patienceMs = 1000
 
 /** A body that is being read. */
@@ -38,11 +38,11 @@ interface Reading {
   readonly bytes: number
   /** Monotonic milliseconds. */
   readonly since: number
-  /** Ends its connection. */
+  /** Closes the connection. */
   readonly cut: () => void
 }
 
-/** The bodies of one caller, longest read first. */
+/** Bodies of one caller, oldest first. */
 interface Readings {
   bytes: number
   readonly bodies: Set<Reading>
@@ -54,7 +54,7 @@ interface Bucket {
   at: number
 }
 
-/** An IPv6 network of 64 bits is one caller: addresses within it cost nothing. */
+/** IPv6 callers are counted per /64 network: addresses within one are free to its holder. */
 const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
@@ -73,15 +73,15 @@ const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
 export class AnonymousLimits extends Context.Service<AnonymousLimits, {
   /** The client's address by `TRUST_PROXY`, for the log. */
   readonly addressOf: (origin: Origin) => string
-  /** The key of a caller's count: its address, or its IPv6 network. */
+  /** Counting key of a caller: its address, or its IPv6 /64 network. */
   readonly callerOf: (origin: Origin) => string
-  /** Counts an unauthenticated request, by its weight; gives the refusal when its address has none left. */
+  /** Counts an unauthenticated request by its weight; returns the refusal when the bucket of its address is empty. */
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
   readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
   /**
-   * Reserves bytes for a body while it is read; gives the release, undefined without room. To make room, the caller's own bodies older than
-   * a second are cut, and beyond the total those of the caller with the largest share.
+   * Reserves bytes for a body while it is read; returns the release, undefined without room. To make room, the caller's own bodies older than
+   * a second are cut and, above the total, those of the caller with the largest share.
    */
   readonly reserve: (origin: Origin, bytes: number, cut: () => void) => (() => void) | undefined
 }>()("pitboss/http/AnonymousLimits") {
@@ -90,7 +90,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
     Effect.gen(function*() {
       const clock = monotonicClock(yield* Clock.Clock)
       const proxies = networks((yield* Settings).trustProxy)
-      /** Counts of the callers seen last. */
+      /** Buckets of the most recent callers. */
       const buckets = new RecentMap<string, Bucket>(maxAddresses / 2)
       const readingsByCaller = new Map<string, Readings>()
       let bytesInAll = 0
@@ -99,8 +99,8 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
         clientAddress(peer, forwardedFor, proxies) ?? "unknown"
 
       /**
-       * Requests that a proxy forwarded which is not trusted are counted apart from the proxy's own: callers behind it must not use up
-       * what its health checks need.
+       * Requests forwarded by an untrusted proxy are counted apart from the proxy's own, so that callers behind it cannot
+       * exhaust the allowance of its health checks.
        */
       const callerOf = (origin: Origin): string => {
         const network = networkOf(addressOf(origin))
@@ -142,7 +142,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
         return false
       }
 
-      /** Cuts a body of the caller that holds the most, if that is more than the newcomer would. */
+      /** Cuts a body of the caller with the largest share, if that share exceeds the new caller's. */
       const cutLargest = (most: number): boolean => {
         let largest: string | undefined
         for (const [caller, { bytes }] of readingsByCaller) {

@@ -11,13 +11,13 @@ const plain: Headers = {
 
 const overTls: Headers = { ...plain, "strict-transport-security": "max-age=31536000" }
 
-/** Peers whose trust is remembered. */
+/** Maximum number of peers with a cached trust decision. */
 const maxPeers = 1000
 
-/** `peerOf` is asked only where proxies are trusted. */
+/** `peerOf` is called only when trusted proxies are configured. */
 export type AnswerHeaders = (peerOf: () => string | undefined, forwardedProto: string | undefined) => Headers
 
-/** The headers for these proxies, whose word alone is taken that the caller came over TLS. */
+/** Headers of responses; `X-Forwarded-Proto` is believed from these proxies only. */
 export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
   if (proxies.length === 0) return () => plain
   const trusted = new Map<string, boolean>()
@@ -36,12 +36,12 @@ export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
   }
 }
 
-/** For answers without a request. */
+/** Headers of answers without a request. */
 export const plainAnswerHeaders = plain
 
 const none: ReadonlySet<string> = new Set()
 
-/** Headers as lines, each with its line end, without some. */
+/** Header lines, each with its line end, except those named in `without`. */
 export const linesOf = (headers: Headers, without = none): string => {
   let lines = ""
   for (const name of Object.keys(headers)) if (!without.has(name)) lines += `${name}: ${headers[name]}\r\n`
@@ -51,5 +51,5 @@ export const linesOf = (headers: Headers, without = none): string => {
 const plainLines = linesOf(plain)
 const overTlsLines = linesOf(overTls)
 
-/** The lines of {@link AnswerHeaders}, made once. */
+/** Precomputed lines of {@link AnswerHeaders}. */
 export const preparedLines = (headers: Headers): string => headers === plain ? plainLines : overTlsLines

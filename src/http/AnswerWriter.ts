@@ -1,26 +1,26 @@
-/** Answers in one write: head and body as one text, made without Node.js's own head (`docs/decisions/0041-one-way-through-http.md`). */
+/** Writes head and body of an answer as one string, without Node.js's header code (`docs/decisions/0041-one-way-through-http.md`). */
 import { Cause, Clock, Effect } from "effect"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import { Drain } from "./Drain.ts"
 
-/** Idle time of a kept connection. Longer than the minute that load balancers usually keep one: they let go first. */
+/** Keep-alive time-out. Longer than the usual minute of load balancers, so that they close first. */
 export const keepAliveMs = 75_000
 
 const connectionLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n\r\n`
 
 /**
- * Writes an answer, unless the caller has gone. `lines`: its header lines, each with its line end, without length, date and connection.
+ * Writes an answer unless the caller has disconnected. `lines`: header lines with line ends, except length, date and connection.
  */
 export type WriteAnswer = (
   source: IncomingMessage,
   target: ServerResponse,
   status: number,
   lines: string,
-  /** Undefined for an answer without one. */
+  /** Undefined for an answer without a body. */
   body: string | undefined
 ) => void
 
-/** Runs what answers a request outside a fiber: a defect is logged and closes the connection, and reaches no other request. */
+/** Runs code that answers a request outside a fiber: a defect is logged, closes the connection and affects no other request. */
 export type Contain = (target: ServerResponse, work: () => void) => void
 
 export const makeContain: Effect.Effect<Contain> = Effect.map(Effect.context<never>(), (context) => {
@@ -37,7 +37,7 @@ export const makeContain: Effect.Effect<Contain> = Effect.map(Effect.context<nev
 
 const close = ["connection", "close"]
 
-/** Names and values in turn, as `writeHead` takes them. */
+/** Alternating names and values, the form of `writeHead`. */
 const pairsOf = (lines: string): Array<string> =>
   lines.split("\r\n").slice(0, -1).flatMap((line) => {
     const at = line.indexOf(": ")
@@ -70,7 +70,7 @@ export const makeWriteAnswer: Effect.Effect<WriteAnswer, never, Drain> = Effect.
     const isDraining = drain.isDraining()
     if (target.shouldKeepAlive && source.httpVersionMinor === 1 && source.method !== "HEAD" && !isDraining) {
       target.statusCode = status
-      // what `writeHead` would make of the same headers: Node.js sends it with the first bytes of the body
+      // as `writeHead` would build it; Node.js sends it with the first bytes of the body
       Object.assign(target, {
         _header: `HTTP/1.1 ${status} ${
           STATUS_CODES[status] ?? ""
@@ -84,7 +84,7 @@ export const makeWriteAnswer: Effect.Effect<WriteAnswer, never, Drain> = Effect.
         ...isDraining ? close : []
       ])
     }
-    // most bodies are ASCII, which is the same bytes in Latin-1 and need not be encoded
+    // most bodies are ASCII: the same bytes in Latin-1, which needs no encoding
     target.end(body, length === body.length ? "latin1" : "utf8")
   }
 })

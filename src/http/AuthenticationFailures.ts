@@ -9,10 +9,10 @@ const failures = Metric.counter("authentication_failures_total", {
   incremental: true
 })
 
-/** The kind of caller. */
+/** Kind of caller. */
 export type Claimant = "operator" | "player" | "provider" | "staff"
 
-/** Codes that refuse a caller, with the end of the kind's name. Other codes refuse a request. */
+/** Codes of authentication failures, with their suffix in the metric's kind. Other codes refuse the request, not the caller. */
 const endings: { readonly [code in RefusalCode]?: string } = {
   MISSING_CREDENTIALS: "missing_credentials",
   INVALID_API_KEY: "unknown_key",
@@ -32,12 +32,12 @@ const kindOf = (claimant: Claimant, code: RefusalCode): string | undefined =>
     ? undefined
     : `${claimant}_${endings[code]}`
 
-/** An unknown id may be a misplaced secret: enough of it to recognise a mistake. */
+/** Truncated for the log: an unknown id may be a misplaced secret. */
 const shown = (key: string | undefined, code: RefusalCode): string | undefined =>
   key === undefined || code !== "INVALID_API_KEY" ? key : `${key.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, 12)}…`
 
 export class AuthenticationFailures extends Context.Service<AuthenticationFailures, {
-  /** Counts a refused caller; gives the refusal back, or RATE_LIMITED when the address has failed too often. */
+  /** Counts a failed authentication; returns the refusal, or RATE_LIMITED when the address has failed too often. */
   readonly note: <Code extends RefusalCode>(
     claimant: Claimant,
     refusal: Refusal<Code>,

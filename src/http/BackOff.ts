@@ -1,16 +1,16 @@
-/** Exponential back-off of addresses that fail repeatedly. */
+/** Exponential backoff of addresses that fail repeatedly. */
 
-/** Failures before the first wait, unless it is said. */
+/** Default number of failures before the first wait. */
 const manyFailures = 300
 
-/** The first wait; it doubles with every failure after it. */
+/** First wait; doubles with every further failure. */
 const firstWaitMs = 1000
 const longestWaitMs = 60_000
 
-/** Failures are forgotten after so long without one. */
+/** Time without a failure after which an address is forgotten. */
 const forgottenAfterMs = 300_000
 
-/** Bound on remembered addresses; the first one is dropped for another. */
+/** Maximum number of addresses in memory; at the limit the oldest is evicted. */
 const maxAddresses = 10_000
 
 interface Record {

@@ -1,5 +1,5 @@
 /**
- * Bounds on a JSON body, checked on its bytes before parsing: decoding a name or an element costs a hundred times as much as sending it, on
+ * Limits on a JSON body, checked on its bytes before parsing: decoding a name or an element costs a hundred times as much as sending it, on
  * the thread that decides bets.
  */
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import type { ListBound } from "../contract/Annotations.ts"
 /** Smaller bodies are not scanned. */
 const unscannedBytes = 2048
 
-/** Names, elements and single values. The largest legitimate body, a batch of a hundred actions, has some 1300. */
+/** Maximum number of names, elements and scalar values. The largest legitimate body, a batch of a hundred actions, has some 1300. */
 const maxValues = 4096
 
 const maxDepth = 32
@@ -28,7 +28,7 @@ const colon = 0x3a
 const openings = new Set([0x5b, 0x7b])
 const closings = new Set([0x5d, 0x7d])
 
-/** Refuses a body with too many values. Malformed JSON passes, or is refused with the same code. */
+/** Refuses a body with too many values. Malformed JSON is not detected, or refused with the same code. */
 export const refuseOverfull = (body: Uint8Array): Refusal<"INVALID_REQUEST"> | undefined => {
   if (body.length <= unscannedBytes) return undefined
   let depth = 0
@@ -61,7 +61,7 @@ export const refuseLongList = (
   return Array.isArray(list) && list.length > maximum ? refuseFields({ [field]: [message] }) : undefined
 }
 
-/** The bytes of a request's body; none where it cannot be read, which the decoder reports. */
+/** Bytes of a request's body; empty when it cannot be read, which the decoder reports. */
 export const bytesOrNone = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
   request instanceof ReadRequest ? Effect.succeed(request.body) : Effect.match(request.arrayBuffer, {
     onSuccess: (buffer) => new Uint8Array(buffer),

@@ -2,22 +2,22 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { MethodsOf } from "./Methods.ts"
 
-/** Origins like `https://casino.example`, or all. */
+/** Origins such as `https://casino.example`, or `*` for all. */
 export type Origins = "*" | ReadonlyArray<string>
 
 const playerPaths = "/api/v1/player/"
 
-/** Response headers that a page may read. */
+/** `Access-Control-Expose-Headers`. */
 const exposed = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Idempotent-Replayed"
 
-/** Request headers that a page may send. No cookies: the player's token alone identifies the caller. */
+/** `Access-Control-Allow-Headers`. No cookies: the player's token alone identifies the caller. */
 const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
 
-/** Validity of a preflight; no browser keeps it for more than two hours. */
+/** Validity of a preflight answer; browsers cache it for at most two hours. */
 const maxAgeSeconds = "7200"
 
 export interface CrossOrigin {
-  /** The answer to a preflight; undefined for other requests and unknown paths. */
+  /** Answer to a preflight; undefined for other requests and unknown paths. */
   readonly preflight: (
     request: HttpServerRequest.HttpServerRequest,
     methodsOfPath: MethodsOf
@@ -28,7 +28,7 @@ export interface CrossOrigin {
 
 const none = {}
 
-/** For pages of these origins. */
+/** CORS for pages of these origins. */
 export const makeCrossOrigin = (origins: Origins): CrossOrigin => {
   const forAll = { "access-control-allow-origin": "*", "access-control-expose-headers": exposed }
   const others = { "vary": "Origin" }

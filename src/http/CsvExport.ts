@@ -1,13 +1,13 @@
 /**
- * Lists as CSV (RFC 4180), for any endpoint whose answer is a list by its schema: the endpoint itself is asked for page after page, so that an export
- * shows what the list shows, to whom it shows it. Amounts are minor units beside their currency, instants ISO 8601.
+ * Lists as CSV (RFC 4180), for any endpoint whose answer schema is a list: the endpoint itself is called page by page, so that an export
+ * has the rows and the access rules of the list. Amounts are minor units beside their currency, instants ISO 8601.
  */
 import { Effect, Option, type Schema, type SchemaAST, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { bodyText } from "./Refusals.ts"
 
-/** Lines of an export. One that is cut says so in a last line of its own. */
+/** Maximum lines of an export. A truncated export ends in a line that says so. */
 const maxLines = 100_000
 
 const perPage = 100
@@ -28,8 +28,8 @@ const itemOf = (ast: SchemaAST.AST | undefined): SchemaAST.AST | undefined =>
   ast?._tag === "Arrays" ? ast.rest[0] : undefined
 
 /**
- * The columns of a list, in the order of the fields of its items; undefined for an endpoint that answers with no list of records. A table (`data.rows`)
- * repeats in each line what stands beside its rows, such as their currency.
+ * Columns of a list, in the order of the fields of its items; undefined for an endpoint that returns no list of records. A table (`data.rows`)
+ * repeats the fields beside its rows, such as the currency, in each line.
  */
 export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<string> | undefined => {
   for (const { ast } of success) {
@@ -42,14 +42,14 @@ export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<s
   return undefined
 }
 
-/** The names of the fields of a query. */
+/** Field names of a query. */
 export const fieldsOfQuery = (query: Schema.Top | undefined): ReadonlyArray<string> =>
   query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** Text that a spreadsheet would take for a formula. A number is none, negative or not. */
+/** Text that a spreadsheet would evaluate as a formula. Numbers are exempt, negative ones included. */
 const looksLikeFormula = /^[=+\-@\t\r]/
 
-/** A value as a cell; texts that would be formulas begin with an apostrophe. */
+/** A value as a CSV cell; a text that would be a formula is prefixed with an apostrophe. */
 export const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ""
   if (typeof value === "number" || typeof value === "boolean") return String(value)
@@ -60,12 +60,12 @@ export const cell = (value: unknown): string => {
 
 const line = (cells: ReadonlyArray<unknown>): string => `${cells.map(cell).join(",")}\r\n`
 
-/** Whether a request asks for CSV, by `format=csv` or by what it accepts. */
+/** Whether a request asks for CSV, by `format=csv` or by its `Accept` header. */
 export const wantsCsv = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
   new URLSearchParams(url.split("?")[1] ?? "").get("format") === "csv" ||
   headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase() === "text/csv"
 
-/** What to ask for after a page; undefined at the end. */
+/** Query of the next page; undefined on the last one. */
 const following = (asked: Fields, meta: unknown): Fields | undefined => {
   if (!isFields(meta)) return undefined
   const { current_page: page, last_page: last, next_cursor: cursor } = meta
@@ -83,7 +83,7 @@ interface Page {
   readonly next: Fields | undefined
 }
 
-/** Records of a list, or of a table with what stands beside its rows. */
+/** Records of a list, or rows of a table merged with the fields beside them. */
 const recordsOf = (data: unknown): ReadonlyArray<Fields> => {
   if (Array.isArray(data)) return data.filter(isFields)
   if (!isFields(data)) return []
@@ -91,7 +91,7 @@ const recordsOf = (data: unknown): ReadonlyArray<Fields> => {
   return Array.isArray(rows) ? rows.filter(isFields).map((row) => ({ ...common, ...row })) : []
 }
 
-/** Rows of an answer and what to ask for next. */
+/** Rows of an answer and the query of the next page. */
 const pageOf = (response: HttpServerResponse.HttpServerResponse, asked: Fields): Page => {
   const parsed: unknown = JSON.parse(bodyText(response))
   const { data, meta } = isFields(parsed) ? parsed : {}
@@ -99,8 +99,8 @@ const pageOf = (response: HttpServerResponse.HttpServerResponse, asked: Fields):
 }
 
 /**
- * Answers with a list as CSV, streamed as it is read: refusals are those of the list. A page that cannot be read later breaks the answer off. `ended` hears
- * the number of lines and the names of the filters, also when the caller has left.
+ * Answers with a list as CSV, streamed: refusals are those of the list. A later page that cannot be read aborts the answer. `ended` receives
+ * the number of lines and the names of the filters, also when the caller has disconnected.
  */
 export const asCsv = <E, R>(
   handler: Handler<E, R>,
@@ -138,7 +138,7 @@ export const asCsv = <E, R>(
     const response = yield* ask(begin)
     if (response.status !== 200) return response
     let lines = 0
-    /** Lines of a page, as many as there may be still. */
+    /** Lines of a page, up to the remaining maximum. */
     const linesOf = ({ next, rows }: Page): readonly [text: string, next: Fields | undefined] => {
       const shown = rows.slice(0, maxLines - lines)
       lines += shown.length

@@ -1,4 +1,4 @@
-/** Static documents: made and compressed once, with conditional requests by ETag. */
+/** Static documents: generated and compressed once, with conditional requests by ETag. */
 import { Effect } from "effect"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -22,7 +22,7 @@ const accepts = (header: string | undefined, coding: string): boolean =>
     return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
 
-/** The handler of a document's path. The document is made at the first request. */
+/** Handler of a document's path. The document is generated at the first request. */
 export const serveDocument = <R>(
   document: Effect.Effect<{ readonly text: string; readonly contentType: string }, never, R>,
   headers: { readonly [name: string]: string } = {}

@@ -6,12 +6,12 @@ import { Settings } from "../platform/Settings.ts"
 import { serveDocument } from "./Document.ts"
 import { bodyText } from "./Refusals.ts"
 
-/** The page is self-contained: the browser may load nothing from elsewhere. */
+/** Content-Security-Policy of the page, which is self-contained and loads nothing from other origins. */
 const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * Runs in the reader's browser: signs requests tried out on the page, with the key's secret that was entered as the signature. The secret
+ * Runs in the browser: signs the requests sent from the page with the secret entered in the signature field. The secret
  * itself is not sent.
  */
 const signRequest = `async (request) => {
@@ -41,13 +41,13 @@ const settings = `${mount}
         filter: true,
         requestInterceptor: ${signRequest},`
 
-/** The page with the service's settings, at the last match: the script and the document precede it. */
+/** Inserts the service's settings into the page, at the last match: the script and the document precede it. */
 const withSettings = (html: string): string => {
   const at = html.lastIndexOf(mount)
   return at < 0 ? html : html.slice(0, at) + settings + html.slice(at + mount.length)
 }
 
-/** `/docs`, to browse and try out the contract, and `/openapi.json`; neither with `DOCS=off`. */
+/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`. */
 export const Documentation = Layer.unwrap(Effect.gen(function*() {
   if (!(yield* Settings).docs) return Layer.empty
   const SelfContained = HttpRouter.middleware(Effect.gen(function*() {

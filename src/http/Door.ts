@@ -1,4 +1,4 @@
-/** Serves the requests that other nodes send to a server's endpoints. */
+/** Serves requests forwarded by other nodes to a server's endpoints. */
 import { Cause, Context, Effect, Exit, Fiber, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Answer, Forwarder, notMine } from "../cluster/Forwarder.ts"
@@ -23,7 +23,7 @@ const refusing = (refusal: typeof draining | typeof serverError): Answer => ({
   body: refusalBody(refusal)
 })
 
-/** Opens the door of the server whose `Endpoints` and `Forwarding` these are. `context` is what its endpoints need; its scope waits for what is served. */
+/** Opens the door of the current `Endpoints` and `Forwarding`. `context`: services of the endpoints. The scope waits for requests in flight. */
 export const openDoor = Effect.fnUntraced(function*(context: Context.Context<never>) {
   const forwarder = yield* Forwarder
   if (forwarder.node === undefined) return
@@ -35,9 +35,9 @@ export const openDoor = Effect.fnUntraced(function*(context: Context.Context<nev
 
   forwarder.serve(door, ({ body, head }, done) => {
     const { headers, method, peer, principal, target, url } = decodeHead(head)
-    // as the router does: the answer to HEAD is that to GET, without its body
+    // as in the router: HEAD is answered as GET, without the body
     const found = endpoints.find(method === "HEAD" ? "GET" : method, url)
-    // an endpoint that this version does not have: the one that sent it may still get the player
+    // an endpoint unknown to this version: the sending node may still become the player's owner
     if (found === undefined) return done(notMine)
     const source = { url: target, headers, socket: { remoteAddress: peer } }
     const request = new ReadRequest(source, method, url, Buffer.from(body, "latin1"))
@@ -66,7 +66,7 @@ export const openDoor = Effect.fnUntraced(function*(context: Context.Context<nev
       if (Exit.isFailure(exit)) return done(refusing(Cause.hasInterruptsOnly(exit.cause) ? draining : serverError))
       done(exit.value.status === misdirected.status ? notMine : answerOf(exit.value))
     })
-    // the end of the service waits for it, before what it works on ends
+    // a shutdown waits for it before the services that it uses close
     Fiber.runIn(fiber, scope)
   })
 })

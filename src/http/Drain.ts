@@ -1,13 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { monotonicMs } from "../platform/MonotonicClock.ts"
 
-/** Time for requests in flight, from the beginning of the shutdown. */
+/** Time limit of requests in flight, from the start of the shutdown. */
 const graceMs = 8000
 
-/** Graceful shutdown: no new requests are taken, and callers are asked to close their connections. */
+/** Graceful shutdown: refuses new requests and asks callers to close their connections. */
 export class Drain extends Context.Service<Drain, {
   readonly isDraining: () => boolean
-  /** Begins the drain once; gives the milliseconds left for requests in flight. */
+  /** Begins the drain, once; returns the milliseconds left for requests in flight. */
   readonly begin: Effect.Effect<number>
 }>()("pitboss/http/Drain") {
   static readonly layer = Layer.sync(Drain, () => {

@@ -8,7 +8,7 @@ import { isPath, routerConfig } from "./Methods.ts"
 import { ReadRequest } from "./ReadRequest.ts"
 import { readBody } from "./RequestBody.ts"
 
-/** An endpoint with everything around its handler but the outermost middleware. */
+/** Handler of an endpoint inside all middlewares except the outermost one. */
 type Serving = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   Types.unhandled,
@@ -26,40 +26,40 @@ interface Endpoint {
   /** Method and path. */
   readonly name: string
   readonly serving: Serving
-  /** Undefined: each request needs a fiber. */
+  /** Undefined when every request needs a fiber. */
   readonly start: Start | undefined
-  /** False: what callers send goes the ordinary way, since its answers may be streams. */
+  /** False when callers' requests go through the router, since answers may be streams. */
   readonly isDirect: boolean
-  /** What the router would tell of it, for the log and the form rules. */
+  /** The router's description of it, for the log and the form rules. */
   readonly route: HttpRouter.RouteContext["Service"]["route"]
 }
 
-/** A request of an endpoint, read to its end. */
+/** A completely read request with its endpoint. */
 export interface Found extends FindMyWay.FindResult<Endpoint> {
   readonly request: ReadRequest
   readonly source: IncomingMessage
   readonly target: ServerResponse
-  /** Monotonic nanoseconds when its head had come. */
+  /** Monotonic nanoseconds at which its head was complete. */
   readonly startedAt: bigint
 }
 
 /**
- * An operator's endpoint from memory: the body of its 200 answer to a request without a query; undefined where something has to be waited
- * for, or is refused. Changes nothing.
+ * Answers an operator's request without a query from memory: the body of the 200 answer; undefined when the answer needs waiting
+ * or is a refusal. Changes nothing.
  */
 export type FromMemory = (caller: CurrentOperator["Service"], params: Found["params"]) => string | undefined
 
-/** How a request that was started without a fiber ends. */
+/** Completion of a request that was started without a fiber. */
 export interface Ending {
-  /** With status 200 and this body. `lines`: header lines beside those of every answer. */
+  /** Answers with status 200 and this body. `lines`: header lines in addition to the common ones. */
   readonly answer: (found: Found, lines: string, body: string) => void
   readonly serve: (found: Found, serving: Serving) => void
 }
 
-/** Starts a request without a fiber and ends it once, perhaps at once; false: nothing was done, and it goes the ordinary way. */
+/** Starts a request without a fiber and completes it once, perhaps synchronously; false when nothing was done and it needs a fiber. */
 export type Start = (found: Found, fromMemory: FromMemory | undefined, ending: Ending) => boolean
 
-/** Length of the body, undefined when the router shall read it: of unknown length, large, or to be asked for. */
+/** Length of the body; undefined when the router has to read it: unknown length, large, `Expect` or `Upgrade`. */
 const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefined => {
   const stated = headers["content-length"]
   const length = stated === undefined ? 0 : Number(stated)
@@ -68,32 +68,32 @@ const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefi
   return isPlain && length <= (method === "GET" ? 0 : uncountedBytes) ? length : undefined
 }
 
-/** Characters of a target that the router needs escaped, or knows another meaning of. */
+/** Request targets with characters that the router needs escaped or interprets otherwise. */
 const unusual = /[#;]|^[^/]/
 
 /**
- * The endpoints of one server, and the direct way to them: from Node.js's request to the endpoint and back, without the framework's server
- * and router, whose fibers, contexts and header objects took more of a read's processor time than the read
- * (`docs/decisions/0041-one-way-through-http.md`). What is unusual about a request is left to the router, which finds the same endpoints
+ * Endpoints of one server, and the direct path to them: from Node.js's request to the endpoint and back, without the framework's server
+ * and router, whose fibers, contexts and header objects took more processor time than the read itself
+ * (`docs/decisions/0041-one-way-through-http.md`). Unusual requests are left to the router, which has the same endpoints
  * behind the same middlewares.
  */
 export class Endpoints extends Context.Service<Endpoints, {
-  /** Notes an endpoint. Authentication, the outermost middleware of each, does that. */
+  /** Registers an endpoint. Called by its authentication middleware. */
   readonly add: (
     endpoint: Named,
     serving: Serving,
     options?: { readonly isDirect?: boolean; readonly start?: Start }
   ) => void
-  /** Notes how an endpoint is answered from memory. Its handler does that. */
+  /** Registers an endpoint's answer from memory. Called by its handler. */
   readonly addFromMemory: (endpoint: Named, answer: FromMemory) => void
   readonly fromMemory: (endpoint: Endpoint) => FromMemory | undefined
-  /** Sets what runs the requests that `take` takes. */
+  /** Sets the runner of requests accepted by `take`. */
   readonly runWith: (run: (found: Found) => void) => void
   readonly take: Take
-  /** The endpoint of a request that another node sent. */
+  /** Endpoint of a request forwarded by another node. */
   readonly find: (method: string, url: string) => FindMyWay.FindResult<Endpoint> | undefined
 }>()("pitboss/http/Endpoints") {
-  /** Of one server: they must not answer on another one's port. */
+  /** One instance per server: endpoints must not answer on another server's port. */
   static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
     const table = FindMyWay.make<Endpoint>(routerConfig)
     const inMemory = new Map<string, FromMemory>()

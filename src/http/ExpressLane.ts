@@ -1,10 +1,10 @@
 /**
- * Express lane: the hot calls of game providers, served straight from the socket's request, because the router and the response pipeline
- * take more of a bet's processor time than everything else (`docs/decisions/0009-express-lane.md`).
+ * Express lane: the frequent calls of game providers, served from Node.js's request directly, because the router and the response pipeline
+ * take more processor time of a bet than all other work (`docs/decisions/0009-express-lane.md`).
  *
- * It takes a POST to one of its paths, of a provider whose key is in memory and not restricted to addresses, with a timestamp in range and a
- * JSON body of known size. All other requests go through the router before a byte of the body is read. Both ways answer with the same
- * parts, and a test compares them.
+ * Accepts a POST to one of its paths by a provider whose key is in memory and has no address allow-list, with a timestamp in range and a
+ * JSON body of known size. All other requests go to the router before a byte of the body is read. Both paths share the code of their answers,
+ * and a test compares them.
  */
 import { type Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -44,28 +44,28 @@ import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
 
-/** Where other nodes send calls about players of this one. */
+/** Door for calls forwarded by other nodes about players of this node. */
 const door = "lane"
 
-/** Answers the request and says true, or leaves it untouched and says false. */
+/** Answers the request and returns true, or leaves it untouched and returns false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
 
 export interface Lane {
   readonly path: string
-  /** The provider's next step when the service fails. */
+  /** Retry advice to the provider when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
-  /** The player of a call, as far as its body says so before it is decoded: where another node owns the player, that node decodes it. */
+  /** Player of a call by its undecoded body, undefined when not named: the node that owns the player decodes it. */
   readonly playerOf: PlayerOf
-  /** Decodes the body of a call; one that is refused for its form answers so. */
+  /** Decodes the body of a call; a malformed body gives a call that answers with the refusal. */
   readonly decode: (provider: Provider, body: unknown) => LaneCall
 }
 
 /** A decoded call; its answer is JSON. */
 interface LaneCall {
   /**
-   * Starts it without a fiber and says true, where nothing has to be looked up first; `done` is called once, perhaps at once. Otherwise says
-   * false and has done nothing.
+   * Starts the call without a fiber and returns true when no lookup is needed; `done` is called once, perhaps synchronously. Otherwise returns
+   * false, with nothing done.
    */
   readonly start: (done: (exit: Exit.Exit<string, Refusal>) => void) => boolean
   readonly run: Effect.Effect<string, Refusal>
@@ -73,14 +73,14 @@ interface LaneCall {
 
 type PlayerOf = (provider: Provider, body: object) => number | undefined
 
-/** Starts a call without a fiber, as {@link LaneCall}. */
+/** Starts a call without a fiber, as in {@link LaneCall}. */
 export type Start<Body, A> = (
   provider: Provider,
   body: Body,
   done: (exit: Exit.Exit<A, Refusal>) => void
 ) => boolean
 
-/** A lane that decodes the body with the contract's schema before it calls. */
+/** A lane that decodes the body with the contract's schema before the call. */
 export const lane = <Body, A>(
   path: string,
   schema: Schema.Codec<Body, unknown>,
@@ -137,12 +137,12 @@ const parseObject = (text: string): object | undefined => {
   }
 }
 
-/** An answer before it is written. */
+/** An unwritten answer. */
 interface Outcome {
   readonly status: number
   readonly body: string
   readonly retryAfter: string | undefined
-  /** The node that gave it; undefined: this one. */
+  /** Node that answered; undefined for this node. */
   readonly node?: string
 }
 
@@ -166,13 +166,13 @@ interface Request {
   readonly source: IncomingMessage
   readonly target: ServerResponse
   readonly startedAt: bigint
-  /** Its id, once it was asked for. */
+  /** Request id; undefined until first used. */
   id: string | undefined
   /** Releases the reservation of a large body. */
   readonly release: (() => void) | undefined
 }
 
-/** A call that was authenticated, here or by another node. */
+/** A call authenticated by this or another node. */
 interface Performed {
   readonly about: LaneRequest
   readonly lane: Lane
@@ -183,7 +183,7 @@ interface Performed {
 
 /** The lane of this process, for the server's listener. */
 export class ExpressLane extends Context.Service<ExpressLane, { readonly take: Take }>()("pitboss/http/ExpressLane") {
-  /** The layer of these lanes. */
+  /** Layer of these lanes. */
   static readonly layerOf = <E, R>(lanes: Effect.Effect<ReadonlyArray<Lane>, E, R>) =>
     Layer.effect(
       ExpressLane,
@@ -203,7 +203,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const headersFor = ({ headers, socket }: IncomingMessage) =>
           answerHeaders(() => socket.remoteAddress, headerOf(headers["x-forwarded-proto"]))
         const byPath = new Map((yield* lanes).map((one) => [one.path, one]))
-        // flat: what a request adds to a deep one would copy it
+        // flat: adding to a nested context would copy it per request
         const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
         const fork = Effect.runForkWith(context)
 
@@ -237,7 +237,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           )
         }
 
-        /** What became of a call; of one whose player is elsewhere, the player's id. */
+        /** Outcome of a call, or the player's id when another node owns the player. */
         const outcomeOf = (lane: Lane, about: LaneRequest, exit: Exit.Exit<string, Refusal>): Outcome | number => {
           if (Exit.isSuccess(exit)) return { status: 200, body: exit.value, retryAfter: undefined }
           const failure = Exit.findErrorOption(exit)
@@ -246,7 +246,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           return refusing(lane, serverError)
         }
 
-        /** Calls, without a fiber where nothing has to be looked up first. */
+        /** Runs a call, without a fiber when no lookup is needed. */
         const perform = (
           { about, lane, object, provider, traceparent }: Performed,
           done: (outcome: Outcome | number) => void
@@ -270,7 +270,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           forkAbout(Effect.uninterruptible(traced)).addObserver(finish)
         }
 
-        /** Has the player's node do it. A call has an id of its own: it may be sent again. */
+        /** Forwards a call to the player's node. It may be retried: calls are idempotent by their transaction ids. */
         const forward = (request: Request, playerId: number, id: string, body: string): void => {
           const { credential: { provider }, lane, source } = request
           const traceparent = headerOf(source.headers["traceparent"]) ?? ""

@@ -17,14 +17,14 @@ const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as appli
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
 
-/** The body of the request as an object, with fields of any form. */
+/** Body of the request as an object with unvalidated fields. */
 export const bodyObject = Effect.gen(function*() {
   const request = yield* HttpServerRequest.HttpServerRequest
   if (!isJson(request.headers["content-type"])) return yield* Effect.fail(otherMediaType)
   return parseObject(yield* Effect.orElseSucceed(request.text, () => "")) ?? (yield* Effect.fail(noObject))
 })
 
-/** The body of a request that may come without one, which is then the empty object. */
+/** Optional body of a request; the empty object when absent. */
 export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return Effect.gen(function*() {
@@ -37,7 +37,7 @@ export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
   })
 }
 
-/** Errors of a query; of a repeated field only the repetition. */
+/** Validation errors of a query; for a repeated field only the repetition. */
 const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): ReturnType<typeof fieldIssues> => {
   const sent = new URLSearchParams(url.split("?").slice(1).join("?"))
   return Object.fromEntries(
@@ -48,7 +48,7 @@ const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): Retur
   )
 }
 
-/** The refusal of a malformed request. A malformed answer of the service is a defect. */
+/** Refuses a malformed request. A malformed answer of the service is a defect. */
 const refuseForm = (
   error: HttpApiError.HttpApiSchemaError
 ): Effect.Effect<never, FormRefusal, HttpServerRequest.HttpServerRequest> => {
@@ -70,7 +70,7 @@ const refuseForm = (
   }
 }
 
-/** The refusal of a body beyond its bounds. */
+/** Refuses a body that exceeds its limits. */
 const refuseBounds = (request: HttpServerRequest.HttpServerRequest, list: ListBound | undefined) =>
   Effect.flatMap(bytesOrNone(request), (bytes): Effect.Effect<FormRefusal | undefined> => {
     const overfull = refuseOverfull(bytes)
@@ -97,7 +97,7 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
   >
   const handled = Effect.matchEffect(handler, {
     onSuccess: (response): Answered =>
-      // The decoder's own answer to a body of another media type.
+      // The decoder's answer to an unsupported media type.
       response.status === 415 ? Effect.andThen(checkPath, Effect.fail(otherMediaType)) : Effect.succeed(response),
     onFailure: (error): Answered =>
       !HttpApiError.HttpApiSchemaError.is(error)

@@ -1,6 +1,6 @@
 /**
- * Requests that concern a player of another node (`docs/decisions/0044-several-nodes.md`): sent to that node when it is known who they are from,
- * served there as if they had come there, and answered with its answer.
+ * Forwarding of requests about players of another node (`docs/decisions/0044-several-nodes.md`): sent to that node once authenticated,
+ * served there as its own, and answered with its answer.
  */
 import { Context, Effect, Schema, Tracer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"
@@ -12,13 +12,13 @@ import { RequestIds } from "./RequestIds.ts"
 import { targetOf } from "./RequestTarget.ts"
 import { playerBody } from "./SignedBody.ts"
 
-/** Time for the answer of another node, milliseconds: of lists and reports as well. */
+/** Time limit of another node's answer in ms, lists and reports included. */
 const timeoutMs = 30_000
 
-/** The header that names the node that owned the player. */
+/** Header with the name of the node that served the request. */
 export const servedBy = "x-served-by"
 
-/** Headers that a node needs to serve a request which another one has authenticated. */
+/** Request headers sent along with a forwarded request. */
 const forwardedHeaders = [
   "content-type",
   "content-length",
@@ -27,15 +27,15 @@ const forwardedHeaders = [
   "x-forwarded-for"
 ] as const
 
-/** Who a forwarded request is from, as the node found that it came to; the middleware that authenticates knows its form. Undefined: not forwarded. */
+/** Principal of a forwarded request, as authenticated by the sending node; its form is the middleware's. Undefined when not forwarded. */
 export const CurrentPrincipal = Context.Reference<string | undefined>("pitboss/http/CurrentPrincipal", {
   defaultValue: () => undefined
 })
 
-/** What travels beside the body. */
+/** Head of a forwarded request. */
 export const ForwardedHead = Schema.fromJsonString(Schema.Struct({
   method: Schema.String,
-  /** As the router reads it, and as it was sent. */
+  /** Escaped for the router, and as sent by the caller. */
   url: Schema.String,
   target: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
@@ -47,7 +47,7 @@ const encodeHead = Schema.encodeSync(ForwardedHead)
 const AnswerHeaders = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
 const decodeAnswerHeaders = Schema.decodeUnknownSync(AnswerHeaders)
 
-/** The answer of a node that does not own the player: nothing was done. */
+/** Answer of a node that does not own the player; nothing was done. */
 export const misdirected = HttpServerResponse.empty({ status: 421 })
 
 const notTaken = refuse("TRY_AGAIN", "The player is being moved to another node. Try again in a moment.", {
@@ -58,7 +58,7 @@ const notKnown = refuse(
   "It is not known yet whether this was done. Ask again in a moment: it is never done twice.",
   { retry: "same_request" }
 )
-/** Of what may be done twice when it is sent again. */
+/** Refusal of a request without idempotency whose outcome is unknown. */
 const notKnownOnce = refuse(
   "TRY_AGAIN",
   "It is not known whether this was done. See whether it was before you ask for it again.",
@@ -68,7 +68,7 @@ const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's nod
   retry: "same_request"
 })
 
-/** What a caller hears when no node answered a call that may be sent again. */
+/** Refusal of an idempotent call that no node answered. */
 export const refuseUnanswered = ({ because }: NotAnswered): Refusal<"TRY_AGAIN"> =>
   because === "unsent" ? notTaken : because === "lost" ? notKnown : overloaded
 
@@ -88,9 +88,9 @@ const responseOf = ({ body, head, node, status }: Answered): HttpServerResponse.
 }
 
 interface About {
-  /** Whose it is, where the path does not say. */
+  /** The player, when the path does not name one. */
   readonly playerId?: number
-  /** What it does has an id of its own: it is done once, however often it is sent. */
+  /** The request is idempotent by an id of its own and may be retried. */
   readonly hasId?: boolean
 }
 
@@ -104,13 +104,13 @@ type Around = <E, R>(
   R | HttpServerRequest.HttpServerRequest
 >
 
-/** The forwarding of one server, whose endpoints are behind the same door at every node. */
+/** Forwarding of one server; its endpoints have the same door at every node. */
 export class Forwarding extends Context.Service<Forwarding, {
   /** The name of the server's door. */
   readonly door: string
   /**
-   * Runs a handler, unless what it concerns is elsewhere: the player of the path or of `about`, or the one that it meets first. Then the request is sent there,
-   * as `principal`'s. A request that was sent here is answered with {@link misdirected} instead.
+   * Runs a handler, unless another node owns its player (of the path, of `about`, or the first one the handler touches): then forwards the request
+   * as `principal`. A request already forwarded to this node is answered with {@link misdirected} instead.
    */
   readonly around: Around
 }>()("pitboss/http/Forwarding") {
@@ -123,9 +123,9 @@ export class Forwarding extends Context.Service<Forwarding, {
       const send = Effect.fnUntraced(function*(playerId: number, principal: string, hasId: boolean) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method, url } = request
-        // a player's token is proof by itself, and the player's node judges it: until then the body is a player's
+        // the player's node checks the token: until then the smaller body limit of players applies
         if (principal === "" && !onlyReads(method)) yield* playerBody(request)
-        // byte by byte: an idempotency key stands for these bytes, whichever node reads them
+        // unchanged bytes: an idempotency key is bound to them at any node
         const body = onlyReads(method)
           ? ""
           : Buffer.from(yield* Effect.mapError(request.arrayBuffer, (error) => refuseBody(error))).toString("latin1")

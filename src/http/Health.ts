@@ -25,14 +25,14 @@ const answerOf = (ready: Ready) => {
 }
 
 /**
- * `/health/live`: the process answers. `/health/ready`: the node takes requests: the database answers, commits
+ * `/health/live`: the process answers. `/health/ready`: the node accepts requests: the database answers, commits
  * succeed, the owners of players are known, and neither a drain nor a handover has begun.
  */
 export const Health = Layer.unwrap(Effect.gen(function*() {
   const { check } = yield* Readiness
   return Layer.mergeAll(
     HttpRouter.add("GET", "/health/live", alive),
-    // shared by all who wait: a caller that leaves must not interrupt it
+    // shared by all waiting callers: a disconnect must not interrupt it
     HttpRouter.add("GET", "/health/ready", Effect.map(check, answerOf), { uninterruptible: true })
   )
 })).pipe(Layer.provide(Readiness.layer))

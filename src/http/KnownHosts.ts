@@ -1,4 +1,4 @@
-/** Host check of the back-office port, against DNS rebinding: such a page is of the same origin to its browser, but its Host differs. */
+/** Host check of the back-office port against DNS rebinding: the attacking page is same-origin to the browser, but its Host differs. */
 import { refuse } from "../domain/Refusal.ts"
 import { isLoopback } from "../platform/Loopback.ts"
 import type { SettingsShape } from "../platform/Settings.ts"
@@ -10,7 +10,7 @@ const otherHost = refuse(
   "The back office is not served under this host. BACKOFFICE_URL names another one."
 )
 
-/** The host of a `Host` header without its port, and the port. */
+/** Host and port of a `Host` header. */
 const parted = (header: string): readonly [host: string, port: string] | undefined => {
   const found = /^(\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::(\d{1,5}))?$/i.exec(header)
   return found === null ? undefined : [(found[1] ?? "").toLowerCase(), found[2] ?? ""]
@@ -21,7 +21,7 @@ export type KnownHosts = (
   local: { readonly address?: string | undefined; readonly port?: number | undefined }
 ) => boolean
 
-/** Loopback names, the address listened at, and what `BACKOFFICE_URL` says. */
+/** Loopback names, the listening address and the host of `BACKOFFICE_URL`. */
 export const makeKnownHosts = (
   { backofficeHost, backofficeUrl }: Pick<SettingsShape, "backofficeHost" | "backofficeUrl">
 ): KnownHosts => {
@@ -36,7 +36,7 @@ export const makeKnownHosts = (
   }
 }
 
-/** Refuses requests under any other host before they are read. */
+/** Refuses requests with any other host before reading them. */
 export const refuseOtherHosts = (isKnown: KnownHosts, nextId: () => string): Take => (request, response) => {
   const { localAddress: address, localPort: port } = request.socket
   if (isKnown(request.headers.host, { address, port })) return false

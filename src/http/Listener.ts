@@ -18,7 +18,7 @@ import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
 
-/** Connections at a time; more are closed as they come. */
+/** Maximum number of connections; further ones are closed on accept. */
 const maxConnections = 10_000
 
 const options: Http.ServerOptions = {
@@ -26,19 +26,19 @@ const options: Http.ServerOptions = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
   keepAliveTimeout: keepAliveMs,
-  // Otherwise Node.js answers in words of its own.
+  // Otherwise Node.js answers without the error envelope.
   requireHostHeader: false,
-  // An upgraded socket leaves every timeout and the drain. No protocol but HTTP/1.1 is spoken: the header is ignored (RFC 9110, 7.8).
+  // An upgraded socket escapes every timeout and the drain. Only HTTP/1.1 is supported: the header is ignored (RFC 9110, 7.8).
   shouldUpgradeCallback: () => false
 }
 
 /** Idle time of a socket in both directions before it is closed. */
 const defaultSilenceMs = 120_000
 
-/** From the start of the drain: time for a request whose head is still arriving. */
+/** Time limit of an incomplete request head, from the start of the drain. */
 const headGraceMs = 500
 
-/** From the start of the drain: time for callers to send the rest of a body, or to take an answer. */
+/** Time limit for callers to finish sending a body or receiving an answer, from the start of the drain. */
 const callerGraceMs = 3000
 
 const noTunnel = refuse("NOT_FOUND", "There is no such path.")
@@ -50,7 +50,7 @@ const statusByError: { readonly [code: string]: number } = {
   ERR_HTTP_REQUEST_TIMEOUT: 408
 }
 
-/** The answer that Node.js still owes on a socket. */
+/** Pending response of a socket. */
 const owedOn = (socket: Duplex): Http.ServerResponse | undefined =>
   "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse ? socket._httpMessage : undefined
 
@@ -77,13 +77,13 @@ const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoExc
   answerRaw(ids, socket, statusByError[error.code ?? ""] ?? 400, unreadable)
 }
 
-/** CONNECT asks for a tunnel, and Node.js hands over the bare socket, without its error handler. */
+/** Refuses CONNECT: Node.js hands over the bare socket, without its error handler. */
 const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, socket: Duplex) => {
   socket.on("error", () => socket.destroy())
   answerRaw(ids, socket, 404, noTunnel)
 }
 
-/** Offers requests to the takers, in order, before all other listeners. */
+/** Offers requests to the takers in order, before all other listeners. */
 const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Contain): void => {
   const emit = server.emit.bind(server)
   const isTaken = (request: Http.IncomingMessage, response: Http.ServerResponse): boolean => {
@@ -100,7 +100,7 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Con
   }
 }
 
-/** Whether a request carries credentials: those are checked, however many callers share its address. */
+/** Whether a request carries credentials: those are checked whatever the number of callers at its address. */
 const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
   headers["x-api-key"] !== undefined || headers["x-provider-key"] !== undefined ||
   headers["authorization"] !== undefined
@@ -108,13 +108,13 @@ const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
 const isPreflight = ({ headers, method }: Http.IncomingMessage): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
-/** Refuses unsigned requests of an address that has sent too many, at next to no cost. */
+/** Refuses unsigned requests of an address over its limit, at minimal cost. */
 const makeAnonymousLimiter =
   (limits: AnonymousLimits["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
     if (isClaimed(request) || isPreflight(request)) return false
     const refusal = limits.look(originOfMessage(request))
     if (refusal === undefined) return false
-    // Node.js drops bytes that came in one packet with such a request
+    // Node.js drops bytes received in one packet with such a request
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     writeRefusal(response, refusal, ids.next())
     return true
@@ -128,10 +128,10 @@ const makeServer = Effect.fnUntraced(
     const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
     putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take], yield* makeContain)
     server.maxConnections = maxConnections
-    // Node.js drops bytes that came in one packet with such a request: the next one would be read from its middle
+    // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-      // it listens already and its routes are still being built: nobody else would ever answer
+      // the server listens before its routes are built: no other listener would answer
       if (server.listenerCount("request") === 1) writeRefusal(response, starting, ids.next())
     })
     server.on("clientError", answerUnreadable(ids))
@@ -151,7 +151,7 @@ const makeServer = Effect.fnUntraced(
 
 type Served = Effect.Success<ReturnType<typeof makeServer>>
 
-/** Whether a socket waits for its caller: the request is incomplete, or its answer is complete. */
+/** Whether a socket waits for its caller: incomplete request, or complete answer not yet received. */
 const waitsForCaller = (socket: Net.Socket): boolean => {
   const owed = owedOn(socket)
   return owed === undefined || owed.writableEnded || !owed.req.complete
@@ -163,8 +163,8 @@ const destroyAll = (sockets: ReadonlySet<Net.Socket>, isOver: (socket: Net.Socke
   })
 
 /**
- * Takes no new connections, waits for requests in flight, and closes the rest when the time is up. Node.js counts a socket without a request
- * as busy, and a caller that stops sending or reading as in flight: neither may hold the service for that long.
+ * Closes the listener, waits for requests in flight, and closes the rest at the time limit. Node.js counts a socket without a request
+ * as busy, and a caller that stops sending or reading as in flight: neither may delay the shutdown for that long.
  */
 const drainServer = Effect.fnUntraced(function*({ doors, server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
@@ -188,11 +188,11 @@ const drainServer = Effect.fnUntraced(function*({ doors, server, sockets }: Serv
 export interface Address {
   readonly host: string
   readonly port: number
-  /** A second port of the same host, of this process alone where several share the first. */
+  /** Second port of the same host, of this process alone when several share the first. */
   readonly ownPort?: number | undefined
-  /** The name under which other nodes send it requests about players of this one. */
+  /** Name under which other nodes forward requests about players of this node. */
   readonly door?: string
-  /** Idle time of a socket while an answer is made or taken; two minutes by default. */
+  /** Idle time-out of a socket while an answer is computed or received, in ms; two minutes by default. */
   readonly silenceMs?: number
 }
 
@@ -201,7 +201,7 @@ const cannotListen = (host: string, port: number, cause: unknown): StartupError 
     message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown"}`
   })
 
-/** Takes connections on a port of this process alone, and hands them to the server. */
+/** Accepts connections on a port of this process alone and passes them to the server. */
 const openOwnPort = ({ doors, server }: Served, host: string, port: number) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
@@ -217,8 +217,8 @@ const openOwnPort = ({ doors, server }: Served, host: string, port: number) =>
   )
 
 /**
- * Serves routes at an address, with bounded bodies, connections and times; requests in flight are answered when the layer closes. Requests
- * that `take` takes never reach the routes. Gives the `HttpServer`, which knows the port that `port: 0` became.
+ * Serves routes at an address, with limits on bodies, connections and time; requests in flight are answered when the layer closes. Requests
+ * accepted by `take` never reach the routes. Provides the `HttpServer`, with the actual port for `port: 0`.
  */
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
   Layer.unwrap(Effect.gen(function*() {
@@ -245,7 +245,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
       ])
     )
     const { ownPort } = address
-    // Built last, so closed first: before requests in flight would be interrupted.
+    // Built last, so closed first: before requests in flight are interrupted.
     const drained = Layer.effectDiscard(
       Effect.gen(function*() {
         const drain = yield* Drain
@@ -253,7 +253,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         yield* Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
       })
     )
-    // Only the server goes out: with the rest would go the router, and a second server would add its routes to it.
+    // Only the server is exposed: an exposed router would also get the routes of a second server.
     return Layer.effect(
       HttpServer.HttpServer,
       Effect.map(

@@ -12,7 +12,7 @@ export interface LaneRequest {
   readonly providerId: number
 }
 
-/** The request that a fiber of the express lane works for. */
+/** Request of the current express-lane fiber. */
 export const CurrentLaneRequest = Context.Reference<LaneRequest | undefined>("pitboss/http/CurrentLaneRequest", {
   defaultValue: () => undefined
 })
@@ -22,7 +22,7 @@ const idForm = /^[0-9]{1,16}$/
 const idOf = (context: Context.Context<never>, request: Named): string | undefined =>
   Context.getOrUndefined(context, RequestIds)?.of(request)
 
-/** Ids and templates of paths; nothing that a caller wrote. */
+/** Ids and path templates; no text of callers. */
 export const logFields: LogFields = (context) => {
   const lane = Context.get(context, CurrentLaneRequest)
   if (lane !== undefined) {

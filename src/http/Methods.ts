@@ -1,4 +1,4 @@
-/** Methods of a path, for 405: the router knows only whether a path has the method asked for. */
+/** Methods of a path, for 405: the router only finds a path with its method. */
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
@@ -9,10 +9,10 @@ type Path = `/${string}`
 
 export const isPath = (path: string): path is Path => path.startsWith("/")
 
-/** The methods of a path, undefined when there is no such path. */
+/** Methods of a path; undefined for an unknown path. */
 export type MethodsOf = (url: string) => ReadonlyArray<string> | undefined
 
-/** Collects the methods of an API's paths and of read-only ones. */
+/** Collects the methods of an API's paths and of additional read-only paths. */
 export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   readPaths: ReadonlyArray<Path>

@@ -39,7 +39,7 @@ const makeDatabaseMetrics = Effect.gen(function*() {
   })
 })
 
-/** Those of effect/cluster are left out: they have no descriptions, and `Ownership` has its own of the same. */
+/** Omits the metrics of effect/cluster: they have no descriptions, and `Ownership` has equivalents. */
 const exported = (registry: Metric.MetricRegistry): Metric.MetricRegistry =>
   new Map([...registry].filter(([, { id }]) => !id.startsWith("effect_cluster")))
 

@@ -1,5 +1,5 @@
 /**
- * Outermost middleware: request id, error envelope for whatever failed inside, duration metric, headers of every response, and the refusal
+ * Outermost middleware: request id, error envelope for all failures inside, duration metric, headers of every response, and the refusal
  * of new requests while the service drains.
  */
 import { Cause, Clock, Context, Effect, Exit, Fiber, type Types } from "effect"
@@ -30,7 +30,7 @@ import { AnonymousLimits } from "./AnonymousLimits.ts"
 const healthPaths = ["/health/live", "/health/ready"] as const
 const documentPaths = ["/openapi.json", "/docs"] as const
 
-/** Routes without authentication, with the number of requests that each call counts for. */
+/** Routes without authentication, with the weight of a call in the address's limit. */
 const weights = new Map<string, number>([
   ["none", 1],
   ...[...healthPaths, "/metrics"].map((path) => [path, 1] as const),
@@ -40,7 +40,7 @@ const weights = new Map<string, number>([
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
 
-/** Refusals of providers say how to go on. */
+/** Retry advice in refusals to providers; undefined for other callers. */
 const retryFor = (url: string): Retry | undefined =>
   url === "/api/v1/provider/wallet/bet" ? "rollback" : url.startsWith("/api/v1/provider/") ? "same_request" : undefined
 
@@ -50,7 +50,7 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
     reason.error.reason._tag === "RouteNotFound"
   )
 
-/** Headers of an answer that the direct way takes from elsewhere: the body, and the headers of every answer. */
+/** Headers of an answer that the direct path derives from the body or from the common headers. */
 const writtenElsewhere = new Set(["content-length", "cache-control", servedBy])
 
 /** 405 where the path has other methods, else 404. */
@@ -63,7 +63,7 @@ const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPa
   return HttpServerResponse.setHeader(refusalResponse(refusal, retry), "allow", allow)
 }
 
-/** Replaces a refusal of the framework's by the service's envelope. */
+/** Replaces a refusal by the framework with the service's envelope. */
 const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string) =>
   response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
     ? response
@@ -75,7 +75,7 @@ const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string
       response.status
     )
 
-/** The path of the route with its parameters' names. */
+/** Path template of the route. */
 const routeIn = (context: Context.Context<never>): string =>
   Context.getOrUndefined(context, HttpRouter.RouteContext)?.route.path ?? "none"
 
@@ -85,7 +85,7 @@ type Handler = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
-/** `crossOrigin` for servers that browsers call from other origins. */
+/** `crossOrigin`: only for servers called by browsers from other origins. */
 export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
@@ -97,7 +97,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     const { node } = yield* Forwarder
     const answerHeaders = makeAnswerHeaders(networks((yield* Settings).trustProxy))
 
-    /** Headers of every answer; an answer keeps a `Cache-Control` of its own, as documents have. */
+    /** Headers of every answer; a `Cache-Control` set by the answer, as by documents, is kept. */
     const headersOf = (
       request: HttpServerRequest.HttpServerRequest,
       answer: HttpServerResponse.HttpServerResponse
@@ -109,7 +109,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         ...own === undefined ? undefined : { "cache-control": own },
         "x-request-id": ids.last(request),
         ...node === undefined ? undefined : { [servedBy]: answer.headers[servedBy] ?? node },
-        // also of a refusal that an endpoint's schema wrote
+        // refusals encoded by an endpoint's schema included
         ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
         ...crossOrigin?.headers(request)
       }
@@ -123,7 +123,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       Effect.contextWith((context: Context.Context<never>) => {
         const route = routeIn(context)
         const weight = weights.get(route)
-        // an answered preflight is not counted: browsers of players send them before they can authenticate
+        // answered preflights are not counted: browsers send them before they can authenticate
         const refusal = weight === undefined || response.status === 204
           ? undefined
           : anonymousLimits.take(originOf(request), weight)
@@ -165,10 +165,10 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     const write = yield* makeWriteAnswer
     const contain = yield* makeContain
     const scope = yield* Effect.scope
-    // flat, and with room for what a request adds: a deeper one would be copied for each
+    // flat, with room for the additions of a request: a deeper context would be copied per request
     const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe), { maxDepth: 16 })
 
-    /** As `finish`, on the direct way. */
+    /** As `finish`, on the direct path. */
     const answerDirectly = (
       { handler, request, source, startedAt, target }: Found,
       response: HttpServerResponse.HttpServerResponse
@@ -185,14 +185,14 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       return answerHeaders(() => socket.remoteAddress, typeof proto === "string" ? proto : undefined)
     }
 
-    /** As `answerDirectly`, of an operator's request that was started without a fiber. */
+    /** As `answerDirectly`, for an operator's request started without a fiber. */
     const answerFromMemory: Ending["answer"] = ({ handler, request, source, startedAt, target }, lines, body) => {
       metrics.observe(request.method, handler.route.path, 200, clock.monotonicTimeNanosUnsafe() - startedAt)
       const about = `content-type: application/json\r\nx-request-id: ${ids.last(namedBy(source))}\r\n`
       write(source, target, 200, preparedLines(headersFor(source)) + lines + about, body)
     }
 
-    /** Runs an endpoint, or what is left of it, in a fiber. */
+    /** Runs an endpoint, or its remaining part, in a fiber. */
     const serve: Ending["serve"] = (found, serving) => {
       const { handler: { route }, params, request, searchParams, target } = found
       const traced = traces === undefined ? serving : traces.aroundAnswer(
@@ -215,7 +215,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         contain(target, () => {
           if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
           if (Cause.hasInterruptsOnly(exit.cause)) {
-            // by its caller who has left, or by the end of the service
+            // interrupted by a disconnect or by the shutdown
             if (!target.destroyed) answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
             return
           }
@@ -225,9 +225,9 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       }
       const fiber = fork(traced)
       fiber.addObserver(finish)
-      // the end of the service waits for it, before what it works on ends
+      // a shutdown waits for it before the services that it uses close
       Fiber.runIn(fiber, scope)
-      // a caller that disconnects ends a read, and nothing else
+      // a disconnect interrupts reads only
       if (request.method !== "GET" || fiber.pollUnsafe() !== undefined) return
       target.once("close", () => {
         if (!target.writableEnded) fiber.interruptUnsafe()
@@ -243,7 +243,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     endpoints.runWith((found) => {
       const { handler, request } = found
       if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
-      // a trace is about fibers
+      // traces need fibers
       const start = traces === undefined ? handler.start : undefined
       if (start?.(found, endpoints.fromMemory(handler), ending) !== true) serve(found, handler.serving)
     })

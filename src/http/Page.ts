@@ -1,4 +1,4 @@
-/** The envelope of a paginated list (SPEC section 2.11). */
+/** Envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { furthestPage } from "../contract/Pagination.ts"
@@ -11,7 +11,7 @@ interface Position {
   readonly per_page: number
 }
 
-/** `path?query` of the same list with another value of one of its parameters. */
+/** `path?query` of the same list with one parameter replaced. */
 const linkWith = (url: string, name: string, value: string): string => {
   const [path = "", query = ""] = url.split("?", 2)
   const parameters = new URLSearchParams(query)
@@ -22,8 +22,8 @@ const linkWith = (url: string, name: string, value: string): string => {
 const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
 /**
- * Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages go on behind the last one.
- * `furthest`: no link leads to a page behind it.
+ * Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages exist after the last one.
+ * `furthest`: maximum page in links.
  */
 export const paginated = Effect.fnUntraced(function*<Item>(
   position: Position,
@@ -56,7 +56,7 @@ export const paginated = Effect.fnUntraced(function*<Item>(
   }
 })
 
-/** Wraps a part of a list read by cursor. */
+/** Wraps a page of a list read by cursor. */
 export const walked = Effect.fnUntraced(function*<Item>(perPage: number, { items, next }: Part<Item>) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   return {
@@ -67,8 +67,8 @@ export const walked = Effect.fnUntraced(function*<Item>(perPage: number, { items
 })
 
 /**
- * A list that is paged or, with a cursor, walked; a page says where a walk goes on behind it. `furthest`: a page behind it is refused, and a walk
- * is next after it.
+ * A list read by page number or by cursor; each page has the cursor after it. `furthest`: maximum page number; lists continue by cursor
+ * after it.
  */
 export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
   query: Position & { readonly cursor?: string | undefined },
@@ -98,7 +98,7 @@ export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
   }
 })
 
-/** The envelope of a list that is only walked, without links. */
+/** Envelope of a list read by cursor only, without links. */
 export const cursorPaged = <Item>(limit: number, { items, next }: Part<Item>) => ({
   data: items,
   meta: { limit, next_cursor: next }

@@ -4,7 +4,7 @@ import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
- * Existence of the resources that a path names. Asked only of malformed requests: one about another operator's player is answered as one
+ * Existence of the resources of a path. Checked only for malformed requests: one about another operator's player is answered as one
  * about a missing player.
  */
 export class PathResources extends Context.Service<PathResources, {

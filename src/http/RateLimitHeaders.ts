@@ -23,7 +23,7 @@ export const refuseFeature = (operator: Operator, required: Feature | undefined)
     : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
 }
 
-/** Adds the key's rate and the rest of it. */
+/** Adds the key's rate limit and its remainder. */
 export const withRateLimitHeaders = (
   limiter: RateLimiter["Service"],
   response: HttpServerResponse.HttpServerResponse,
@@ -40,7 +40,7 @@ export const withRateLimitHeaders = (
   })
 }
 
-/** The same as lines, of an answer that is no refusal. */
+/** The same as header lines, for answers other than refusals. */
 export const rateLimitLines = (limiter: RateLimiter["Service"], apiKey: ApiKey, now: number): string => {
   const { limit, remaining } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
   return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\n`

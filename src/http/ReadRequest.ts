@@ -5,7 +5,7 @@ import { textOf } from "./RequestBody.ts"
 
 const unsupported = Effect.die(new Error("no endpoint takes a body of this kind"))
 
-/** What a request came in: Node.js's message, or another node's. */
+/** Source of a request: Node.js's message, or another node's. */
 interface Source {
   readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }

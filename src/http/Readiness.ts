@@ -6,12 +6,12 @@ import { withMonotonicClock } from "../platform/MonotonicClock.ts"
 import { PlayerActors } from "../store/PlayerActors.ts"
 import { Drain } from "./Drain.ts"
 
-/** The journal's limit of a statement: a longer stall is no slowness. */
+/** Statement time-out of the journal: a longer stall is a failure, not slowness. */
 const maxStalledMs = 5000
 
 export type Ready = "ready" | "draining" | "not_joined" | "not_writing" | "not_reading"
 
-/** Asks the database at most once a second; the state of commits is known. */
+/** Queries the database at most once a second; the state of commits is in memory. */
 export class Readiness extends Context.Service<Readiness, {
   readonly check: Effect.Effect<Ready>
 }>()("pitboss/http/Readiness") {

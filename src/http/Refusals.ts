@@ -7,12 +7,12 @@ import { type Refusal, refuse, statusByCode } from "../domain/Refusal.ts"
 import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { RequestIds } from "./RequestIds.ts"
 
-/** The largest body that is read. */
+/** Maximum length of a request body. */
 export const maxBodyBytes = 256 * 1024
 
 export const bodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 256 KiB.", { max_bytes: maxBodyBytes })
 
-/** The largest body that is read of a player. */
+/** Maximum length of a player's request body. */
 export const maxPlayerBodyBytes = 4096
 
 export const playerBodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 4 KiB.", {
@@ -31,14 +31,14 @@ export const draining = refuse("TRY_AGAIN", "The service is restarting. Send the
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refusal"
 
-/** The status of a refusal: 413 for a body that is too large. */
+/** HTTP status of a refusal: 413 for a body that is too large. */
 export const statusOf = (refusal: Refusal): number =>
   refusal === bodyTooLarge || refusal === playerBodyTooLarge ? 413 : statusByCode[refusal.code]
 
-/** A provider's next step after a refusal. */
+/** Retry advice to a provider after a refusal. */
 export type Retry = "never" | "same_request" | "rollback"
 
-/** Passing refusals and unknown outcomes are retried; no others. */
+/** Only temporary refusals and unknown outcomes are retried. */
 export const retryOf = (refusal: Refusal, onFailure: Retry): Retry =>
   statusByCode[refusal.code] >= 500
     ? onFailure
@@ -46,19 +46,19 @@ export const retryOf = (refusal: Refusal, onFailure: Retry): Retry =>
     ? "same_request"
     : "never"
 
-/** The body of an answer that refuses. */
+/** Response body of a refusal. */
 export const refusalBody = ({ code, details, message }: Refusal): string =>
   JSON.stringify({ error: { code, message, details } })
 
-/** An answer whose body is JSON text already. */
+/** Response with an encoded JSON body. */
 export const jsonResponse = (status: number, body: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(body, { status, contentType: "application/json" })
 
-/** The text of a response that {@link jsonResponse} or a schema made. */
+/** Body text of a response built by {@link jsonResponse} or a schema. */
 export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
 
-/** Seconds until a passing refusal may be gone. */
+/** `Retry-After` of a temporary refusal in seconds; undefined for others. */
 export const retryAfterOf = ({ code, details }: Refusal): string | undefined => {
   const { retry_after_seconds: seconds } = details
   return code === "RATE_LIMITED" && typeof seconds === "number"
@@ -68,13 +68,13 @@ export const retryAfterOf = ({ code, details }: Refusal): string | undefined => 
     : undefined
 }
 
-/** The refusal with the provider's next step. */
+/** The refusal with the retry advice to the provider. */
 export const withRetry = (refusal: Refusal, retry: Retry): Refusal => ({
   ...refusal,
   details: { ...refusal.details, retry }
 })
 
-/** Writes a refusal where no router is: to Node.js's own response. */
+/** Writes a refusal to Node.js's response, outside the router. */
 export const writeRefusal = (
   response: ServerResponse,
   refusal: Refusal,
@@ -93,7 +93,7 @@ export const writeRefusal = (
   response.end(body)
 }
 
-/** The answer that a refusal is. With `retry` for providers. */
+/** HTTP response of a refusal; `retry` for providers only. */
 export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResponse.HttpServerResponse => {
   const complete = retry === undefined ? refusal : withRetry(refusal, retry)
   const response = jsonResponse(statusOf(refusal), refusalBody(complete))
@@ -101,14 +101,14 @@ export const refusalResponse = (refusal: Refusal, retry?: Retry): HttpServerResp
   return seconds === undefined ? response : HttpServerResponse.setHeader(response, "retry-after", seconds)
 }
 
-/** Why a body could not be read, as a refusal. */
+/** Refusal of an unreadable body. */
 export const refuseBody = (
   error: HttpServerError.HttpServerError,
   tooLarge = bodyTooLarge
 ): Refusal<"INVALID_REQUEST"> =>
   error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge" ? tooLarge : bodyCutOff
 
-/** The refusal in a failure or a defect; undefined when there is none. */
+/** Refusal in a failure or a defect; undefined when there is none. */
 const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {
   for (const reason of cause.reasons) {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
@@ -121,13 +121,13 @@ const refusalIn = (cause: Cause.Cause<unknown>): Refusal | undefined => {
 const isSchemaError = (error: unknown): error is HttpApiError.HttpApiSchemaError =>
   HttpApiError.HttpApiSchemaError.is(error)
 
-/** A defect without secrets: of an answer that its schema does not allow, the place and not the value. */
+/** A defect without secrets: for an answer that violates its schema, the path and not the value. */
 const describe = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | string => {
   const error = Cause.squash(cause)
   return isSchemaError(error) ? `the answer has another form than its schema: ${error.cause.message}` : cause
 }
 
-/** Answers a failure: a refusal as itself, anything else as SERVER_ERROR with the reason in the log only. Interruptions go on. */
+/** Answers a failure: a refusal as itself, anything else as SERVER_ERROR with the reason in the log only. Interruptions propagate. */
 export const answerCause = (
   cause: Cause.Cause<unknown>,
   onFailure?: Retry

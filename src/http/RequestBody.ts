@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 
 const none = Buffer.alloc(0)
 
-/** Hands over a body of this length at its last byte, before Node.js's own end of the request. One that is cut off is never handed over. */
+/** Passes a body of this length to `use` at its last byte, before Node.js's `end` event. A truncated body is never passed. */
 export const readBody = (source: IncomingMessage, length: number, use: (body: Buffer) => void): void => {
   if (length === 0) return use(none)
   let first: Buffer | undefined
@@ -16,11 +16,11 @@ export const readBody = (source: IncomingMessage, length: number, use: (body: Bu
   })
 }
 
-/** A UTF-8 text without the byte order mark that it may begin with. */
+/** Decodes UTF-8 and removes a byte order mark. */
 export const textOf = (body: Buffer): string =>
   body.toString("utf8", body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
 
-/** Hands over a body of unstated length, undefined at the first byte beyond the maximum. One that is cut off is never handed over. */
+/** Passes a body of unknown length to the callback, undefined as soon as it exceeds the maximum. A truncated body is never passed. */
 export const readBounded = (
   source: IncomingMessage,
   maximum: number,

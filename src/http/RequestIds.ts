@@ -2,28 +2,28 @@ import { Context, Effect, Layer } from "effect"
 import type { IncomingMessage } from "node:http"
 import { Entropy } from "../platform/Entropy.ts"
 
-/** Ids that a caller may choose: visible, short, and harmless in a log line. */
+/** Acceptable ids of callers: printable, short, and safe in a log line. */
 const sane = /^[\x21-\x7e]{1,128}$/
 
-/** A request by its identity and its headers. */
+/** A request's identity and headers. */
 export interface Named {
   readonly source: object
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** A request of Node.js's by its identity. */
+/** Identity and headers of Node.js's request. */
 export const namedBy = (source: IncomingMessage): Named => {
   const id = source.headers["x-request-id"]
   return { source, headers: { "x-request-id": typeof id === "string" ? id : undefined } }
 }
 
-/** Request ids: the caller's `X-Request-Id` where it is acceptable, else one that is unique over processes and restarts. */
+/** Request ids: the caller's `X-Request-Id` if acceptable, else one that is unique across processes and restarts. */
 export class RequestIds extends Context.Service<RequestIds, {
-  /** The same for the same request, however often asked. */
+  /** Stable id of a request. */
   readonly of: (request: Named) => string
-  /** As `of`, for the last call: nothing is kept. */
+  /** As `of`, for the last use of a request: keeps nothing. */
   readonly last: (request: Named) => string
-  /** A new one, for malformed HTTP. */
+  /** New id, for malformed HTTP. */
   readonly next: () => string
 }>()("pitboss/http/RequestIds") {
   static readonly layer = Layer.effect(

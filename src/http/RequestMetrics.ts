@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Metric } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
 
-/** From 0.25 milliseconds to 8 seconds. */
+/** Histogram boundaries in seconds, from 0.25 ms. */
 const boundaries = Metric.exponentialBoundaries({ start: 0.000_25, factor: 2, count: 17 })
 
 const durationOf = (attributes: Metric.Metric.AttributeSet) =>
@@ -11,12 +11,12 @@ const durationOf = (attributes: Metric.Metric.AttributeSet) =>
     attributes
   })
 
-/** Other methods are counted together: a name is the caller's to choose. */
+/** Other methods share one label: callers may invent names. */
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 /**
- * Durations of requests: one histogram per route, method and status. A route is the path with its parameters' names, `none` for all paths
- * that are no route, so that the number of series is bounded.
+ * Durations of requests: one histogram per route, method and status. The route is the path template, `none` for all unknown paths,
+ * so that the number of series is bounded.
  */
 export class RequestMetrics extends Context.Service<RequestMetrics, {
   /** `nanoseconds` is the time from the first byte to the answer. */
@@ -26,7 +26,7 @@ export class RequestMetrics extends Context.Service<RequestMetrics, {
     RequestMetrics,
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.sync(() => {
-        /** By route, and then by status and method in one number. */
+        /** By route, then by a number that combines status and method. */
         const routes = new Map<string, Map<number, (seconds: number) => void>>()
         return {
           observe: (method, route, status, nanoseconds) => {

@@ -1,4 +1,4 @@
-/** Origin of a request and its bearer token, of Effect's requests and of Node.js's. */
+/** Origin and bearer token of Effect's and Node.js's requests. */
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import type { Origin } from "./AnonymousLimits.ts"
@@ -16,6 +16,6 @@ export const originOfMessage = ({ headers, socket }: IncomingMessage): Origin =>
   }
 }
 
-/** The token of `Authorization: Bearer …`; undefined when there is none. */
+/** Token of `Authorization: Bearer …`; undefined when absent. */
 export const bearer = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header ?? "")?.[1]

@@ -1,4 +1,4 @@
-/** Request targets: as sent, and as the router reads them. */
+/** Request targets: as sent, and escaped for the router. */
 import type { HttpServerRequest } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -8,7 +8,7 @@ export const targetOf = ({ source, url }: Request): string =>
   "url" in source && typeof source.url === "string" ? source.url : url
 
 /**
- * Escapes semicolons and number signs of the path, which the router takes for the end of the path. A semicolon is an ordinary character of
+ * Escapes semicolons and number signs of the path, which the router treats as its end. A semicolon is an ordinary character of
  * a segment (RFC 3986, 3.3); a number sign in a request target (RFC 9112, 3.2) was left unescaped by its sender.
  */
 export const forRouter = (request: Request): Request => {

@@ -1,4 +1,4 @@
-/** Spans of requests, part of the caller's trace where a W3C `traceparent` was sent. */
+/** Spans of requests, in the caller's trace when a W3C `traceparent` was sent. */
 import { Context, Effect, type Exit, Option, Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 import { Traced } from "../platform/Tracing.ts"
@@ -46,7 +46,7 @@ const optionsOf = ({ id, method, traceparent }: TracedRequest): Tracer.SpanOptio
   }
 }
 
-/** Undefined while traces are off. */
+/** Undefined when traces are disabled. */
 export const makeRequestTraces: Effect.Effect<RequestTraces | undefined> = Effect.map(
   Effect.service(Traced),
   (isTraced) =>

@@ -9,7 +9,7 @@ import { type AnonymousLimits, tooManyBodies, uncountedBytes } from "./Anonymous
 
 const noBody = Effect.succeed(new Uint8Array(0))
 
-/** The raw bytes that a signature covers, none for reads. The caller is not authenticated yet: a large body needs a reservation. */
+/** Raw body covered by a signature, empty for reads. The caller is not yet authenticated: a large body needs a reservation. */
 export const signedBody = (
   request: HttpServerRequest.HttpServerRequest,
   anonymousLimits: AnonymousLimits["Service"]
@@ -22,7 +22,7 @@ export const signedBody = (
     onSuccess: (bytes) => Effect.succeed(new Uint8Array(bytes)),
     onFailure: (error) => Effect.fail(refuseBody(error))
   })
-  // one that does not say its length may be of any
+  // unknown length: reserves the maximum
   const bytes = length === undefined ? maxBodyBytes : Number(length)
   if (bytes <= uncountedBytes) return body
   const release = anonymousLimits.reserve(
@@ -33,7 +33,7 @@ export const signedBody = (
   return release === undefined ? Effect.fail(tooManyBodies) : Effect.ensuring(body, Effect.sync(release))
 }
 
-/** Reads the body of a player's request, with a smaller bound than a server's. */
+/** Reads the body of a player's request, with a smaller limit than for servers. */
 export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
   Number(request.headers["content-length"]) > maxPlayerBodyBytes
     ? Effect.fail(playerBodyTooLarge)

@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { CurrentStaff } from "../contract/StaffApi.ts"
 
-/** Puts a result into the response envelope. */
+/** Wraps a result in the response envelope. */
 export const enveloped = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))
 
-/** Runs an effect with the acting staff member and puts its result into the envelope. */
+/** Runs an effect with the acting staff member and wraps its result in the envelope. */
 export const asStaff = <A, E, R>(effect: (actor: CurrentStaff["Service"]) => Effect.Effect<A, E, R>) =>
   enveloped(Effect.flatMap(CurrentStaff, effect))

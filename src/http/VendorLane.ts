@@ -1,6 +1,6 @@
 /**
- * Calls of game providers in their own protocols, straight from the socket's request (`docs/decisions/0043-provider-protocols.md`). Every
- * request below the address takes this way; what the provider's protocol says decides the answer, its words for *try again* included.
+ * Calls of game providers in vendor protocols, served from Node.js's request directly (`docs/decisions/0043-provider-protocols.md`). Every
+ * request below the address goes here; the provider's protocol determines the answer, its form of *try again* included.
  */
 import { type Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -27,12 +27,12 @@ import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
 
-/** Where providers with a protocol of their own call, each below its slug. */
+/** Base path of providers with a vendor protocol, each below its slug. */
 const integrationsPath = "/api/v1/integrations/"
 
 const route = `${integrationsPath}:slug`
 
-/** A provider as its vendor reaches it. */
+/** Integration of a provider with a vendor protocol. */
 export interface Integration {
   readonly providerId: number
   readonly slug: string
@@ -41,27 +41,27 @@ export interface Integration {
   readonly bound: Bound
 }
 
-/** A call that was answered. */
+/** An answered call. */
 export interface AnsweredCall {
   /** Epoch milliseconds. */
   readonly at: number
   readonly method: string
-  /** Undefined for a call that asked nothing of the wallet. */
+  /** Undefined for a call that did not reach the wallet. */
   readonly call: WalletCall | undefined
   readonly outcome: WalletOutcome | undefined
   readonly answer: VendorAnswer
-  /** Why the protocol answered without asking; undefined where it asked. */
+  /** Reason for an answer by the protocol alone; undefined when the wallet was called. */
   readonly reason: Extract<Received, { readonly _tag: "Answered" }>["reason"] | undefined
   readonly latencyMs: number
 }
 
-/** What the lane asks of the wallet. */
+/** Operations of the wallet used by the lane. */
 export interface VendorDesk<Known extends Integration> {
-  /** The provider under a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
+  /** Cached provider of a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly peek: (slug: string, now: number) => Known | undefined
-  /** Undefined when there is none with a protocol of its own. */
+  /** Undefined when no provider with a vendor protocol has the slug. */
   readonly find: (slug: string) => Effect.Effect<Known | undefined, Refusal>
-  /** Starts a call without a fiber and says true; `done` is called once, perhaps at once. Says false, with nothing done, where `run` has to. */
+  /** Starts a call without a fiber; `done` is called once, perhaps synchronously. False, with nothing done, when `run` is needed. */
   readonly start: (
     integration: Known,
     call: WalletCall,
@@ -82,7 +82,7 @@ interface Request<Known extends Integration = Integration> {
   readonly integration: Known
   readonly source: IncomingMessage
   readonly target: ServerResponse
-  /** Below the provider's address, with the query. */
+  /** Target below the provider's address, with the query. */
   readonly rest: string
   /** Epoch milliseconds. */
   readonly now: number
@@ -106,10 +106,10 @@ const callOf = (
   }
 }
 
-/** Where other nodes send calls about players of this one. */
+/** Door for calls forwarded by other nodes about players of this node. */
 const door = "vendor"
 
-/** A call on its way to the player's node, which reads it as this one has. */
+/** A call forwarded to the player's node, which decodes it again. */
 const SentCall = Schema.fromJsonString(Schema.Struct({
   slug: Schema.String,
   method: Schema.String,
@@ -123,13 +123,13 @@ const decodeCall = Schema.decodeUnknownSync(SentCall)
 
 type Asked = Extract<Received, { readonly _tag: "Call" }>
 
-/** The player of another node, where that is why the wallet refused. */
+/** Player id when the wallet refused because another node owns the player. */
 const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
   outcome._tag === "Refused" ? elsewhereOf(outcome.refusal) : undefined
 
 /** The lane of this process, for the server's listener. */
 export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {
-  /** The layer over a desk. */
+  /** Layer over a wallet. */
   static readonly layerOf = <Known extends Integration, E, R>(makeDesk: Effect.Effect<VendorDesk<Known>, E, R>) =>
     Layer.effect(
       VendorLane,
@@ -147,7 +147,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         const contain = yield* makeContain
         const proxies = networks((yield* Settings).trustProxy)
         const answerHeaders = makeAnswerHeaders(proxies)
-        // flat: what a request adds to a deep one would copy it
+        // flat: adding to a nested context would copy it per request
         const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
         const fork = Effect.runForkWith(context)
 
@@ -182,7 +182,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           return Number(tookNs) / 1e6
         }
 
-        /** Answers in Pitboss's own words: where no protocol is known, or none may speak. */
+        /** Answers in Pitboss's own envelope: no protocol is known or applicable. */
         const refuseAs = (source: IncomingMessage, target: ServerResponse, startedAt: bigint, refusal: Refusal) =>
           send(
             source,
@@ -211,7 +211,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           )
         }
 
-        /** A caller that the protocol does not believe: counted against its address, and told so in the protocol's words. */
+        /** Answers a failed authentication in the protocol's form and counts it against the caller's address. */
         const answerStranger = (request: Request<Known>, answered: Omit<AnsweredCall, "at" | "latencyMs">): void => {
           const { integration: { slug }, source, target } = request
           fork(failures.note("provider", invalidSignature, originOfMessage(source), slug)).addObserver((exit) =>
@@ -222,7 +222,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           )
         }
 
-        /** Asks the wallet, without a fiber where nothing has to be looked up first. */
+        /** Calls the wallet, without a fiber when no lookup is needed. */
         const perform = (
           integration: Known,
           call: WalletCall,
@@ -252,7 +252,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             .addObserver(finish)
         }
 
-        /** Has the player's node do it, and note it. A call has an id of its own: it may be sent again. */
+        /** Forwards a call to the player's node, which also records it. It may be retried: calls are idempotent by their transaction ids. */
         const forward = (request: Request<Known>, asked: Asked, playerId: number, body: Buffer): void => {
           const { integration: { slug }, now, rest, source, startedAt, target } = request
           const headers: Record<string, string> = {}
@@ -288,7 +288,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           })
         }
 
-        /** A call that another node has received of a vendor: read again here, its signature included. */
+        /** Serves a vendor's call forwarded by another node: decoded again here, its signature included. */
         const serveForwarded = (
           integration: Known,
           sent: typeof SentCall.Type,
@@ -298,7 +298,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         ): void => {
           const { headers, id, method, now, rest } = sent
           const received = integration.bound.receive(callOf({ headers, method }, rest, now, body))
-          // settings that differ for as long as one of the nodes remembers the old ones
+          // settings differ while one of the nodes has the old ones cached
           if (received._tag !== "Call") return done(notMine)
           const { call, render } = received
           perform(integration, call, () => id, headers["traceparent"], (outcome) => {
@@ -372,7 +372,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         }
 
         const tooLarge = (request: Request<Known>) => {
-          // the rest of it is not read
+          // the rest of the body is not read
           request.target.shouldKeepAlive = false
           reject(request, bodyTooLarge)
         }

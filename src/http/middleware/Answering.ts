@@ -1,4 +1,4 @@
-/** Answers of the authentication middlewares: every failure becomes a response, and a refused caller is counted. */
+/** Answers of the authentication middlewares: every failure becomes a response, and failed authentications are counted. */
 import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AuthenticationFailures, type Claimant } from "../AuthenticationFailures.ts"
@@ -15,7 +15,7 @@ export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
   return {
     answering: (onFailure?: Retry) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.catchCause(effect, (cause) => answered(cause, onFailure)),
-    /** As `answering()`, but for a player of another node: who forwards the request further out is to hear of it. */
+    /** As `answering()`, except that the refusal for a player of another node propagates to the forwarding code. */
     answeringHere: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.catchCause(effect, (cause) => {
         const failure = Cause.findErrorOption(cause)
@@ -23,7 +23,7 @@ export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
           ? Effect.fail(failure.value)
           : answered(cause)
       }),
-    /** `key`: the public id that the caller names. */
+    /** `key`: public id sent by the caller. */
     counting: (request: HttpServerRequest.HttpServerRequest, key?: string) =>
       Effect.catchIf(
         isRefusal,

@@ -39,13 +39,13 @@ const refused = (refusal: Refusal): HttpAnswer => {
   return { status, code: refusal.code, body, response: jsonResponse(status, body) }
 }
 
-/** SHA-256 of what makes two requests the same: method, path with query, and raw body. */
+/** Fingerprint of a request: SHA-256 over method, path with query, and raw body. */
 const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Array =>
   new Uint8Array(
     Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
   )
 
-/** Runs a POST under the idempotency key that it came with, in the scope that its caller has. */
+/** Runs a POST under its idempotency key, in the scope of its caller. */
 const runOnce = <E, R, E2, R2>(
   { idempotency, personal }: {
     readonly idempotency: Idempotency["Service"]
@@ -56,11 +56,11 @@ const runOnce = <E, R, E2, R2>(
   isSecret: boolean,
   refusalBytesPerMinute: number
 ) => {
-  // A refusal becomes an answer here, so that it can be stored.
+  // Refusals become answers here, so that they can be stored.
   const run = handler.pipe(
     Effect.map(answered),
     Effect.catch((error) =>
-      // the answer of another node is its own
+      // another node stores its own answer
       isRefusal(error) && elsewhereOf(error) === undefined ? Effect.succeed(refused(error)) : Effect.fail(error)
     )
   )
@@ -96,7 +96,7 @@ interface Annotated {
   readonly annotations: Context.Context<never>
 }
 
-/** Runs the POSTs of a scope once each. */
+/** Runs each POST of a scope once. */
 const makeIdempotent = <E, R>(scopeOf: Effect.Effect<string, E, R>, refusalBytesPerMinute: number) =>
   Effect.map(Effect.all({ idempotency: Idempotency, personal: PersonalData }), (kept) =>
   <E2, R2>(
@@ -108,13 +108,13 @@ const makeIdempotent = <E, R>(scopeOf: Effect.Effect<string, E, R>, refusalBytes
     return endpoint.method === "POST" ? runOnce(kept, handler, scopeOf, isSecret, refusalBytesPerMinute) : handler
   })
 
-/** Keys live per operator: they survive a rotation of the API key. */
+/** Idempotency keys are scoped to the operator: they survive a rotation of the API key. */
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
   makeIdempotent(Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`), 1024 * 1024)
 )
 
-/** Keys of a player's calls live per player: another token is the same player. */
+/** Idempotency keys of players are scoped to the player, whichever token is used. */
 export const PlayerIdempotentPostLive = Layer.effect(
   PlayerIdempotentPost,
   makeIdempotent(Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`), 64 * 1024)

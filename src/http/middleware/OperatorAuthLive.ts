@@ -39,7 +39,7 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
 
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
 
-/** Every check of an operator's request in its order, and the rate-limit headers. */
+/** Authenticates an operator's request, check by check in order, and adds the rate-limit headers. */
 export const OperatorAuthLive = Layer.effect(
   OperatorAuth,
   Effect.gen(function*() {
@@ -69,7 +69,7 @@ export const OperatorAuthLive = Layer.effect(
       const scope = Context.getOrUndefined(annotations, RequiredScope)
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
-      // failures are answered inside, where log lines carry the caller
+      // failures are answered inside, so that log lines carry the caller
       const served = (caller: OperatorCredential["caller"]) =>
         Effect.provideService(
           answering()(forwarding.around(handler, caller.apiKey.key)),
@@ -77,7 +77,7 @@ export const OperatorAuthLive = Layer.effect(
           caller
         )
 
-      /** What another node has authenticated, as the operator whose key it names. */
+      /** Serves a request authenticated by another node, as the operator of the key that it names. */
       const serveForwarded = (key: string) => {
         const remembered = credentials.rememberedOperator(key, clock.currentTimeMillisUnsafe())
         return remembered !== undefined
@@ -88,7 +88,7 @@ export const OperatorAuthLive = Layer.effect(
           )
       }
 
-      /** From the signature on, which proves that the request is the key's; fails with the first refusal. */
+      /** Checks from the signature on; fails with the first refusal. */
       const serveRead = (
         request: HttpServerRequest.HttpServerRequest,
         { nonce, signature, timestamp }: SignedHeaders,
@@ -109,7 +109,7 @@ export const OperatorAuthLive = Layer.effect(
         )
       }
 
-      /** What counts against the key's rate, or comes from an address that is not allowed. */
+      /** Serves or refuses a request that was counted against the key's rate or came from a disallowed address. */
       const serveCounted = (
         signature: string,
         caller: OperatorCredential["caller"],
@@ -121,7 +121,7 @@ export const OperatorAuthLive = Layer.effect(
         if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))
         const provided = served(caller)
         return onlyReads
-          // a read runs while the signature is written; its answer waits for that
+          // a read runs while the signature is written; its answer waits for the write
           ? Effect.flatMap(Effect.exit(provided), (exit) => Effect.andThen(noted, exit))
           : Effect.andThen(noted, provided)
       }
@@ -142,7 +142,7 @@ export const OperatorAuthLive = Layer.effect(
           : Effect.fail(refusal)
       }
 
-      /** Answers what became of a request with the key, refusals included. */
+      /** Answers a request with a known key, refusals included. */
       const answeredAs = (
         { caller: { apiKey } }: OperatorCredential,
         request: HttpServerRequest.HttpServerRequest,
@@ -153,7 +153,7 @@ export const OperatorAuthLive = Layer.effect(
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
 
-      /** The same checks without a fiber, where none of them refuses: of a write, or of a read whose answer is in memory. */
+      /** The same checks without a fiber, when none refuses: for a write, or a read answered from memory. */
       const start: Start = (found, fromMemory, ending) => {
         const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
           found.source
@@ -209,7 +209,7 @@ export const OperatorAuthLive = Layer.effect(
         (key): Served => key === undefined ? runHere : serveForwarded(key)
       ))
 
-      // a caller that disconnects must not interrupt a write
+      // a disconnect must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)
       endpoints.add(endpoint, serving, { start })
       return serving

@@ -16,7 +16,7 @@ import { makeAnswering } from "./Answering.ts"
 import { playerBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 
-/** One answer for every reason: the holder of an invalid token learns nothing from it. */
+/** Same refusal for every reason, so that an invalid token reveals nothing. */
 const invalidToken = refuse(
   "INVALID_PLAYER_TOKEN",
   "Send a player session token that is still valid: Authorization: Bearer <token>."
@@ -28,8 +28,8 @@ type Checked = Effect.Effect<void, Refusal<"INVALID_PLAYER_TOKEN"> | ActorRefusa
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
 
 /**
- * Authenticates a request with a player's token, check by check in order. It counts against the rate of the issuing key, of which one player
- * may use a part. The key's allow-list is not applied: it holds the operator's servers.
+ * Authenticates a request with a player's token, check by check in order. Counts against the rate limit of the issuing key, of which one player
+ * may use a share. The key's allow-list is not applied: it lists the operator's servers.
  */
 export const PlayerAuthLive = Layer.effect(
   PlayerAuth,
@@ -43,7 +43,7 @@ export const PlayerAuthLive = Layer.effect(
     const forwarding = yield* Forwarding
     const { answering, answeringHere, counting } = yield* makeAnswering("player")
 
-    /** Fails unless the token still works at `now`. */
+    /** Fails unless the token is valid at `now`. */
     const checkToken = (
       token: PlayerToken,
       { caller }: OperatorCredential,
@@ -62,7 +62,7 @@ export const PlayerAuthLive = Layer.effect(
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
-      // failures are answered inside, where log lines carry the caller
+      // failures are answered inside, so that log lines carry the caller
       const answered = answeringHere(handler)
 
       const serveChecked = (
@@ -71,7 +71,7 @@ export const PlayerAuthLive = Layer.effect(
         { caller: { apiKey, operator } }: OperatorCredential,
         now: number
       ): Served => {
-        // before the key's rate: a refused player must not use up that of the others
+        // before the key's rate: a refused player must not use up that of other players
         const share = limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now)
         if (!share.isAllowed) return Effect.fail(playerRateLimited(share, now))
         return Effect.flatMap(limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now), (status): Served => {
@@ -79,7 +79,7 @@ export const PlayerAuthLive = Layer.effect(
           const refusal = refuseFeature(operator, feature)
           if (refusal !== undefined) return Effect.fail(refusal)
           const provided = Effect.provideService(answered, CurrentPlayer, { playerId, operator })
-          // here, so that a body that is too large is not taken for a missing one
+          // read here: a body that is too large must not count as a missing one
           return onlyReads ? provided : Effect.andThen(playerBody(request), provided)
         })
       }
@@ -107,11 +107,11 @@ export const PlayerAuthLive = Layer.effect(
             (found) => serveAs(found, clock.currentTimeMillisUnsafe())
           )
           : serveAs(remembered, now)
-        // the player's node judges the token: what it has ended is in the player's state
+        // the player's node checks the token: revocations are in the player's state
         return forwarding.around(serving, "", { playerId: token.playerId })
       }).pipe(answering())
 
-      // a caller that disconnects must not interrupt a write
+      // a disconnect must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)
       endpoints.add(endpoint, serving)
       return serving

@@ -32,9 +32,9 @@ const noCredentials = missingCredentials("X-Provider-Key")
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest>
 
 /**
- * Authenticates a provider's request, check by check in order. Without replay protection or a rate: retries are idempotent by their
- * transaction ids. A deactivated provider may settle its open rounds; the rules of settlement refuse its new bets. Every refusal carries the
- * next step.
+ * Authenticates a provider's request, check by check in order. Has no replay protection and no rate limit: retries are idempotent by their
+ * transaction ids. A deactivated provider may settle its open rounds; the settlement rules refuse its new bets. Every refusal carries
+ * retry advice.
  */
 export const ProviderAuthLive = Layer.effect(
   ProviderAuth,
@@ -54,7 +54,7 @@ export const ProviderAuthLive = Layer.effect(
 
       const answering = answeringWith(onFailure)
 
-      // failures are answered inside, where log lines carry the caller
+      // failures are answered inside, so that log lines carry the caller
       const served = (provider: Provider) =>
         Effect.provideService(
           answering(forwarding.around(withForm, provider.key, { hasId: true })),
@@ -62,7 +62,7 @@ export const ProviderAuthLive = Layer.effect(
           provider
         )
 
-      /** What another node has authenticated, as the provider whose key it names. */
+      /** Serves a request authenticated by another node, as the provider of the key that it names. */
       const serveForwarded = (key: string) =>
         Effect.flatMap(
           credentials.provider(key),
@@ -120,7 +120,7 @@ export const ProviderAuthLive = Layer.effect(
         (key) => key === undefined ? runHere : serveForwarded(key)
       ))
 
-      // a provider that disconnects must not interrupt a write
+      // a disconnect must not interrupt a write
       const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)
       endpoints.add(endpoint, serving)
       return serving

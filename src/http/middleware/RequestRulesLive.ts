@@ -12,7 +12,7 @@ const checkGame = Effect.fnUntraced(function*(resources: PathResources["Service"
   if (game !== undefined && !(yield* resources.hasGame(Number(game)))) return yield* Effect.fail(notFound("game"))
 })
 
-/** Answers a malformed request about a missing player or game with NOT_FOUND, and any other with its errors. */
+/** Refuses a malformed request about a missing player or game with NOT_FOUND, any other with its validation errors. */
 export const RequestRulesLive = Layer.effect(
   RequestRules,
   Effect.map(PathResources, (resources) => {
@@ -28,7 +28,7 @@ export const RequestRulesLive = Layer.effect(
   })
 )
 
-/** The player is the token's own and exists; only a game can be missing. */
+/** For players: the player is the token's and exists; only a game can be missing. */
 export const PlayerRequestRulesLive = Layer.effect(
   PlayerRequestRules,
   Effect.map(
