@@ -12,12 +12,12 @@ const parse = (text: string): Address | undefined =>
 /** Matches no caller. */
 const nowhere = [ipaddr.parse("::"), 128] as const
 
-/** Parses addresses and CIDR ranges. An invalid one matches nothing, and never "any". */
+/** Parses addresses and CIDR ranges. An invalid entry matches nothing. */
 export const networks = (entries: ReadonlyArray<string>): Networks =>
   entries.flatMap((entry) => {
     if (ipaddr.isValidCIDR(entry)) {
       const [address, bits] = ipaddr.parseCIDR(entry)
-      // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in other words
+      // ::ffff:10.0.0.0/104 equals 10.0.0.0/8
       return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
         ? [[address.toIPv4Address(), bits - 96] as const]
         : [[address, bits] as const]
@@ -33,13 +33,13 @@ const contains = (list: Networks, address: Address): boolean =>
       : address instanceof ipaddr.IPv6 && address.match(network, bits)
   )
 
-/** Whether an address is in one of the networks; an unknown one is in none. */
+/** Whether an address is in one of the networks; false for undefined. */
 export const isWithin = (list: Networks, address: string | undefined): boolean => {
   const parsed = address === undefined ? undefined : parse(address)
   return parsed !== undefined && contains(list, parsed)
 }
 
-/** An entry of `X-Forwarded-For` without the port that some proxies add. */
+/** Entry of `X-Forwarded-For` without the port added by some proxies. */
 const withoutPort = (entry: string): string => {
   const bracketed = /^\[([^\]]+)\](:\d+)?$/.exec(entry)
   if (bracketed?.[1] !== undefined) return bracketed[1]
@@ -47,8 +47,8 @@ const withoutPort = (entry: string): string => {
 }
 
 /**
- * The caller's address: the connection's, or behind a trusted proxy the last one in `X-Forwarded-For` that is no trusted proxy. Undefined
- * when the proxies name something that is no address.
+ * Address of the caller: the connection's or, behind a trusted proxy, the last one in `X-Forwarded-For` that is not a trusted proxy. Undefined
+ * when an entry up to there is not an address.
  */
 export const clientAddress = (
   peer: string | undefined,

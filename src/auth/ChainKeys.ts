@@ -1,4 +1,4 @@
-/** Key of the chain's tags: derived from the first master key, kept sealed in the database, renewed when that key is lost. */
+/** Key of the hash chain's tags: derived from the first master key, stored sealed, renewed when that key is lost. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
@@ -12,13 +12,13 @@ import { SealedSecrets } from "./SealedSecrets.ts"
 const purpose = "ledger-chain"
 const keyBytes = 32
 
-/** The number that the first chain of a database takes. */
+/** Number of a database's first chain. */
 const firstOfAll = 1
 
 /**
- * The key is kept with the first chain it applies to. When it is lost with the master key (`MASTER_KEY_LOST`), tags of earlier chains are
- * not checked, and shared chains are begun anew. A key missing for another reason was removed: it is derived again, and all chains are
- * checked against it.
+ * The key is stored with the first chain it applies to. When it is lost with the master key (`MASTER_KEY_LOST`), tags of earlier chains are
+ * not verified, and shared chains restart. A key missing for another reason was removed: it is derived again, and all chains are
+ * verified against it.
  */
 export const layerChainKey = Layer.effect(
   ChainKey,

@@ -1,5 +1,5 @@
 /**
- * Checks of a request that need nothing but the request, its key and the time. Their order is the middleware's
+ * Pure checks of a request, its key and the time. The middleware determines their order
  * (`docs/decisions/0003-request-pipeline.md`).
  */
 import type { ApiKey, Operator } from "../domain/Operator.ts"
@@ -19,7 +19,7 @@ export interface SignedHeaders {
 
 type Headers = { readonly [name: string]: string | undefined }
 
-/** Reads the headers; undefined when one that must be there is absent or empty. `keyHeader` in lower case. */
+/** Reads the headers; undefined when a required one is absent or empty. `keyHeader` in lower case. */
 export const signedHeaders = (headers: Headers, keyHeader: string): SignedHeaders | undefined => {
   const key = headers[keyHeader]
   const timestamp = headers["x-timestamp"]
@@ -44,7 +44,7 @@ const revoked = inactive("The key was revoked.")
 const expired = inactive("The key has expired.")
 const operatorInactive = inactive("The operator is not active.")
 
-/** Refuses a key that may not be used any more. `now` in epoch milliseconds. */
+/** Refuses a revoked or expired key, and any key of an inactive operator. `now` in epoch milliseconds. */
 export const refuseInactiveKey = (
   { apiKey, operator }: { readonly apiKey: ApiKey; readonly operator: Operator },
   now: number
@@ -56,7 +56,7 @@ export const refuseInactiveKey = (
 
 const unixSeconds = /^\d{1,15}$/
 
-/** Refuses a timestamp that is no Unix time or lies too far from `now` (epoch milliseconds). */
+/** Refuses a timestamp that is not a Unix time or is too far from `now` (epoch milliseconds). */
 export const refuseTimestamp = (timestamp: string, now: number): Refusal<"TIMESTAMP_OUT_OF_RANGE"> | undefined =>
   unixSeconds.test(timestamp) && Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= toleranceSeconds
     ? undefined

@@ -17,16 +17,16 @@ import { type SigningKey, signingKey } from "./Signature.ts"
 export const apiKeyPurpose = (id: number): string => `api-key:${id}`
 export const providerPurpose = (id: number): string => `provider:${id}`
 
-/** An operator's key, ready to check requests with. */
+/** An operator's key with its opened secret. */
 export interface OperatorCredential {
-  /** Given to handlers. */
+  /** Context of the handlers. */
   readonly caller: { readonly operator: Operator; readonly apiKey: ApiKey }
   readonly signingKey: SigningKey
   /** Empty allows any address. */
   readonly allowed: Networks
 }
 
-/** A provider's key, ready to check requests with. */
+/** A provider's key with its opened secret. */
 export interface ProviderCredential {
   readonly provider: Provider
   readonly signingKey: SigningKey
@@ -120,7 +120,7 @@ const toProvider = (row: typeof ProviderRow.Type): Provider => ({
   active: row.active
 })
 
-/** The form of a public key id; anything else is unknown without a query. */
+/** Form of a public key id; any other text is unknown without a query. */
 const keyForm = /^[\x21-\x7e]{1,128}$/
 
 const VersionRow = Schema.Struct({ version: Schema.String })
@@ -128,22 +128,22 @@ const VersionRow = Schema.Struct({ version: Schema.String })
 const isSameSecret = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
 /**
- * Keys that sign requests. All are in memory, with the secrets of used ones opened, and compared with the database once a second while in
- * use: changes of another process apply within two seconds, those of this process at once through `invalidate`, to be called after every
- * committed change of a key, an operator or a provider. While the database does not answer, the last reading serves for ten seconds.
+ * Signing keys of requests. All are in memory, with the secrets of used ones opened, and compared with the database once a second while in
+ * use: changes by another process apply within two seconds, those by this process at once through `invalidate`, to be called after every
+ * committed change of a key, an operator or a provider. While the database is unavailable, the last reading is used for ten seconds.
  */
 export class Credentials extends Context.Service<Credentials, {
-  /** An operator's key; undefined when there is none. */
+  /** An operator's key; undefined when unknown. */
   readonly operator: (key: string) => Effect.Effect<OperatorCredential | undefined, Refusal<"TRY_AGAIN">>
   /** As `operator`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly rememberedOperator: (key: string, now: number) => OperatorCredential | undefined
-  /** A provider's key; undefined when there is none. */
+  /** A provider's key; undefined when unknown. */
   readonly provider: (key: string) => Effect.Effect<ProviderCredential | undefined, Refusal<"TRY_AGAIN">>
   /** As `provider`, synchronously; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly rememberedProvider: (key: string, now: number) => ProviderCredential | undefined
-  /** Forgets the public key id, or, without one, everything; at every node, as the next. */
+  /** Evicts a public key id or, without one, all keys; at every node. */
   readonly invalidate: (key?: string) => Effect.Effect<void>
-  /** Forgets the keys of one operator. */
+  /** Evicts the keys of one operator, at every node. */
   readonly invalidateOperator: (operatorId: number) => Effect.Effect<void>
 }>()("pitboss/auth/Credentials") {
   static readonly layer = Layer.effect(
@@ -156,7 +156,7 @@ export class Credentials extends Context.Service<Credentials, {
       const providerRows = rowsOf(ProviderRow)
       const versionRows = rowsOf(VersionRow)
 
-      /** An unreadable secret is no error of the caller, who may retry after the key is rotated. */
+      /** An unreadable secret is not the caller's error: TRY_AGAIN, until the key is rotated. */
       const open = (purpose: string, sealed: Uint8Array) =>
         secrets.openText(purpose, sealed).pipe(
           Effect.map(signingKey),
@@ -172,7 +172,7 @@ export class Credentials extends Context.Service<Credentials, {
           )
         )
 
-      /** A digest of the transactions that wrote the rows: changes with any of them. */
+      /** Digest of the ids of the transactions that wrote the rows; changes with every write. */
       const version = (rows: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
         orTryAgain(Effect.map(oneOf(versionRows(rows)), (row) => row?.version ?? ""))
 
@@ -200,7 +200,7 @@ export class Credentials extends Context.Service<Credentials, {
         })
       })
 
-      // a provider speaks one protocol: the keys of those that have another one sign nothing here
+      // a provider has one protocol: keys of providers with a vendor protocol are not accepted here
       const providers = yield* makeKeyDirectory<typeof ProviderRow.Type, ProviderCredential>({
         version: version(sql`
           SELECT md5(coalesce(string_agg(id || ' ' || xmin, ',' ORDER BY id), '')) AS version
@@ -220,7 +220,7 @@ export class Credentials extends Context.Service<Credentials, {
         })
       })
 
-      // with a slow database they are read at the first use
+      // when it fails, they are read at the first use
       yield* Effect.ignoreCause(Effect.all([operators.refresh, providers.refresh], { concurrency: 2 }))
 
       const notices = yield* Notices

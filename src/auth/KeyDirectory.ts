@@ -2,23 +2,23 @@
 import { Clock, Deferred, Effect, FiberSet, type Scope } from "effect"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 
-/** A directory older than this is renewed in the background while it still serves. */
+/** Age from which the directory is renewed in the background while it is still used. */
 const renewAfterMs = 1000
 
-/** An older directory serves only while its renewal is late: changes of another process apply within this time. */
+/** Age up to which the directory is used without waiting: changes by another process apply within this time. */
 const freshMs = 2000
 
-/** A renewal that takes longer, or has failed, is late. */
+/** Duration from which a renewal counts as late, as does a failed one: an older directory is then used. */
 const lateAfterMs = 500
 
-/** An older directory serves no more. Until then a key revoked elsewhere may sign while the database does not answer, and so commits nothing. */
+/** Maximum age. Until then a key revoked elsewhere may sign while the database is unavailable, when nothing can commit. */
 const maxAgeMs = 10_000
 
-/** For an unknown id an older directory is renewed, once for all who wait. */
+/** Age from which the directory is renewed for an unknown id, once for all waiting callers. */
 const renewUnknownAfterMs = 100
 
 /**
- * Bound on renewals of a younger directory for unknown ids. They find a key that another process has just made; beyond the bound invented
+ * Maximum of early renewals for unknown ids, which find keys just created by another process; above it, unknown
  * ids are answered from the last reading.
  */
 const maxEarlyRenewalsPerSecond = 20
@@ -26,7 +26,7 @@ const maxEarlyRenewalsPerSecond = 20
 /** Pause after a failed renewal. */
 const pauseMs = 250
 
-/** Bound on waits of a caller whose key changes meanwhile. */
+/** Maximum number of waits of a caller whose key changes meanwhile. */
 const maxWaits = 5
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -44,7 +44,7 @@ interface Entry<R, A> {
 }
 
 export interface KeySource<R extends Row, A> {
-  /** Changes whenever a row does. */
+  /** Changes with every row. */
   readonly version: Effect.Effect<string, Unavailable>
   readonly rows: Effect.Effect<ReadonlyArray<R>, Unavailable>
   /** Opens the secret of a row, or reuses the value of the key's earlier row. */
@@ -54,17 +54,17 @@ export interface KeySource<R extends Row, A> {
 export interface KeyDirectory<R extends Row, A> {
   /** Synchronous; undefined for an unknown or unused key and when the directory has to be renewed. `now` in epoch milliseconds. */
   readonly peek: (key: string, now: number) => A | undefined
-  /** Undefined when there is no such key. */
+  /** Undefined for an unknown key. */
   readonly get: (key: string) => Effect.Effect<A | undefined, Unavailable>
-  /** Forgets one key: the next caller gets the stored one. The others are served meanwhile. */
+  /** Evicts one key: its next caller waits for the stored one; other keys are unaffected. */
   readonly invalidate: (key: string) => void
-  /** Forgets the keys of matching rows. */
+  /** Evicts the keys of matching rows. */
   readonly invalidateWhere: (isMeant: (row: R) => boolean) => void
   /** Reads the directory now. */
   readonly refresh: Effect.Effect<void, Unavailable>
 }
 
-/** Age of a reading; a clock that was set back counts as age. */
+/** Age of a reading in ms, absolute: a clock set back counts as age. */
 const ageMs = (loadedAt: number, now: number): number => Math.abs(now - loadedAt)
 
 /** Reads all keys with one statement, and again only when a cheap version query reports a change; one at a time. */
@@ -78,7 +78,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     let entries = new Map<string, Entry<R, A>>()
     let version: string | undefined
     let loadedAt = Number.NEGATIVE_INFINITY
-    /** Readings begun, and the number of the current one. */
+    /** Number of readings begun, and that of the current one. */
     let begun = 0
     let loaded = 0
     let early = { second: 0, renewals: 0 }
@@ -99,7 +99,7 @@ export const makeKeyDirectory = <R extends Row, A>(
       const startedAfter = announcements
       const reading = ++begun
       const startedAt = yield* Clock.currentTimeMillis
-      // before the rows: a change between the two is seen again
+      // read before the rows: a change in between is detected by the next comparison
       const found = yield* source.version
       if (found !== version) {
         const next = new Map<string, Entry<R, A>>()
@@ -109,11 +109,11 @@ export const makeKeyDirectory = <R extends Row, A>(
       }
       loadedAt = startedAt
       loaded = reading
-      // an announcement made meanwhile may concern a newer row
+      // announcements made during the reading may concern newer rows
       for (const [key, announcement] of changed) if (announcement <= startedAfter) changed.delete(key)
     })
 
-    /** Renews the directory, once for all who wait. */
+    /** Renews the directory, once for all waiting callers. */
     const renew = (): Deferred.Deferred<void, Unavailable> => {
       if (renewal !== undefined) return renewal
       if (failed !== undefined && ageMs(failed.at, clock.currentTimeMillisUnsafe()) < pauseMs) return failed.attempt
@@ -137,7 +137,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     const isLate = (now: number): boolean =>
       failed !== undefined || renewal !== undefined && ageMs(renewedAt, now) >= lateAfterMs
 
-    /** The entry of a key; undefined when it is announced as changed or the directory is too old. */
+    /** Entry of a key; undefined when it is unknown or announced as changed, or the directory is too old. */
     const held = (key: string, now: number): Entry<R, A> | undefined => {
       if (ageMs(loadedAt, now) > renewAfterMs) renew()
       const age = ageMs(loadedAt, now)

@@ -1,6 +1,6 @@
 /**
- * Passwords at rest. One that a player chose is hashed with Argon2id, at OWASP's first recommendation: 19 MiB, two passes, one
- * lane, about 30 ms of one core. A random one needs no slow hash: 256 random bits cannot be guessed.
+ * Password hashes. Chosen passwords use Argon2id with OWASP's first recommendation: 19 MiB, two passes, one
+ * lane, about 30 ms of one core. Random passwords of 256 bits cannot be guessed and need no slow hash.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -11,14 +11,14 @@ import { makeTurns } from "../platform/Turns.ts"
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const saltBytes = 16
 
-/** Each hash takes a core and 19 MiB for its time. A second's worth may wait. */
+/** Concurrency and queue limits: each hash occupies a core and 19 MiB. About one second of work may queue. */
 const hashTurns = { atOnce: 2, maxWaiting: 62, longestWait: "10 seconds" } as const
 
 const tooManyHashes = refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
   retry: "same_request"
 })
 
-/** Sign-ins of staff wait apart from registrations: neither holds up the other. */
+/** Separate queue for staff sign-ins, so that registrations and sign-ins do not delay each other. */
 const verifyTurns = { atOnce: 1, maxWaiting: 30, longestWait: "10 seconds" } as const
 
 const tooManySignIns = refuse("TRY_AGAIN", "Too many sign-ins are waiting. Send the same request again.", {
@@ -30,14 +30,14 @@ const phc = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("=", "")
 
 export class PasswordHashes extends Context.Service<PasswordHashes, {
-  /** The hash of a chosen password, in PHC format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`. */
+  /** Hash of a chosen password, in PHC format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`. */
   readonly hash: (password: string) => Effect.Effect<string, Refusal<"TRY_AGAIN">>
   /**
-   * Whether a password is the one of a hash of {@link hash}. Without a hash, or with one of another form, it takes the same time and is
+   * Whether a password matches a hash of {@link hash}. Without a hash, or with one of another form, takes the same time and returns
    * false.
    */
   readonly verify: (password: string, hash: string | undefined) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
-  /** The hash of a random password, which is not kept. */
+  /** Hash of a random password, which is discarded. */
   readonly random: Effect.Effect<string>
 }>()("pitboss/auth/PasswordHashes") {
   static readonly layer = Layer.effect(

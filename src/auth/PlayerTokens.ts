@@ -1,8 +1,8 @@
 /**
- * Player session tokens (SPEC section 5.4), handed by an operator's server to a player's browser or app.
+ * Player session tokens (SPEC section 5.4), passed by an operator's server to a player's browser or app.
  *
- * A token holds encrypted claims and a tag over them: it is checked without a query, cannot be forged, and reveals nothing. None is stored:
- * its validity follows from its key, its player and the time of each use.
+ * A token holds encrypted, authenticated claims: it is checked without a query, cannot be forged, and reveals nothing. Tokens are not stored:
+ * validity follows from the key, the player and the time of use.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
@@ -17,7 +17,7 @@ import { type ActorRefusal, PlayerActors } from "../store/PlayerActors.ts"
 export interface PlayerToken {
   readonly playerId: number
   readonly operatorId: number
-  /** The public key id of the key that issued it. */
+  /** Public key id of the issuing key. */
   readonly key: string
   readonly issuedAt: number
   readonly expiresAt: number
@@ -63,14 +63,14 @@ const decode = (payload: Buffer): PlayerToken | undefined =>
  *     const claims = tokens.read(token)
  */
 export class PlayerTokens extends Context.Service<PlayerTokens, {
-  /** Issues a token for a player who may have one. */
+  /** Issues a token; fails when the player may not have one. */
   readonly issue: (
     operatorId: number,
     key: string,
     playerId: number,
     ttlMinutes: number
   ) => Effect.Effect<IssuedToken, Refusal<"PLAYER_RESTRICTED"> | ActorRefusal>
-  /** The claims of a token; undefined for anything this service did not issue. Its validity is not checked. */
+  /** Claims of a token; undefined when not issued by this service. Validity is not checked. */
   readonly read: (token: string) => PlayerToken | undefined
 }>()("pitboss/auth/PlayerTokens") {
   static readonly layer = Layer.effect(
@@ -82,13 +82,13 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
       const tagOf = (keys: TokenKeys, payload: Buffer): Buffer =>
         Crypto.createHmac("sha256", keys.tag).update(payload).digest().subarray(0, tagBytes)
 
-      /** Encrypts or decrypts a payload: a stream cipher that starts at the payload's own tag. */
+      /** Encrypts or decrypts a payload: a stream cipher with the payload's tag as initial counter. */
       const masked = (keys: TokenKeys, tag: Buffer, payload: Buffer): Buffer =>
         Crypto.createCipheriv("aes-256-ctr", keys.mask, tag).update(payload)
 
       const issue = Effect.fn("PlayerTokens.issue")(
         function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
-          // decided by the player's actor, so that its order with an end of all sessions is clear
+          // decided by the player's actor, to be ordered with a revocation of all sessions
           const issuedAt = yield* actors.ask(operatorId, playerId, issueTokenStep)
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
@@ -110,7 +110,7 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
         if (!token.startsWith(prefix) || token.length > maxLength) return undefined
         const text = token.slice(prefix.length)
         const bytes = Buffer.from(text, "base64url")
-        // a token has one spelling: another one of the same bytes was not issued here
+        // only the canonical encoding is accepted
         if (bytes.length <= fixedBytes + tagBytes || bytes.toString("base64url") !== text) return undefined
         return readUnder(current, bytes) ?? (previous && readUnder(previous, bytes))
       }

@@ -4,10 +4,10 @@ import { RecentMap } from "../platform/RecentMap.ts"
 
 const windowMs = 60_000
 
-/** Bound on windows. A key whose window is dropped starts a new one. */
+/** Maximum number of windows. A key whose window is evicted starts a new one. */
 const maxWindows = 100_000
 
-/** The use of a rate in its current window. */
+/** Use of a rate limit in its current window. */
 export interface RateLimitStatus {
   readonly isAllowed: boolean
   readonly limit: number
@@ -21,13 +21,13 @@ interface Window {
   taken: number
 }
 
-/** Windows by id: of keys, or of players. `now` in epoch milliseconds. */
+/** Windows by key id or player id. `now` in epoch milliseconds. */
 export const makeRateWindows = () => {
   const windows = new RecentMap<number, Window>(maxWindows / 2)
 
   const running = (id: number, now: number): Window | undefined => {
     const window = windows.get(id)
-    // a clock that was set back ends a window: it would otherwise last until that time comes again
+    // a clock set back ends a window, which would otherwise last until that time recurs
     return window !== undefined && window.startedAt <= now && now < window.startedAt + windowMs ? window : undefined
   }
 
@@ -45,16 +45,16 @@ export const makeRateWindows = () => {
   }
 
   return {
-    /** Counts a request, unless the window is used up. */
+    /** Counts a request, unless the window is exhausted. */
     take: (id: number, limit: number, now: number): RateLimitStatus => {
       const window = running(id, now) ?? start(id, now)
       if (window.taken >= limit) return status(window, limit, now, false)
       window.taken++
       return status(window, limit, now, true)
     },
-    /** The status without counting anything. */
+    /** Status without counting. */
     look: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true),
-    /** Takes over what another node has counted. */
+    /** Adopts the count of another node. */
     note: (id: number, { limit, remaining, resetsAt }: RateLimitStatus): void => {
       const startedAt = resetsAt - windowMs
       start(id, startedAt).taken = limit - remaining
@@ -62,12 +62,12 @@ export const makeRateWindows = () => {
   }
 }
 
-/** The share of a key's rate that one player may use: a fifth, or thirty requests a minute where that is more. */
+/** Share of a key's rate limit for one player: a fifth, at least thirty requests a minute, at most the key's limit. */
 export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
 
 const door = "rate"
 
-/** Time for the count of another node, milliseconds. */
+/** Time limit of a count by another node, in ms. */
 const timeoutMs = 400
 
 const Status = Schema.fromJsonString(Schema.Struct({
@@ -79,20 +79,20 @@ const Status = Schema.fromJsonString(Schema.Struct({
 const decodeStatus = Schema.decodeUnknownOption(Status)
 
 /**
- * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counted in memory, and a restart starts anew. Over
- * several nodes a key is counted by the node that owns the key's number, a player by the player's own node; where the owner does not answer,
- * a node counts by itself.
+ * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counts are in memory and lost by a restart. With
+ * several nodes, a key is counted by the node that owns the key's number, a player by the player's node; when the owner does not answer,
+ * a node counts locally.
  *
  *     const status = yield* limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */
 export class RateLimiter extends Context.Service<RateLimiter, {
-  /** Counts a request, unless the window is used up. `now` in epoch milliseconds. */
+  /** Counts a request, unless the window is exhausted. `now` in epoch milliseconds. */
   readonly take: (keyId: number, limit: number, now: number) => Effect.Effect<RateLimitStatus>
-  /** As `take`, synchronously; undefined over several nodes, where another one may count. */
+  /** As `take`, synchronously; undefined with several nodes, since another one may count. */
   readonly takeAtOnce: ((keyId: number, limit: number, now: number) => RateLimitStatus) | undefined
-  /** The status as it was last heard, without counting anything. */
+  /** Last known status, without counting. */
   readonly look: (keyId: number, limit: number, now: number) => RateLimitStatus
-  /** As `take`, of a player of this node, whichever of the operator's keys issued the token. */
+  /** As `take`, for a player of this node, whichever of the operator's keys issued the token. */
   readonly takeOfPlayer: (playerId: number, limit: number, now: number) => RateLimitStatus
 }>()("pitboss/auth/RateLimiter") {
   static readonly layer = Layer.effect(
@@ -111,7 +111,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
         })
       }
 
-      /** What this node counts for all. */
+      /** Windows counted by this node for all nodes. */
       const counted = makeRateWindows()
       forwarder.serve(door, ({ head }, done) => {
         const [keyId = 0, limit = 0] = head.split(" ").map(Number)

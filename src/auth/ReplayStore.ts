@@ -9,23 +9,23 @@ import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
- * A timestamp may lie 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.
- * One second more than both together, because timestamps are whole seconds.
+ * A timestamp may be 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.
+ * The sum plus one second, because timestamps are whole seconds.
  */
 const rememberedMs = 601_000
 
-/** Bound on signatures in memory. The database still knows a dropped one. */
+/** Maximum number of signatures in memory. Evicted ones are still in the database. */
 const maxRemembered = 200_000
 
 const maxWaiting = 10_000
 const maxBatch = 1000
 
-/** Bound on signatures removed in one run. */
+/** Maximum number of signatures removed per run. */
 const maxPruned = 10_000
 
 const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
 
-/** Gives what it did not write, which is hardly ever anything: an answer of a row for each signature would cost as much as writing it. */
+/** Returns the signatures not written, hardly ever any: a result row for each written one would cost as much as writing it. */
 const insertText = `
   WITH written AS (
     INSERT INTO accepted_signatures (signature, accepted_at) SELECT * FROM unnest($1::bytea[], $2::timestamptz[])
@@ -41,17 +41,17 @@ interface Accepted {
 }
 
 /**
- * Replay protection: accepted signatures, in memory and, for those of before a restart or of another process, in the database. Signatures are
+ * Replay protection: accepted signatures, in memory and, for those from before a restart or of another process, in the database. Signatures are
  * lower-case hex.
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
-  /** Remembers a signature in memory; false when it is known there. `now` in epoch milliseconds. */
+  /** Adds a signature to memory; false when already there. `now` in epoch milliseconds. */
   readonly remember: (signature: string, now: number) => boolean
-  /** Begins to write a remembered signature with all that wait. Completes when it is durable; fails when the database knew it. */
+  /** Starts writing a remembered signature, batched with waiting ones. Completes when durable; fails when already in the database. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
   /** As `write`, without a fiber: `done` is called once. */
   readonly post: (signature: string, now: number, done: (exit: Exit.Exit<void, Failure>) => void) => void
-  /** Removes expired signatures: a bounded number at a time, `hasMore` when it was reached. */
+  /** Removes expired signatures up to a maximum; `hasMore` when it was reached. */
   readonly prune: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/ReplayStore") {
   static readonly layer = Layer.effect(
@@ -59,7 +59,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     Effect.gen(function*() {
       const sql = yield* ServingClient
 
-      /** When signatures were accepted. */
+      /** Signatures with the time of acceptance. */
       const remembered = new RecentMap<string, number>(maxRemembered / 2)
 
       const remember = (signature: string, now: number): boolean => {
@@ -70,8 +70,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
       }
 
       /**
-       * Writes signatures; gives those that were known already. Of two equal ones in a batch it gives one, which refuses both: no second one
-       * gets here, since `remember` refuses it.
+       * Writes signatures; returns those already known. Of two equal ones in a batch it returns one, which refuses both; this does not
+       * occur, since `remember` refuses the second.
        */
       const insert = (batch: ReadonlyArray<Accepted>) =>
         Effect.map(

@@ -1,8 +1,8 @@
 /**
  * Inventory and re-encryption of encrypted columns (`docs/operations.md`, "A new master key").
  *
- * The master key is checked at the start: a service with a wrong one would refuse every signed call and seal new secrets that the right
- * one does not open.
+ * The master key is checked at startup: a service with a wrong key would refuse every signed call and seal new secrets that the right
+ * key does not open.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -15,17 +15,17 @@ import { StartupError } from "../platform/StartupError.ts"
 import { toDate } from "../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../store/Rows.ts"
 
-/** Secrets of one kind, by the key that opens them. */
+/** Number of secrets of one kind, by the key that opens them. */
 export interface SecretCounts {
-  /** The table, `webhook_endpoints_previous` for secrets that sign beside their successors, or `provider_settings` for those of vendors. */
+  /** Table; `webhook_endpoints_previous` for previous secrets during an overlap, `provider_settings` for those of vendors. */
   readonly kind: string
-  /** All but unreadable ones that are no longer needed: of revoked keys, and revealed seeds. */
+  /** All except unreadable ones that are no longer needed: of revoked keys, and revealed seeds. */
   readonly total: number
   /** Sealed under `MASTER_KEY`, including those just re-encrypted. */
   readonly current: number
-  /** Sealed under the key before it, or in a form that names no key. */
+  /** Sealed under the previous key, or in a form without a key id. */
   readonly previous: number
-  /** Opened by neither. */
+  /** Opened by neither key. */
   readonly unreadable: number
 }
 
@@ -33,9 +33,9 @@ interface SealedColumn {
   readonly kind: string
   readonly table: string
   readonly column: string
-  /** Columns of the key, with their types and the start of the walk. */
+  /** Primary key columns, with their types and the initial cursor. */
   readonly key: ReadonlyArray<readonly [name: string, type: string, first: string]>
-  /** The purpose of the secret as an expression; a test compares it with the sealing code. */
+  /** SQL expression of the secret's purpose; a test compares it with the sealing code. */
   readonly purpose: string
   readonly where?: string
   /** Rows that no longer need the secret: re-encrypted when readable, not counted when not. */
@@ -49,7 +49,7 @@ const column = (
   more: Partial<Pick<SealedColumn, "kind" | "key" | "where" | "spent">> = {}
 ): SealedColumn => ({ kind: table, table, column: name, key: [["id", "bigint", "0"]], purpose, ...more })
 
-/** The walk's order. What shows at the start that the key is right comes last: until then the old key is asked for. */
+/** Order of re-encryption. Columns that prove the key at startup come last: until then the old key is required. */
 const columns: ReadonlyArray<SealedColumn> = [
   column("api_keys", "secret_sealed", "'api-key:' || id", { spent: "revoked_at IS NOT NULL" }),
   column("providers", "secret_sealed", "'provider:' || id"),
@@ -58,7 +58,7 @@ const columns: ReadonlyArray<SealedColumn> = [
   column("webhook_endpoints", "previous_secret_sealed", "'webhook:' || id", { kind: "webhook_endpoints_previous" }),
   column("server_seeds", "server_seed_sealed", "'server-seed:' || player_id || ':' || server_seed_hash", {
     where: "NOT lost",
-    // open to everybody from then on
+    // public from then on
     spent: "retired_at IS NOT NULL"
   }),
   column("idempotency_keys", "body_sealed", "'idempotent-reply:' || scope || chr(10) || key", {
@@ -75,7 +75,7 @@ const keptPurpose = (name: string): string => `kept:${name}`
 
 const isKept = ({ purpose }: { readonly purpose: string }): boolean => purpose.startsWith(keptPurpose(""))
 
-/** Kinds that do not check the key at the start: short-lived ones, and rare columns of large tables. */
+/** Kinds not sampled at startup: short-lived ones, and rare columns of large tables. */
 const unsampled: ReadonlySet<string> = new Set([
   "idempotency_keys",
   "players",
@@ -83,7 +83,7 @@ const unsampled: ReadonlySet<string> = new Set([
   "staff_second_factors_pending"
 ])
 
-/** Few enough rows per statement that no player waits for them. */
+/** Rows per statement, small enough not to delay players. */
 const perPage = 100
 
 const SealedRow = Schema.Struct({
@@ -97,7 +97,7 @@ const keptRows = rowsOf(Schema.Struct({ sealed: Schema.Uint8Array }))
 
 const keyNames = ({ key }: SealedColumn): string => key.map(([name]) => name).join(", ")
 
-/** A page of a column after the key `$1`, in the order of the keys. */
+/** Page of a column after the key `$1`, in key order. */
 const pageText = (one: SealedColumn): string =>
   `SELECT ARRAY[${one.key.map(([name]) => `${name}::text`).join(", ")}] AS key, ${one.purpose} AS purpose,
       ${one.column} AS sealed, ${one.spent ?? "false"} AS "isSpent"
@@ -106,13 +106,13 @@ const pageText = (one: SealedColumn): string =>
       AND (${keyNames(one)}) > (${one.key.map(([, type], index) => `($1::text[])[${index + 1}]::${type}`).join(", ")})
     ORDER BY ${keyNames(one)} LIMIT ${perPage}`
 
-/** The last needed secret of a column; all of the service's own. */
+/** Last needed secret of a column; for the service's own secrets, all. */
 const sampleText = (one: SealedColumn): string =>
   `SELECT ARRAY[]::text[] AS key, ${one.purpose} AS purpose, ${one.column} AS sealed, false AS "isSpent"
     FROM ${one.table} WHERE ${one.column} IS NOT NULL AND ${one.where ?? "true"} AND NOT (${one.spent ?? "false"})
     ORDER BY ${one.key.map(([name]) => `${name} DESC`).join(", ")} LIMIT ${one.table === "kept_secrets" ? 100 : 1}`
 
-/** A value changed meanwhile stays. */
+/** Leaves values changed meanwhile as they are. */
 const resealText = (one: SealedColumn): string =>
   `UPDATE ${one.table} t SET ${one.column} = n.fresh
     FROM unnest(${one.key.map((_, index) => `$${index + 1}::text[]`).join(", ")},
@@ -134,14 +134,14 @@ const unusable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the secrets of the database cannot be read: ${describeSqlError(error)}` })
 
 export class SealedSecrets extends Context.Service<SealedSecrets, {
-  /** A secret of the service's own by its name: the stored one, else `initial`, which is then stored. */
+  /** Service secret by name: the stored one, else `initial`, which is then stored. */
   readonly kept: (name: string, initial: Uint8Array) => Effect.Effect<Uint8Array, StartupError>
   /** Counts of all sealed values, by kind. */
   readonly survey: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
-  /** Re-encrypts under `MASTER_KEY`; may be repeated, run concurrently, and cut off. Unreadable values stay and are counted. */
+  /** Re-encrypts under `MASTER_KEY`; may be repeated, run concurrently, and interrupted. Unreadable values are kept and counted. */
   readonly reseal: Effect.Effect<ReadonlyArray<SecretCounts>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/auth/SealedSecrets") {
-  /** Keeps nothing: gives `initial`. */
+  /** Stores nothing; returns `initial`. */
   static readonly layerMemory = Layer.succeed(SealedSecrets, {
     kept: (_, initial) => Effect.succeed(initial),
     survey: Effect.succeed([]),
@@ -158,7 +158,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
       const page = (one: SealedColumn, after: ReadonlyArray<string>) =>
         sealedRows(sql.unsafe(pageText(one), [texts(after)]))
 
-      /** Walks one column from its first row to its last. */
+      /** Reads one column page by page, counting or re-encrypting. */
       const walkColumn = Effect.fnUntraced(function*(one: SealedColumn, isReseal: boolean) {
         let [total, previous, unreadable] = [0, 0, 0]
         let after: ReadonlyArray<string> = one.key.map(([, , first]) => first)
@@ -199,7 +199,7 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
       const opens = ({ purpose, sealed }: typeof SealedRow.Type) =>
         Effect.match(secrets.open(purpose, sealed), { onSuccess: () => true, onFailure: () => false })
 
-      /** The last secret of each lasting kind; all of the service's own. */
+      /** Last secret of each sampled kind; all of the service's own. */
       const samples = Effect.map(
         Effect.forEach(
           columns.filter(({ kind }) => !unsampled.has(kind)),
@@ -210,18 +210,18 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
 
       const check = Effect.gen(function*() {
         const found = yield* samples
-        // the service's own secrets are derived from the first key; without them it is unknown which of the two that is
+        // the service's own secrets are derived from the first key; without them it is unknown which of the two keys that is
         if (masterKeyPrevious !== undefined && found.length > 0 && !found.some(isKept)) return yield* notYet
         const unreadable = yield* Effect.filter(found, (row) => Effect.map(opens(row), (isOpen) => !isOpen))
         if (unreadable.length === 0) return
         const isOurs = found.some(isKept) && !unreadable.some(isKept)
         if (!isOurs) {
           if (!masterKeyLost) return yield* wrongKey
-          // made anew by their users
+          // regenerated by their users
           const names = unreadable.filter(isKept).map(({ purpose }) => purpose.slice(keptPurpose("").length))
           yield* sql`DELETE FROM kept_secrets WHERE name = ANY(${texts(names)})`
         }
-        // a broken one must not stop the service
+        // an unreadable secret must not stop the service
         yield* Effect.logError("sealed secrets cannot be opened with this MASTER_KEY").pipe(
           Effect.annotateLogs({
             purposes: unreadable.map(({ purpose }) => purpose).join(", "),

@@ -1,6 +1,6 @@
 /**
- * Request signatures (SPEC section 5.1): HMAC-SHA256 over method, request URI as sent, timestamp, raw body and, when one
- * was sent, the nonce, each after a line feed.
+ * Request signatures (SPEC section 5.1): HMAC-SHA256 over method, request URI as sent, timestamp, raw body and, when
+ * sent, the nonce, separated by line feeds.
  */
 import * as Crypto from "node:crypto"
 
@@ -21,7 +21,7 @@ export interface SignedMessage {
 
 /** The signature of a message, lower-case hex. */
 export const sign = (key: SigningKey, message: SignedMessage): string => {
-  // One character is one byte of what was sent: that is how the server reads a request line and headers.
+  // Latin-1: Node.js decodes each byte of request line and headers to one character.
   const hmac = Crypto.createHmac("sha256", key)
     .update(`${message.method}\n${message.uri}\n${message.timestamp}\n`, "latin1")
     .update(message.body)
@@ -30,11 +30,11 @@ export const sign = (key: SigningKey, message: SignedMessage): string => {
 
 const form = /^[0-9a-f]{64}$/
 
-// compared as texts, in memory that is there already: making bytes of each takes a third of the whole check
+// compared as texts in a preallocated buffer: allocating bytes for each takes a third of the whole check
 const expected = Buffer.alloc(64)
 const given = Buffer.alloc(64)
 
-/** Whether a signature is the message's, in a time that does not depend on where it differs. */
+/** Whether a signature matches the message, in constant time. */
 export const verify = (key: SigningKey, message: SignedMessage, signature: string): boolean => {
   if (!form.test(signature)) return false
   expected.write(sign(key, message), "latin1")
