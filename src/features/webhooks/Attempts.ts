@@ -13,7 +13,7 @@ export const webhookPurpose = (endpointId: number): string => `webhook:${endpoin
 const webhookSignature = (secret: string, timestamp: string, body: string): string =>
   Crypto.createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")
 
-/** Headers of a message beside its time and its signatures. */
+/** Headers of a message except timestamp and signatures. */
 export const plainHeaders = (of: { readonly deliveryId: number; readonly eventId: number; readonly type: string }) => ({
   "user-agent": "Pitboss-Webhooks/1",
   "x-service-event": of.type,
@@ -27,10 +27,10 @@ export interface AttemptedDelivery {
     readonly id: number
     readonly url: string
     readonly secret: Uint8Array
-    /** The previous secret signs as well until this instant (epoch milliseconds). */
+    /** Previous secret, which also signs until `until` (epoch milliseconds). */
     readonly previous: { readonly secret: Uint8Array; readonly until: number } | null
   }
-  /** `data` is JSON, `createdAt` the wire form of the instant. */
+  /** `data` is JSON, `createdAt` the instant in wire format. */
   readonly event: {
     readonly id: number
     readonly type: string
@@ -50,12 +50,12 @@ export class Attempts extends Context.Service<Attempts, {
       const { post } = yield* Transport
       const throttle = yield* makeLogThrottle(5000)
 
-      /** The signing secrets: the current one, and the previous one during the overlap after a rotation. */
+      /** Signing secrets: the current one and, during the overlap after a rotation, the previous one. */
       const keysOf = Effect.fnUntraced(function*({ id, previous, secret }: AttemptedDelivery["endpoint"], now: number) {
         const open = (sealed: Uint8Array) => secrets.openText(webhookPurpose(id), sealed)
         const current = yield* open(secret)
         if (previous === null || previous.until <= now) return { current, previous: undefined }
-        // an unreadable previous secret must not stop the current one
+        // an unreadable previous secret must not prevent signing with the current one
         return { current, previous: Option.getOrUndefined(yield* Effect.option(open(previous.secret))) }
       })
 
@@ -70,7 +70,7 @@ export class Attempts extends Context.Service<Attempts, {
             headers: {
               ...plainHeaders({ deliveryId: id, eventId: event.id, type: event.type }),
               "x-service-timestamp": timestamp,
-              // a single value: receivers compare the whole header (SPEC section 6.1)
+              // single value: receivers compare the whole header (SPEC section 6.1)
               "x-service-signature": webhookSignature(keys.current, timestamp, body),
               ...(keys.previous === undefined
                 ? {}

@@ -8,7 +8,7 @@ import { id, timestamp } from "../../contract/Resource.ts"
 
 const optional = Schema.optionalKey
 
-/** An endpoint: never with its secret. */
+/** An endpoint, without its secret. */
 export const Webhook = Schema.Struct({
   id,
   operator_id: id,
@@ -22,13 +22,13 @@ export const Webhook = Schema.Struct({
   updated_at: timestamp
 })
 
-/** Shown once, in the answer that made it. */
+/** With the secret, shown only in the answer that created it. */
 const WithSecret = Schema.Struct({ ...Webhook.fields, secret: Schema.String })
 
-/** Absent when the call ended an overlap and made none. */
+/** `secret` is absent when the call ended an overlap without creating one. */
 const Rotated = Schema.Struct({ ...Webhook.fields, secret: optional(Schema.String) })
 
-/** A delivery; `event_id` as receivers know it. */
+/** A delivery; `event_id` in the form sent to receivers. */
 export const Delivery = Schema.Struct({
   id,
   operator_id: id,
@@ -44,7 +44,7 @@ export const Delivery = Schema.Struct({
   updated_at: timestamp
 })
 
-/** A delivery with what was sent last and what came back. */
+/** A delivery with its last request and answer. */
 export const DeliveryAttempt = Schema.Struct({
   ...Delivery.fields,
   request: Schema.Struct({
@@ -74,7 +74,7 @@ const Redelivery = Schema.Struct({
 
 export type Redelivery = typeof Redelivery.Type
 
-/** What a redelivery has made due. */
+/** Result of a redelivery. */
 const Redelivered = Schema.Struct({
   webhook_id: id,
   queued: Schema.Int.annotate({ description: "Deliveries that are due again, 10,000 at most." }),

@@ -1,4 +1,4 @@
-/** Sends one HTTP POST to an endpoint. */
+/** HTTP POSTs to webhook endpoints. */
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { connectionError, makeGuardedClient } from "../../platform/GuardedHttp.ts"
@@ -8,7 +8,7 @@ import { targetProblem } from "../../platform/Targets.ts"
 /** Time-out of an attempt (SPEC section 6.3). */
 const attemptTime = "5 seconds"
 
-/** Bytes of an answer that are read to keep the connection. A longer answer closes it. */
+/** Maximum bytes of an answer read to keep the connection alive. A longer answer closes it. */
 const maxAnswerBytes = 16_384
 
 /** Maximum length of a message, far above that of any event. */
@@ -21,7 +21,7 @@ export interface Message {
   readonly body: string
 }
 
-/** Why an attempt failed. */
+/** Error of a failed attempt. */
 type AttemptError =
   | "status"
   | "timeout"
@@ -32,31 +32,31 @@ type AttemptError =
   | "secret_unreadable"
 
 export interface Outcome {
-  /** Null when there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null
-  /** Null when it was a good one. */
+  /** Null for a successful attempt. */
   readonly error: AttemptError | null
-  /** The beginning of the answer's body; null without an answer, and where it could not be read. */
+  /** Beginning of the answer's body; null without an answer or when unreadable. */
   readonly body: string | null
 }
 
-/** Characters of an answer that are kept. */
+/** Maximum stored characters of an answer. */
 const keptCharacters = 2000
 
-/** The beginning of a body as a text that PostgreSQL can hold. */
+/** Beginning of a body as text that PostgreSQL can store. */
 const beginningOf = (body: ArrayBuffer): string =>
   new TextDecoder().decode(body.slice(0, 4 * keptCharacters)).replaceAll("\u0000", "").slice(0, keptCharacters)
     .toWellFormed()
 
 export class Transport extends Context.Service<Transport, {
-  /** Sends a message once, without following redirects. Only the status of the answer counts. */
+  /** Sends a message once, without following redirects. Only the status of the answer determines success. */
   readonly post: (message: Message) => Effect.Effect<Outcome>
 }>()("pitboss/webhooks/Transport") {
   static readonly layer = Layer.effect(
     Transport,
     Effect.gen(function*() {
       const { webhookAllowInsecure } = yield* Settings
-      // connections are kept, as many per endpoint as it has deliveries in flight
+      // connections are kept alive, as many per endpoint as it has deliveries in flight
       const client = yield* makeGuardedClient({ allowInsecure: webhookAllowInsecure, maxAnswerBytes })
 
       const post = Effect.fnUntraced(function*({ body, headers, url }: Message): Effect.fn.Return<Outcome> {

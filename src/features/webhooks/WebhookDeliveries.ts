@@ -1,4 +1,4 @@
-/** Deliveries of webhook events, and their repetition. */
+/** Deliveries of webhook events: lists, retries and redelivery. */
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -16,7 +16,7 @@ import { makeReferences } from "../operators/References.ts"
 import { plainHeaders } from "./Attempts.ts"
 import { Delivery, type DeliveryAttempt, type Redelivered, type Redelivery } from "./StaffApi.ts"
 
-/** Absent means any. */
+/** Filters; an absent one matches all. */
 export interface DeliveryQuery extends PartQuery {
   readonly scope: Scope
   readonly webhookId?: number | undefined
@@ -38,10 +38,10 @@ const queuedRows = rowsOf(Schema.Struct({ createdAt: Schema.Date }))
 
 const keyRows = rowsOf(Schema.Struct({ id: Schema.Number, created_at: Instant }))
 
-/** Deliveries that are looked at for one part of a list, where no index knows which of them are wanted. */
+/** Maximum deliveries scanned for one page of a list without a matching index. */
 const maxLooked = 1000
 
-/** Deliveries that one redelivery makes due. */
+/** Maximum deliveries made due by one redelivery. */
 const maxRedelivered = 10_000
 
 const noWebhook = refuse("NOT_FOUND", "There is no such webhook.")
@@ -51,12 +51,12 @@ const notFound = refuse("NOT_FOUND", "There is no such delivery.")
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
-  /** Newest first. A part of the delivered ones looks at {@link maxLooked} at most, and may be short therefore. */
+  /** Deliveries, newest first. A page of delivered ones scans at most {@link maxLooked} and may be short. */
   readonly list: (query: DeliveryQuery) => Effect.Effect<Part<Delivery>, Refusal<"VALIDATION_FAILED"> | Unavailable>
-  /** A delivery with what was sent last, as far as it is stored in clear, and the beginning of the answer. */
+  /** A delivery with its last request, without sealed fields, and the beginning of the answer. */
   readonly show: (id: number) => Effect.Effect<typeof DeliveryAttempt.Type, Refusal<"NOT_FOUND"> | Unavailable>
   /**
-   * Makes the ended deliveries of a webhook of a time due at once, the oldest first, at most {@link maxRedelivered} at a time. `operator`: only where the
+   * Makes the completed deliveries of a webhook in a period due at once, oldest first, at most {@link maxRedelivered} per call. `operator`: only when the
    * webhook is that operator's.
    */
   readonly redeliver: (
@@ -65,7 +65,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
     query: Redelivery,
     operator?: string
   ) => Effect.Effect<Redelivered, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
-  /** Makes a delivery due at once, whatever became of it, with all of its attempts before it again. */
+  /** Makes a delivery due at once, whatever its status, with its number of attempts reset. */
   readonly retry: (actor: Actor, id: number) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/webhooks/WebhookDeliveries") {
   static readonly layer = Layer.effect(
@@ -83,7 +83,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       const list = Effect.fn("WebhookDeliveries.list")(function*(query: DeliveryQuery) {
         const { cursor, limit, scope, status, webhookId } = query
         const position = yield* timedCursors.read(cursor)
-        // all but a few are delivered: there is no index of these, and they are looked for among the newest
+        // most are delivered: there is no index of these, and the newest deliveries are scanned
         const wanted = status === "delivered" ? maxLooked : limit + 1
         const newest = (conditions: ReadonlyArray<Statement.Fragment>) =>
           sql`SELECT d.id, d.created_at FROM webhook_deliveries d
@@ -93,11 +93,11 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         const keys = yield* keyRows(
           isOfAll
             ? newest([])
-            // an operator has few endpoints, and each has its index
+            // an operator has few endpoints, each read through an index
             : sql`SELECT d.id, d.created_at FROM webhook_endpoints e CROSS JOIN LATERAL (${
               newest([
                 sql`d.endpoint_id = e.id`,
-                // written out, for the planner to compare with the index; more words on it would make it expect too few
+                // a literal, to match the partial index; a further condition would make the planner expect too few rows
                 ...(status === "pending" ? [sql`d.status = 'pending'`] : []),
                 ...(status === "failed" ? [sql`d.status = 'failed'`] : [])
               ])

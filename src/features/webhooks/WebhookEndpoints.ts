@@ -19,13 +19,13 @@ import { makeReferences } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { type Delivery, Webhook, type WebhookInput, type WebhookUpdate } from "./StaffApi.ts"
 
-/** The most endpoints an operator may have. An event becomes at most so many deliveries. */
+/** Maximum number of endpoints of an operator, and so of deliveries of an event. */
 const maxEndpoints = 20
 
-/** How long the secret before the last rotation still signs. */
+/** Time after a rotation during which the previous secret still signs. */
 const overlapMs = 24 * 60 * 60_000
 
-/** As the table keeps it: null is every type that there is. */
+/** Table row; null `events` means all event types. */
 const EndpointRow = Schema.Struct({
   ...Webhook.fields,
   events: Schema.NullOr(Schema.Array(Schema.Literals(eventTypes)))
@@ -51,10 +51,10 @@ const tooMany = refuse("INVALID_REQUEST", `An operator can have ${maxEndpoints} 
   max_webhooks: maxEndpoints
 })
 
-/** 43 characters of 62 carry 256 bits. */
+/** Secret of 256 bits: 43 characters of an alphabet of 62. */
 const newSecret = (entropy: Entropy["Service"]): string => entropy.token("whsec_", 43)
 
-/** An endpoint that lists every type receives future types as well. */
+/** Stored form of event types: null for all types, which includes future ones. */
 const stored = (events: ReadonlyArray<EventType>): ReadonlyArray<EventType> | null =>
   eventTypes.every((type) => events.includes(type)) ? null : events
 
@@ -62,14 +62,14 @@ type Unavailable = Refusal<"TRY_AGAIN">
 type Invalid = Refusal<"VALIDATION_FAILED">
 
 export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
-  /** Makes an endpoint. The secret is shown here and never again. */
+  /** Creates an endpoint. The secret is returned only here. */
   readonly create: (
     actor: Actor,
     input: WebhookInput
   ) => Effect.Effect<Endpoint & WithSecret, Refusal<"NOT_FOUND" | "INVALID_REQUEST"> | Invalid | Unavailable>
   /**
-   * Gives an endpoint a new secret. The one before, if it can still be opened, signs in a header of its own until
-   * `previous_secret_until`. With `endsOverlap` an overlap that runs ends and the secret stays; where none runs, none begins.
+   * Rotates an endpoint's secret. The previous one, if it can still be opened, signs in a separate header until
+   * `previous_secret_until`. With `endsOverlap` a running overlap ends and the secret is kept; without one, none begins.
    */
   readonly rotate: (
     actor: Actor,
@@ -77,20 +77,20 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
     operator?: string,
     endsOverlap?: boolean
   ) => Effect.Effect<Endpoint & Partial<WithSecret>, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Changes an endpoint. What comes for one that is not active waits until it is again. */
+  /** Changes an endpoint. Deliveries to an inactive endpoint stay pending until it is active again. */
   readonly update: (
     actor: Actor,
     id: number,
     input: WebhookUpdate,
     operator?: string
   ) => Effect.Effect<Endpoint, Refusal<"NOT_FOUND"> | Invalid | Unavailable>
-  /** Sends a test event at once, also to an endpoint that is not active, and gives what came of it. */
+  /** Sends a test event at once, also to an inactive endpoint, and returns the outcome. */
   readonly ping: (
     actor: Actor,
     id: number,
     operator?: string
   ) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The endpoints of one operator or, with undefined, all that the actor may see; newest first. */
+  /** Endpoints of one operator or, with undefined, of all operators visible to the actor; newest first. */
   readonly list: (actor: Actor, operator: string | undefined) => Effect.Effect<
     ReadonlyArray<Endpoint>,
     Refusal<"NOT_FOUND"> | Unavailable
@@ -124,7 +124,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         const fields = yield* auditLog.change(actor, ({ newId, now, recordChange }) =>
           Effect.gen(function*() {
             const operatorId = yield* references.operatorId(input.operator)
-            // two at a time must not both find room for the last one
+            // concurrent creations must not exceed the maximum
             yield* sql`SELECT 1 FROM operators WHERE id = ${operatorId} FOR NO KEY UPDATE`
             const [counted] = yield* counts(
               sql`SELECT count(*) AS total FROM webhook_endpoints WHERE operator_id = ${operatorId}`
@@ -166,7 +166,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
             const before = yield* locked(id, operator)
             const isOverlapping = before.previous_secret_until !== null &&
               Date.parse(before.previous_secret_until) > now
-            // the receiver has switched: a second new secret would be one more that it does not know
+            // the receiver has switched to the current secret and would not know a further one
             if (endsOverlap && isOverlapping) {
               const after = { ...before, previous_secret_until: null, updated_at: iso(now) }
               yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = NULL, previous_secret_until = NULL,
@@ -216,7 +216,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         )))
         if (row === undefined) return yield* Effect.fail(notFound)
         yield* orTryAgain(references.refuseForeign(row.operator_id, operator, notFound))
-        // one for the event, one for the delivery
+        // ids of the event and the delivery
         const eventId = yield* ids.reserve(2).pipe(
           Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
           Effect.mapError(() => temporarilyUnavailable)
@@ -239,7 +239,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
           },
           event
         })
-        // recorded when it is over: a ping interrupted by a stop leaves nothing behind
+        // recorded after the attempt: a ping interrupted by a shutdown leaves no rows
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const fields: Delivery = {

@@ -8,13 +8,13 @@ import { rowsOf } from "../../store/Rows.ts"
 import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
 import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
 
-/** Retention of events and deliveries. Pending ones expire then. */
+/** Retention of events and deliveries in ms. Pending ones expire after it. */
 export const keptMs = 30 * 24 * 60 * 60_000
 
-/** Maximum of pending deliveries of an endpoint. */
+/** Maximum number of pending deliveries of an endpoint. */
 const maxBacklog = 100_000
 
-/** A later attempt (64 minutes is the longest pause) was scheduled by a clock that has been set back since. */
+/** Maximum delay of an attempt: a later one (the longest pause is 64 minutes) was scheduled by a clock since set back. */
 const waitsMostMs = 2 * 60 * 60_000
 
 /** Rows per statement, and statements of a kind per run. */
@@ -24,9 +24,9 @@ const maxBatches = 10
 const doneRows = rowsOf(Schema.Struct({ done: Schema.Number }))
 
 export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
-  /** Expires and removes old rows, and brings forward attempts that a wrong clock delayed. A job. */
+  /** Background job: expires and removes old rows, and brings forward attempts delayed by a wrong clock. */
   readonly tidy: Effect.Effect<JobResult, SqlError.SqlError>
-  /** Marks endpoints with a full backlog, and measures the lag. Runs by itself every fifteen seconds. */
+  /** Marks endpoints with a full backlog and measures the lag. Scheduled every fifteen seconds. */
   readonly watch: Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/webhooks/WebhookHousekeeping") {
   static readonly layerWith = (options: { readonly maxBacklog?: number } = {}) =>
@@ -37,7 +37,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
         const store = yield* makeDeliveryStore
         const most = options.maxBacklog ?? maxBacklog
 
-        /** Repeats a statement that changes some rows at a time until there are no more. */
+        /** Repeats a statement that changes a limited number of rows until none is left. */
         const inBatches = Effect.fnUntraced(function*(change: (rows: number) => Statement.Fragment) {
           let total = 0
           for (let batch = 0; batch < maxBatches; batch++) {

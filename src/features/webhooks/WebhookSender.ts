@@ -1,9 +1,9 @@
 /**
- * Sends events to the endpoints of operators (SPEC section 6). Services share the work: each leases due deliveries, and a stopping one
- * finishes or releases its own; the leases of a killed one expire.
+ * Sends events to the endpoints of operators (SPEC section 6). Processes share the work: each leases due deliveries; a stopping one
+ * finishes or releases its leases; those of a killed one expire.
  *
- * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run beside
- * it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 20 ms.
+ * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run concurrently
+ * with it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 20 ms.
  */
 import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
 import { nextAttemptAt } from "../../domain/Events.ts"
@@ -16,18 +16,18 @@ import { type AttemptResult, makeDeliveryStore, type Room, type TakenDelivery } 
 import { attemptSeconds, attemptsTotal, deliveriesTotal, inFlight as inFlightGauge } from "./internal/Metrics.ts"
 
 export interface SenderOptions {
-  /** Deliveries in flight in all, and of one endpoint. */
+  /** Maximum deliveries in flight: in total, and per endpoint. */
   readonly maxInFlight: number
   readonly maxInFlightPerEndpoint: number
-  /** Of an endpoint without an answer to its last attempt, which blocks its slots for the whole time-out. */
+  /** Maximum for an endpoint without an answer to its last attempt, which blocks slots for the whole time-out. */
   readonly maxInFlightSilent: number
-  /** Lease of a delivery, far longer than an attempt. */
+  /** Lease time of a delivery in ms, far longer than an attempt. */
   readonly leaseMs: number
   /** Polling interval, for retries and the events of other processes. */
   readonly pollMs: number
-  /** Least time between fan-outs for events as they are committed: each is a commit of its own, which else came beside every deposit's. */
+  /** Minimum time in ms between fan-outs for new events: each is a separate commit, which would otherwise accompany every deposit's. */
   readonly gatherMs: number
-  /** Time for attempts in flight at a shutdown. */
+  /** Time limit in ms for attempts in flight at a shutdown. */
   readonly drainMs: number
 }
 
@@ -52,7 +52,7 @@ const silences = new Set(["timeout", "connection", "dns"])
 export class WebhookSender extends Context.Service<WebhookSender, {
   /** Sends all due deliveries and waits until none is in flight. */
   readonly sweep: Effect.Effect<void>
-  /** Leases nothing more. Deliveries in flight may end while other parts of the service shut down. */
+  /** Stops leasing. Deliveries in flight may end while other parts of the service shut down. */
   readonly beginDrain: Effect.Effect<void>
 }>()("pitboss/webhooks/WebhookSender") {
   static readonly layerWith = (options: Partial<SenderOptions> = {}) =>
@@ -124,12 +124,12 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           yield* Metric.update(Metric.withAttributes(attemptsTotal, { result: error ?? "delivered" }), 1)
         })
 
-        /** Records results; only then the deliveries are no longer in flight. */
+        /** Records results; deliveries stay in flight until then. */
         const recordResults = Effect.gen(function*() {
           const batch = [...results]
           if (batch.length === 0) return
           yield* store.record(sender, batch.map(({ result }) => result))
-          // more may have come meanwhile
+          // further results may have arrived meanwhile
           results.splice(0, batch.length)
           for (const { endpointId, isSilent, result } of batch) {
             inFlight.delete(result.id)
@@ -150,14 +150,14 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             Effect.tapError(() => Effect.sync(() => hasEvents = true))
           )
           for (const endpointId of fannedOut.endpointIds) candidates.add(endpointId)
-          // the rest in the next round: due deliveries do not wait for it
+          // the rest is left to the next round, so that due deliveries do not wait for it
           if (fannedOut.hasMore) {
             hasEvents = true
             wake.openUnsafe()
           }
         })
 
-        /** Free slots of each candidate, shared evenly when they do not suffice. */
+        /** Free slots per candidate, shared evenly when insufficient. */
         const roomsOf = (): ReadonlyArray<Room> => {
           const rooms: Array<Room> = []
           let left = maxInFlight - inFlight.size
@@ -188,7 +188,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           for (const delivery of taken) {
             const { id } = delivery.endpoint
             takenOf.set(id, (takenOf.get(id) ?? 0) + 1)
-            // leased again because its result could not be recorded in time: that is still to come
+            // leased again because its result, still pending, was not recorded in time
             if (inFlight.has(delivery.id)) continue
             inFlight.set(delivery.id, id)
             lineOf(id).inFlight++
@@ -206,13 +206,13 @@ export class WebhookSender extends Context.Service<WebhookSender, {
             )
           }
           for (const { endpointId, slots } of rooms) {
-            // behind the others for the next round, or removed when it has no more
+            // moved to the end for the next round, or removed when it has no more due deliveries
             candidates.delete(endpointId)
             if (takenOf.get(endpointId) === slots) candidates.add(endpointId)
           }
         })
 
-        /** Ends the attempts that are left; their deliveries are due again at once. */
+        /** Interrupts the remaining attempts; their deliveries are due again at once. */
         const handBackRest = Effect.gen(function*() {
           yield* FiberSet.clear(running)
           yield* recordResults
@@ -237,7 +237,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
               reason: error._tag === "SqlError" ? describeSqlError(error) : error.reason
             })
           ),
-          // the next round may succeed: sending must not end while the service runs
+          // the next round may succeed: the loop must not end while the service runs
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
@@ -253,7 +253,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         })
 
         yield* outbox.listen(() => eventsCommitted.openUnsafe())
-        // the first at once: what follows within the pause goes together
+        // the first at once; events within the pause are batched
         yield* Effect.forkScoped(Effect.forever(Effect.gen(function*() {
           yield* eventsCommitted.await
           eventsCommitted.closeUnsafe()
@@ -275,14 +275,14 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           drainBegunAt ??= now
         })
 
-        // deliveries in flight end or are released; the leases of the rest expire
+        // deliveries in flight end or are released; remaining leases expire
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             yield* beginDrain
             const now = yield* monotonicMs
             const ended = yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
             if (ended._tag === "Some") return
-            // by the rounds as well: one that is under way may still be taking deliveries
+            // also by the rounds: a running one may still be leasing deliveries
             isHandingBack = true
             yield* quiet
           }).pipe(Effect.interruptible, Effect.timeoutOption(drainMs + 1000), Effect.ignore)

@@ -11,29 +11,29 @@ import { rowsOf } from "../../../store/Rows.ts"
 import { detailsPurpose, numbersPurpose } from "../../../store/SealedFields.ts"
 import type { AttemptedDelivery } from "../Attempts.ts"
 
-/** Events per fan-out. Times the maximum of endpoints of an operator, at most one block of ids. */
+/** Events per fan-out. Multiplied by the maximum endpoints of an operator, at most one block of ids. */
 const fannedOutAtOnce = 200
 
-/** Maximum lease, including clocks that differ. A longer one was written by a clock that has been set back since. */
+/** Maximum lease in ms, clock differences included. A longer one was written by a clock since set back. */
 const takenMostMs = 5 * 60_000
 
 /** A delivery leased by this process for one attempt. */
 export interface TakenDelivery extends AttemptedDelivery {
-  /** Failed ones so far. */
+  /** Number of failed attempts. */
   readonly attempts: number
 }
 
 /** Result of an attempt. */
 export interface AttemptResult {
   readonly id: number
-  /** Failed ones before it. */
+  /** Number of failed attempts before it. */
   readonly attempts: number
   readonly status: "delivered" | "failed" | "pending"
-  /** Epoch milliseconds; null when it is over. */
+  /** Epoch milliseconds; null when the delivery is completed. */
   readonly nextAttemptAt: number | null
   readonly responseStatus: number | null
   readonly error: string | null
-  /** The beginning of the answer. */
+  /** Beginning of the answer. */
   readonly body: string | null
   readonly sentAt: number
   readonly durationMs: number
@@ -75,7 +75,7 @@ const TakenRow = Schema.Struct({
 const takenRows = rowsOf(TakenRow)
 const decodeData = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
-/** Pending rows are counted up to this. */
+/** Upper bound of counted pending rows. */
 const maxCounted = 100_000
 
 const lagRows = rowsOf(Schema.Struct({
@@ -96,7 +96,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
   const numbers = yield* Ids
 
   /**
-   * Fans committed events out into deliveries, one per subscribed endpoint, skipping events locked by another process. Gives the number of
+   * Fans committed events out into deliveries, one per subscribed endpoint, skipping events locked by another process. Returns the number of
    * events, and the endpoints.
    */
   const fanOut = Effect.fn("DeliveryStore.fanOut")((now: number) =>
@@ -148,7 +148,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     return found.map(({ endpointId }) => endpointId)
   })
 
-  /** The data of an event, completed by sealed fields. */
+  /** Data of an event with its sealed fields opened. */
   const dataOf = Effect.fnUntraced(function*(row: typeof TakenRow.Type) {
     if (row.numbers === null && row.details === null) return row.data
     const player = yield* personal.open(numbersPurpose(row.playerId ?? 0), row.numbers)
@@ -156,7 +156,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     return JSON.stringify(withPersonal(yield* Effect.orDie(decodeData(row.data)), { player, payment }))
   })
 
-  /** Leases due deliveries up to an instant, oldest first, as many per endpoint as it has free slots. */
+  /** Leases due deliveries until an instant, oldest first, per endpoint up to its free slots. */
   const take = Effect.fn("DeliveryStore.take")(
     function*(options: { readonly rooms: ReadonlyArray<Room>; readonly sender: number; now: number; until: number }) {
       const { now, rooms, sender, until } = options
@@ -203,7 +203,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
     }
   )
 
-  /** Records results. A delivery that another process has leased or staff have reset meanwhile is left as it is. */
+  /** Records results. Skips deliveries meanwhile leased by another process or reset by staff. */
   const record = Effect.fn("DeliveryStore.record")((sender: number, results: ReadonlyArray<AttemptResult>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET status = u.status, attempts = u.attempts::integer + 1, next_attempt_at = u.next_attempt_at,
@@ -226,7 +226,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending' AND d.attempts = u.attempts::integer`)
   )
 
-  /** Releases leased deliveries without a result: they are due as before. */
+  /** Releases leased deliveries without a result; their due time is unchanged. */
   const handBack = Effect.fn("DeliveryStore.handBack")((sender: number, deliveryIds: ReadonlyArray<number>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET claimed_by = NULL, claimed_until = NULL
@@ -234,7 +234,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending'`)
   )
 
-  /** The time of the oldest event without deliveries, and the due time of the oldest pending delivery. */
+  /** Time of the oldest event without deliveries, and due time of the oldest pending delivery. */
   const lag = Effect.fn("DeliveryStore.lag")(function*() {
     const [row] = yield* lagRows(sql`
       SELECT (SELECT created_at FROM events WHERE NOT fanned_out ORDER BY id LIMIT 1) AS "oldestEvent",
