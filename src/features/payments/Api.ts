@@ -7,7 +7,7 @@ import { created, list, pageOrWalk, single, timedWalkQuery } from "../../contrac
 import { PaymentMethod, PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 
-/** A deposit that the operator's own payment provider has collected (SPEC section 4.4). */
+/** A deposit collected by the operator's payment provider (SPEC section 4.4). */
 const Deposit = Schema.Struct({
   amount: amountFrom(1),
   external_reference: text(128, { description: "The operator's own reference, unique.", examples: ["psp-88213"] }),
@@ -19,7 +19,7 @@ const Deposit = Schema.Struct({
   examples: [{ amount: 5000, external_reference: "psp-88213", payment_method: "card", info: "Visa, ends in 4242" }]
 })
 
-/** A request to pay out (SPEC section 4.4). */
+/** A withdrawal request (SPEC section 4.4). */
 const Withdrawal = Schema.Struct({
   amount: amountFrom(1),
   payment_method: text(64, { description: "The code of a payment method.", examples: ["bank"] }),
@@ -62,7 +62,7 @@ const requested = single(PaymentRequest).annotate({
   }]
 })
 
-/** The filters of the payment list (SPEC section 4.4). */
+/** Filters of the payment list (SPEC section 4.4). */
 const PaymentsQuery = Schema.Struct({
   ...timedWalkQuery,
   player_id: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),

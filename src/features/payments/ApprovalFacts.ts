@@ -1,4 +1,4 @@
-/** Reads that decide about the approval of a payment, from the tables: a setting that staff changed a moment ago counts. */
+/** Inputs of the approval of a payment, read from the tables without a cache, so that recent changes of settings apply. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { windowStart } from "../../domain/limit/Windows.ts"
@@ -21,7 +21,7 @@ const Subject = Schema.Struct({
 })
 const subjects = rowsOf(Subject)
 
-/** Money that counts beside a withdrawal, and who corrected the balance upwards. */
+/** Sum of other withdrawals that count towards the threshold, and the staff who corrected the balance upwards. */
 const Beside = Schema.Struct({ beside: Schema.Number, correctors: Schema.Array(Schema.String) })
 const sums = rowsOf(Beside)
 const answers = rowsOf(Schema.Struct({ isWaiting: Schema.Boolean }))
@@ -31,19 +31,19 @@ const dayMs = 86_400_000
 export class ApprovalFacts extends Context.Service<ApprovalFacts, {
   readonly find: (paymentId: number) => Effect.Effect<typeof Subject.Type | undefined, Refusal<"TRY_AGAIN">>
   /**
-   * Whether an alert may still stop the withdrawal that has not reached the player's actor: where a rule of the operator stops
-   * withdrawals, it was not judged, or what was found is not placed. Asked in one statement, since one becomes the other.
+   * Whether an alert that has not yet reached the player's actor may still stop the withdrawal: with a rule of the operator that stops
+   * withdrawals, it was not evaluated, or its finding was not applied. One statement, since the first state becomes the second.
    */
   readonly isWaiting: (paymentId: number) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
   /**
-   * What counts beside a withdrawal: whatever was asked for, approved or paid on the day of the request or this day. And who corrected
-   * the balance upwards then or in the 24 hours before: a correction late in the evening is paid out after midnight.
+   * Sum of other withdrawals requested, approved or paid on the day of the request or today, and the staff who corrected
+   * the balance upwards then or in the 24 hours before: a correction in the late evening is paid out after midnight.
    */
   readonly countedBeside: (
     payment: { readonly id: number; readonly playerId: number; readonly requestedAt: number },
     now: number
   ) => Effect.Effect<typeof Beside.Type | undefined, SqlError.SqlError>
-  /** Members of staff by label, as they were at `requestedAt`. */
+  /** Members of staff by label, as of `requestedAt`. */
   readonly staff: (
     labels: ReadonlyArray<string>,
     requestedAt: number

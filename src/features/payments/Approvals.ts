@@ -11,7 +11,7 @@ import { Thresholds } from "./Thresholds.ts"
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
-/** One person is enough. */
+/** One approval suffices. */
 const noRule = { secondApprovalAbove: null, beside: 0, judged: { approvedBy: [], objection: undefined } }
 
 const notJudged = refuse(
@@ -24,15 +24,15 @@ const notJudged = refuse(
 
 export class Approvals extends Context.Service<Approvals, {
   /**
-   * Moves a payment and gives it as it is then. Money, event and the line of the audit log commit with it. Not for
-   * operators: any payment may be named.
+   * Changes a payment's status and returns the payment. Money, event and audit log entry commit with it. Not for
+   * operators: accepts any payment.
    */
   readonly move: (
     command: Pick<MovePayment, "paymentId" | "move" | "actor" | "reason">
   ) => Effect.Effect<Payment, MoveRefusal | ActorRefusal>
   /**
-   * Whether a withdrawal takes two people now, and why who acts would not count as one more. Decides nothing: what is looked at may
-   * have changed when a move is decided.
+   * Whether a withdrawal needs two approvals now, and the objection to the actor as a further approver. Informative: the inputs may
+   * change before a transition is decided.
    */
   readonly judge: (
     paymentId: number,
@@ -81,11 +81,11 @@ export class Approvals extends Context.Service<Approvals, {
         const subject = yield* known.find(command.paymentId)
         if (subject === undefined) return yield* Effect.fail(notFound)
         const { playerId } = subject
-        // money that comes back never waits
+        // returned money never waits
         if ((command.move === "approve" || command.move === "pay") && (yield* known.isWaiting(command.paymentId))) {
           return yield* Effect.fail(notJudged)
         }
-        // only money that leaves asks how large the payment is
+        // the threshold applies only to outgoing money
         const rule = (command.move === "approve" || command.move === "pay") && subject.secondApprovalAbove !== null
           ? yield* ruleOf(command, subject)
           : noRule

@@ -1,4 +1,4 @@
-/** Deposits and withdrawals. */
+/** Commands of deposits and withdrawals. */
 import { Command, Flag } from "effect/cli"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"

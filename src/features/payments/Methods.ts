@@ -7,7 +7,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { withMonotonicClock } from "../../platform/MonotonicClock.ts"
 import { columnsOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
-/** Bounds are minor units of the operator's currency, both included. */
+/** Bounds in minor units of the operator's currency, inclusive. */
 const PaymentMethod = Schema.Struct({
   id: Schema.Number,
   operatorId: Schema.Number,
@@ -24,7 +24,7 @@ const PaymentMethod = Schema.Struct({
 
 export type PaymentMethod = typeof PaymentMethod.Type
 
-/** A payment method as operators see it. */
+/** Payment method in the operator API. */
 export const paymentMethodFields = (method: PaymentMethod) => ({
   code: method.code,
   name: method.name,
@@ -37,21 +37,21 @@ export const paymentMethodFields = (method: PaymentMethod) => ({
   currencies: method.currencies
 })
 
-/** How many operators' methods are kept in memory, and for how long when another process may have changed them. */
+/** Capacity of the cache in operators; and lifetime of an entry, since another process may change methods. */
 const remembered = 1000
 const freshFor = "1500 millis"
 
 const methods = rowsOf(PaymentMethod)
 
 export class PaymentMethods extends Context.Service<PaymentMethods, {
-  /** The active methods that take the operator's own currency, ordered by code. */
+  /** Active methods that accept the operator's currency, ordered by code. */
   readonly list: (operator: Operator) => Effect.Effect<ReadonlyArray<PaymentMethod>, Refusal<"TRY_AGAIN">>
-  /** An active method of an operator, whatever its currencies. */
+  /** Active method of an operator, with any currencies. */
   readonly find: (
     operatorId: number,
     code: string
   ) => Effect.Effect<PaymentMethod | undefined, Refusal<"TRY_AGAIN">>
-  /** Forgets what is remembered of an operator: to be called after every committed change of its methods. */
+  /** Evicts an operator's methods; to be called after every committed change of them. */
   readonly invalidate: (operatorId: number) => Effect.Effect<void>
 }>()("pitboss/payments/PaymentMethods") {
   static readonly layer = Layer.effect(

@@ -1,4 +1,4 @@
-/** Payment methods of operators, maintained by staff. */
+/** Management of operators' payment methods by staff. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxAmount } from "../../domain/Money.ts"
@@ -22,7 +22,7 @@ const notFound = refuse("NOT_FOUND", "There is no such payment method.")
 
 const codeTaken = orTaken({ payment_methods_operator_id_code_key: "code" })
 
-/** What is wrong with a method as it would be, whatever it was before. */
+/** Validation errors of a method after a change, whatever its earlier values. */
 const refuseMethod = (method: Method): Effect.Effect<void, Refusal<"VALIDATION_FAILED">> => {
   const unknown = method.currencies.filter((currency) => !isCurrency(currency))
   const fields = {
@@ -39,18 +39,18 @@ const refuseMethod = (method: Method): Effect.Effect<void, Refusal<"VALIDATION_F
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class PaymentMethodCatalogue extends Context.Service<PaymentMethodCatalogue, {
-  /** Adds a method. Without currencies it takes the operator's own. */
+  /** Adds a method. Without currencies it accepts the operator's. */
   readonly create: (
     actor: Actor,
     input: MethodInput
   ) => Effect.Effect<Method, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** Changes a method for every payment from now on. */
+  /** Changes a method for all future payments. */
   readonly update: (
     actor: Actor,
     methodId: number,
     input: MethodUpdate
   ) => Effect.Effect<Method, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
-  /** The methods of one operator or, with undefined, all that the actor may see; by operator and code. */
+  /** Methods of one operator or, with undefined, of all operators visible to the actor; by operator and code. */
   readonly list: (actor: Actor, operator: string | undefined) => Effect.Effect<
     ReadonlyArray<Method>,
     Refusal<"NOT_FOUND"> | Unavailable

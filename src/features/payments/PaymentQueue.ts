@@ -1,4 +1,4 @@
-/** Payments as staff work on them: walked in any order, and of each withdrawal that waits, for what. */
+/** Payments for staff: lists by cursor in several orders, and the wait reasons of pending withdrawals. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"
@@ -17,28 +17,28 @@ import type { paymentOrders, waitReasons } from "./StaffApi.ts"
 
 type Order = (typeof paymentOrders)[number]
 
-/** Absent means any. */
+/** Filters; an absent one matches all. */
 export interface PaymentWalkQuery extends PaymentFilters, PartQuery {
   readonly id?: number | undefined
   readonly method?: string | undefined
-  /** Minor units, included. */
+  /** Minor units, inclusive. */
   readonly minAmount?: number | undefined
-  /** Newest unless it is said. */
+  /** Default: newest. */
   readonly sort?: Order | undefined
 }
 
-/** For what a payment waits; of one that does not wait `reasons` is empty. */
+/** Wait reasons of a payment; `reasons` is empty when it does not wait. */
 export interface Waiting {
   readonly reasons: ReadonlyArray<(typeof waitReasons)[number]>
-  /** Alerts that hold the player's withdrawals. */
+  /** Ids of alerts that hold the player's withdrawals. */
   readonly alerts: ReadonlyArray<number>
-  /** Why the next step is not for the actor; `second_approver`: the actor approved first. */
+  /** Objection to the actor taking the next step; `second_approver`: the actor gave the first approval. */
   readonly objection: Objection | "second_approver" | null
 }
 
 const nothing: Waiting = { reasons: [], alerts: [], objection: null }
 
-/** Epoch milliseconds or minor units, as the order is, and the id of the last payment. */
+/** Cursor: epoch milliseconds or minor units, depending on the order, and id of the last payment. */
 const Position = Schema.Tuple([moment, Schema.Int])
 const cursors = cursorsOfShape(Position)
 
@@ -52,18 +52,18 @@ const heldRows = rowsOf(Schema.Struct({
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
-/** Payments that are judged at once for one page. */
+/** Concurrency of the evaluation of a page's payments. */
 const judgedAtOnce = 4
 
 export class PaymentQueue extends Context.Service<PaymentQueue, {
-  /** Payments of a scope in an order, from a position on: nothing is counted. */
+  /** Page of a scope's payments by cursor, in an order; without a count. */
   readonly walk: (
     scope: Scope,
     query: PaymentWalkQuery
   ) => Effect.Effect<Part<Payment>, Refusal<"VALIDATION_FAILED"> | Unavailable>
-  /** Where to go on behind a payment in the order of the newest first. */
+  /** Cursor after a payment in the order newest first. */
   readonly cursorBehind: (payment: Payment) => string
-  /** For what payments wait, and whether the next step is for who acts, named as the audit log does. In the order of the payments. */
+  /** Wait reasons of payments, and any objection to the actor (audit log label) taking the next step; in the order of the payments. */
   readonly waiting: (
     payments: ReadonlyArray<Payment>,
     actor: string
@@ -77,7 +77,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
       const approvals = yield* Approvals
       const columns = sql.literal(paymentColumns)
 
-      // orders name the table: just `id` would be the column of the answer, a float, which no index is ordered by
+      // qualified: a bare `id` would be the output column, a float without an index
       const orders: { readonly [order in Order]: string } = {
         newest: "payment_requests.created_at DESC, payment_requests.id DESC",
         oldest: "payment_requests.created_at, payment_requests.id",
@@ -110,7 +110,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
           ...(query.playerId === undefined ? [] : [sql`player_id = ${query.playerId}::float8::bigint`]),
           ...(query.type === undefined ? [] : [sql`type = ${query.type}`]),
           ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
-          // says in words that the planner can compare with the index of those that wait
+          // literals, to match the partial index of pending payments
           ...(query.status === "new" || query.status === "allowed" ? [sql`status IN ('new', 'allowed')`] : []),
           ...(query.method === undefined ? [] : [sql`payment_method = ${query.method}`]),
           ...(query.externalReference === undefined ? [] : [sql`external_reference = ${query.externalReference}`]),

@@ -42,7 +42,7 @@ export const PaymentRequest = Schema.Struct({
   }]
 })
 
-/** A way to pay that an operator offers (SPEC section 2.6). */
+/** A payment method of an operator (SPEC section 2.6). */
 export const PaymentMethod = Schema.Struct({
   code: Schema.String.annotate({ examples: ["card"] }),
   name: Schema.String,

@@ -19,13 +19,13 @@ import { PaymentMethods } from "./Methods.ts"
 import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
 import { Thresholds } from "./Thresholds.ts"
 
-/** Absent means any. */
+/** Filters; an absent one matches all. */
 export interface PaymentFilters {
   readonly playerId?: number | undefined
   readonly type?: PaymentType | undefined
   readonly status?: PaymentStatus | undefined
   readonly externalReference?: string | undefined
-  /** Epoch milliseconds, both included. */
+  /** Epoch milliseconds, inclusive. */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
 }
@@ -50,7 +50,7 @@ const paymentRows = rowsOf(PaymentRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 export class Payments extends Context.Service<Payments, {
-  /** Holds the amount and opens a request, or finds the one that the reference names. */
+  /** Holds the amount and creates a request, or returns the existing one with the reference. */
   readonly withdraw: (
     operator: Operator,
     playerId: number,
@@ -62,16 +62,16 @@ export class Payments extends Context.Service<Payments, {
   ) => Effect.Effect<PaymentOutcome, WithdrawalRefusal | ActorRefusal>
   /** A payment of the operator. */
   readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The operator's payments, newest first. */
+  /** Payments of the operator, newest first. */
   readonly list: (operatorId: number, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
-  /** As `list`, from a payment on: nothing is counted. */
+  /** As `list`, by cursor, without a count. */
   readonly walk: (
     operatorId: number,
     query: PaymentFilters & PartQuery
   ) => Effect.Effect<Part<Payment>, Refusal<"VALIDATION_FAILED"> | Unavailable>
-  /** Any payment. */
+  /** A payment of any operator. */
   readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The payments of the operators of a scope, newest first. */
+  /** Payments of the operators of a scope, newest first. */
   readonly staffList: (scope: Scope, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
 }>()("pitboss/payments/Payments") {
   static readonly layer = Layer.effect(
@@ -132,7 +132,7 @@ export class Payments extends Context.Service<Payments, {
           query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
           query.type === undefined ? undefined : sql`type = ${query.type}`,
           query.status === undefined ? undefined : sql`status = ${query.status}`,
-          // says in words that the planner can compare with the index of those that wait
+          // literals, to match the partial index of pending payments
           query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
           query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
           query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,

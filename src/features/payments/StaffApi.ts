@@ -9,13 +9,13 @@ import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 import { objections } from "../../domain/wallet/FourEyes.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 
-/** What a withdrawal can wait for. */
+/** Wait reasons of a withdrawal. */
 export const waitReasons = ["approval", "second_approval", "payout", "alert", "judgement"] as const
 
-/** Orders of the list. */
+/** Sort orders of the payment list. */
 export const paymentOrders = ["newest", "oldest", "amount"] as const
 
-/** A payment with what only staff see. */
+/** A payment with its staff-only fields. */
 const StaffPayment = Schema.Struct({
   operator_id: id,
   ...PaymentRequest.fields,
@@ -75,7 +75,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
   move("chargeback")
 )
 
-/** A payment method; bounds are minor units of the operator's currency, both included. */
+/** A payment method; bounds in minor units of the operator's currency, inclusive. */
 export const StaffPaymentMethod = Schema.Struct({
   id,
   operator_id: id,

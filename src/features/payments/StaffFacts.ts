@@ -6,15 +6,15 @@ import type { StaffFacts } from "../../domain/wallet/FourEyes.ts"
 import { toDate } from "../../platform/Time.ts"
 import { rowsOf } from "../../store/Rows.ts"
 
-/** A member of staff who acts. */
+/** Acting member of staff. */
 export interface Spender {
-  /** Null for who holds the bootstrap token, who has no account and no budget. */
+  /** Null for the holder of the bootstrap token, without account and budget. */
   readonly id: number | null
-  /** How the audit log names who acts: `staff:<id>`. */
+  /** Audit log label of the actor: `staff:<id>`. */
   readonly label: string
 }
 
-/** How the audit log names who holds the bootstrap token. */
+/** Audit log label of the holder of the bootstrap token. */
 export const bootstrapLabel = "staff:bootstrap"
 
 const bootstrap: StaffFacts = {
@@ -35,8 +35,8 @@ const factRows = rowsOf(Schema.Struct({
 export const makeStaffFacts = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
-    // a way in that another person handed over is a token by another name
-    /** By label. Who issued a token is said of the one that was valid at `requestedAt` (epoch milliseconds). */
+    // access handed over by another person (`entrusted_at`) counts as a token issued at that time
+    /** Staff by label, with the issuer of the token that was valid at `requestedAt` (epoch milliseconds). */
     Effect.fnUntraced(function*(labels: ReadonlyArray<string>, requestedAt: number) {
       const named = labels.flatMap((label) => /^staff:([1-9]\d{0,14})$/.exec(label)?.[1] ?? []).map(Number)
       const ids = numbers(named)

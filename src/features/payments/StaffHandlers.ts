@@ -40,7 +40,7 @@ export const PaymentHandlers = HttpApiBuilder.group(
     const operators = yield* Operators
     const queue = yield* PaymentQueue
 
-    /** Payments with what they wait for, as seen by who acts. */
+    /** Payments with their wait reasons, from the actor's point of view. */
     const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
       const { label } = yield* CurrentStaff
       const waiting = yield* queue.waiting(items, label)

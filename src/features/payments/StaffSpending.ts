@@ -1,6 +1,6 @@
 /**
- * Daily budgets of staff: what each may give away alone in a day, by bonuses and corrections, per operator and in its currency
- * (`docs/decisions/0030-four-eyes.md`). Counted before it is done, so that two at the same moment cannot both be the last.
+ * Daily budgets of staff: maximum of bonuses and corrections by one person without approval, per operator and in its currency
+ * (`docs/decisions/0030-four-eyes.md`). Reserved before execution, so that concurrent actions cannot exceed the budget.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -15,7 +15,7 @@ import type { Spender } from "./StaffFacts.ts"
 
 export interface Spending {
   readonly playerId: number
-  /** A bonus without wagering is a correction upwards: it is money at once. */
+  /** A bonus without wagering requirement counts as an upward correction: it is real money at once. */
   readonly kind: "correction" | "bonus"
   /** Signed minor units of the player's currency. */
   readonly amount: number
@@ -29,8 +29,8 @@ const valueRows = rowsOf(Schema.Struct({ operatorId: Schema.Number, value: Schem
 
 export class StaffSpending extends Context.Service<StaffSpending, {
   /**
-   * Runs what gives money away, counted beforehand in the spender's budget of the day; refused where the budget does not reach.
-   * What was refused on the way counts no longer; what may have happened does. `refuseAlone` is asked before anything is counted, with the
+   * Runs an effect that spends, reserved beforehand in the spender's budget of the day; refuses when the budget is exceeded.
+   * A refused effect releases its reservation; one with an unknown outcome keeps it. `refuseAlone` is checked before the reservation, with the
    * operator's row locked.
    */
   readonly spend: <A, E extends Refusal, E2 extends Refusal>(
@@ -39,24 +39,24 @@ export class StaffSpending extends Context.Service<StaffSpending, {
     effect: Effect.Effect<A, E>,
     refuseAlone: (now: number) => Effect.Effect<void, E2 | Refusal<"TRY_AGAIN"> | SqlError.SqlError>
   ) => Effect.Effect<A, E | E2 | SpendingRefusal>
-  /** What corrections of a player in one direction come to on the day of `now`, without a sign. */
+  /** Absolute sum of a player's corrections in one direction on the day of `now`. */
   readonly correctedToday: (
     spending: Pick<Spending, "playerId" | "amount">,
     now: number
   ) => Effect.Effect<number, SqlError.SqlError>
-  /** Counts in the transaction that is open; gives the id that `release` takes. The operator's row has to be locked. */
+  /** Reserves in the open transaction; returns the id for `release`. Requires a lock on the operator's row. */
   readonly reserve: (
     spender: Spender,
     spending: Spending,
     now: number
   ) => Effect.Effect<number, SpendingRefusal | SqlError.SqlError>
-  /** Counts in the transaction that is open what a second person approved: on no budget, since two people decided. */
+  /** Records, in the open transaction, spending approved by a second person; counts against no budget. */
   readonly note: (
     staff: { readonly requestedBy: string; readonly approvedBy: string },
     spending: Spending,
     now: number
   ) => Effect.Effect<void, SpendingRefusal | SqlError.SqlError>
-  /** Runs an effect whose money was counted under an id, and takes it out again where the effect is refused. */
+  /** Runs an effect reserved under an id, and releases the reservation when the effect is refused. */
   readonly releasing: <A, E extends Refusal>(id: number, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }>()("pitboss/payments/StaffSpending") {
   static readonly layer = Layer.effect(
@@ -67,7 +67,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
 
       const newId = Effect.mapError(ids.reserve(1), () => temporarilyUnavailable)
 
-      /** What an amount is worth to the operator, rounded up. */
+      /** An amount in the operator's currency, rounded up. */
       const valueOf = Effect.fnUntraced(function*({ amount, playerId }: Spending) {
         const row = yield* oneOf(valueRows(
           sql`SELECT p.operator_id AS "operatorId", CASE WHEN p.currency = o.currency THEN ${Math.abs(amount)}::float8
@@ -131,7 +131,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
 
       const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
         Effect.tapError(effect, (refusal) =>
-          // the outcome is unknown to the caller, and here as well; but nothing was done for a player of another node, which counts itself
+          // unknown outcome: stays reserved; a refusal for a player of another node is released, as that node reserves itself
           refusal.code === "TRY_AGAIN" && elsewhereOf(refusal) === undefined ? Effect.void : release(id))
 
       const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
@@ -153,7 +153,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
         const now = yield* Clock.currentTimeMillis
         const id = yield* orTryAgain(
           inTransaction(sql)(Effect.andThen(
-            // one at a time for an operator: no two may find the same rest of a budget
+            // serialised per operator: concurrent actions must not see the same remaining budget
             sql`SELECT 1 FROM operators o JOIN players p ON p.operator_id = o.id
             WHERE p.id = ${spending.playerId}::float8::bigint FOR NO KEY UPDATE OF o`,
             Effect.andThen(refuseAlone(now), reserve(spender, spending, now))

@@ -10,19 +10,19 @@ const settings = rowsOf(Schema.Struct({ threshold: Schema.NullOr(Schema.Number),
 
 export class Thresholds extends Context.Service<Thresholds, {
   /**
-   * A threshold in minor units of `base` as the largest amount in minor units of `currency` that is not above it, at the rate
-   * that holds now. Null, no threshold, stays null. Without a rate it is 0: nothing is known to be small enough.
+   * Converts a threshold in minor units of `base` to the largest amount in minor units of `currency` not above it, at the current
+   * rate. Null (no threshold) stays null. 0 without a rate: no amount is known to be small enough.
    */
   readonly convert: (
     threshold: number | null,
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
-  /** Bounds in minor units of `base` in minor units of `currency`, at the rate that holds now. Null: they need a rate and there is none. */
+  /** Converts bounds in minor units of `base` to minor units of `currency`, at the current rate. Null when a rate is needed and missing. */
   readonly bounds: (
     bounds: Bounds,
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<Bounds | null, Refusal<"TRY_AGAIN">>
-  /** What an unverified player of an operator may withdraw in total, in minor units of `currency`, as it is set now. */
+  /** Current maximum total of withdrawals of an operator's unverified player, in minor units of `currency`. */
   readonly kyc: (operatorId: number, currency: string) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/payments/Thresholds") {
   static readonly layer = Layer.effect(
@@ -30,7 +30,7 @@ export class Thresholds extends Context.Service<Thresholds, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const factorOf = yield* makeFactorOf
-      // asked by reads and deposits, mostly where nothing has to be converted
+      // called by reads and deposits, mostly without a conversion
       const convert: Thresholds["Service"]["convert"] = (threshold, to) =>
         threshold === null ? Effect.succeed(null) : Effect.map(factorOf(to), (factor) => thresholdIn(threshold, factor))
       const bounds: Thresholds["Service"]["bounds"] = (own, to) =>
