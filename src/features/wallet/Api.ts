@@ -7,7 +7,7 @@ import { recipe, RoundProof } from "../originals/OriginalResource.ts"
 import { pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
 import { Transaction, Wallet, WalletAtMoment } from "./WalletResource.ts"
 
-/** The filters of a ledger (SPEC section 4.3). */
+/** Filters of ledger entries (SPEC section 4.3). */
 const TransactionsQuery = Schema.Struct({
   ...walkQuery,
   type: Schema.optionalKey(oneOf(entryTypes)),

@@ -2,7 +2,7 @@
 import type { Entry } from "../../domain/Change.ts"
 import { iso } from "../../platform/Time.ts"
 
-/** A ledger entry as it is shown (SPEC section 2.4). */
+/** Response fields of a ledger entry (SPEC section 2.4). */
 export const entryFields = (entry: Entry) => ({
   id: entry.id,
   player_id: entry.playerId,

@@ -24,7 +24,7 @@ const walletsOf = ({ bonus, bonusUpdatedAt, currency, real, realUpdatedAt }: Bal
   { type: "bonus" as const, balance: bonus, currency, updated_at: iso(bonusUpdatedAt) }
 ]
 
-/** Balances as operators and staff see them (SPEC section 2.3). */
+/** Balances for operators and staff (SPEC section 2.3). */
 export const walletFields = (
   { player, unverifiedWithdrawalAllowance }: WalletView
 ): typeof WalletFields.Encoded => ({
@@ -45,7 +45,7 @@ const pastWalletFields = (balances: PastBalances): typeof WalletAtMoment.Encoded
   wallets: walletsOf(balances)
 })
 
-/** A page of a player's ledger or, with a cursor, a stretch of it. */
+/** A page of a player's ledger, by page number or by cursor. */
 export const ledgerPage = Effect.fnUntraced(function*(
   ledger: Ledger["Service"],
   operatorId: number,
@@ -82,7 +82,7 @@ export const WalletHandlers = HttpApiBuilder.group(
           const data = at === undefined
             ? walletFields(yield* wallet.view(operator, params.player))
             : pastWalletFields(yield* ledger.balancesAt(operator.id, params.player, at))
-          // asked most: encoding by the schema what the compiler has checked would take a tenth of it
+          // most frequent call: schema encoding, which the compiler makes redundant, would take a tenth of its time
           return jsonResponse(200, JSON.stringify({ data }))
         }))
       .handle("transactions", ({ params, query }) =>

@@ -41,23 +41,23 @@ const inTheFuture = refuseFields({ at: ["must not be in the future"] })
 
 export class Ledger extends Context.Service<Ledger, {
   /**
-   * A page of a player's entries. An unfiltered page costs the same wherever it lies and however long the ledger is; a filtered one
-   * hardly more (see LedgerBlocks.ts).
+   * A page of a player's entries. The cost of an unfiltered page does not depend on its position or the length of the ledger; that of a filtered one
+   * hardly (see LedgerBlocks.ts).
    */
   readonly list: (
     operatorId: number,
     playerId: number,
     query: LedgerQuery
   ) => Effect.Effect<Page<Entry>, ActorRefusal>
-  /** As `list`, from an entry on: nothing is counted. */
+  /** As `list`, by cursor, without a count. */
   readonly walk: (
     operatorId: number,
     playerId: number,
     query: LedgerFilters & PartQuery
   ) => Effect.Effect<Part<Entry>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /**
-   * What a player's balances were at a moment (epoch milliseconds), which must not be in the future. Costs the same however
-   * long the ledger is, and answers the same whenever it is asked.
+   * A player's balances at an instant (epoch milliseconds), which must not be in the future. The cost does not depend on the length of
+   * the ledger; the answer for an instant never changes.
    */
   readonly balancesAt: (
     operatorId: number,
@@ -79,7 +79,7 @@ export class Ledger extends Context.Service<Ledger, {
         player_bonus_id AS "playerBonusId", created_at AS "createdAt"`
       )
 
-      // Orders name the table: just `seq` would be the column of the answer, a float, which no index is ordered by.
+      // Qualified: a bare `seq` would be the output column, a float without an index.
       const filtersOf = (query: LedgerFilters) =>
         [
           query.type === undefined ? undefined : sql`type = ${query.type}`,
@@ -108,7 +108,7 @@ export class Ledger extends Context.Service<Ledger, {
             items: rows.map(toEntry(currency))
           })
           if (filters.length === 0) {
-            // entries are numbered without a gap, so a page is a range of numbers and the last number is the count
+            // entries are numbered without gaps: a page is a range of numbers and the last number is the count
             const newest = Math.max(entrySeq - offset, 0)
             const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
               AND seq <= ${newest}::float8::bigint AND seq > ${
@@ -147,7 +147,7 @@ export class Ledger extends Context.Service<Ledger, {
           const where = sql.and([
             ownedBy(operatorId, playerId),
             sql`seq < ${below}::float8::bigint`,
-            // numbered without a gap: as far as the stretch can go
+            // numbered without gaps: lowest number that the page can reach
             ...(filters.length === 0 ? [sql`seq >= ${below - wanted}::float8::bigint`] : filters)
           ])
           const full = filters.length === 0 ? undefined : fullBlocks(entrySeq)
@@ -164,7 +164,7 @@ export class Ledger extends Context.Service<Ledger, {
       const balancesAt = Effect.fn("Ledger.balancesAt")(
         function*(operatorId: number, playerId: number, at: number) {
           const now = yield* Clock.currentTimeMillis
-          // asked, not read: what was decided until now is then in the tables, and so is what time has brought
+          // through the actor: earlier decisions and due changes are then in the tables
           const player = yield* actors.ask<Player, never>(operatorId, playerId, tendBonusesStep)
           if (at > now) return yield* Effect.fail(inTheFuture)
           const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [

@@ -1,16 +1,16 @@
 /**
- * A player's balances at a moment of the past, out of the ledger.
+ * A player's balances at a past instant, from the ledger.
  *
- * Entries are numbered without a gap and written in the order of time, so the last one at a moment is found by halving the
- * numbers: twenty looks at the primary key for a million entries, and no index over time that every bet would have to pay
- * for. The bonus wallet's entries are few and have a small index of their own. From a bonus's own stretch of play the last
- * real entry is found by going back over that stretch.
+ * Entries are numbered without gaps and ordered by time, so the last one at an instant is found by binary search over the
+ * numbers: twenty primary key lookups for a million entries, without an index over time that every bet would have to
+ * maintain. The bonus wallet's entries are few and have a small index. From a run of bonus entries the last
+ * real entry is found by scanning back over the run.
  */
 import { Schema } from "effect"
 
 /**
- * `$1` player, `$2` operator, `$3` the moment. The last entry's number is the table's own: a service that did not write the last entries
- * may not have heard of them yet.
+ * `$1` player, `$2` operator, `$3` instant. The last entry's number is read from the table: a process that did not write the last entries
+ * may not know them yet.
  */
 export const balancesAtText = `
   WITH RECURSIVE halving(low, high) AS (
@@ -46,7 +46,7 @@ export interface PastBalances {
   readonly at: number
   readonly real: number
   readonly bonus: number
-  /** When each balance came about: by its last entry until then, or when the wallet was opened. */
+  /** Time of each balance: its last entry until then, or the opening of the wallet. */
   readonly realUpdatedAt: number
   readonly bonusUpdatedAt: number
 }

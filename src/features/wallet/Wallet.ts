@@ -16,7 +16,7 @@ import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 
 export interface WalletView {
   readonly player: Player
-  /** Minor units that can still be withdrawn without verification; null means no limit. */
+  /** Remaining minor units withdrawable without verification; null without a limit. */
   readonly unverifiedWithdrawalAllowance: number | null
 }
 
@@ -29,7 +29,7 @@ export interface DepositRequest {
   readonly notes: string | null
 }
 
-/** How an answer is stored under the caller's idempotency key, if it has one. */
+/** Storage of an answer under the caller's idempotency key, if any. */
 export interface Answering<in Reply> {
   readonly claim: IdempotencyClaim | undefined
   readonly render: (reply: Reply) => RenderedReply
@@ -38,18 +38,18 @@ export interface Answering<in Reply> {
 export class Wallet extends Context.Service<Wallet, {
   /** The committed balances of a player (SPEC section 2.3). */
   readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
-  /** As `view`, synchronously; undefined where something has to be waited for, or refused. */
+  /** As `view`, synchronously; undefined when the answer needs waiting or is a refusal. */
   readonly viewAtOnce: (operator: Operator, playerId: number) => WalletView | undefined
-  /** As `view`, of any player, for staff. */
+  /** As `view`, for staff: a player of any operator. */
   readonly staffView: (playerId: number) => Effect.Effect<WalletView, ActorRefusal>
-  /** Credits a deposit, or finds the one that the reference names (SPEC section 4.4). */
+  /** Credits a deposit, or returns the existing one with the reference (SPEC section 4.4). */
   readonly deposit: (
     operator: Operator,
     playerId: number,
     request: DepositRequest,
     answering: Answering<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
-  /** Sets a balance right by hand; audited. `operatorId` null: staff act for every operator. */
+  /** Corrects a balance; audited. `operatorId` null: staff, for any operator. */
   readonly correct: (
     operatorId: number | null,
     playerId: number,

@@ -23,7 +23,7 @@ const exampleWallets = [
   { type: "bonus", balance: 1000, currency: "EUR", updated_at: "2026-11-20T12:01:00.000Z" }
 ] as const
 
-/** A player's wallets as operators see them (SPEC section 2.3). */
+/** A player's wallets in the operator API (SPEC section 2.3). */
 export const Wallet = Schema.Struct({
   ...balances,
   unverified_withdrawal_allowance: Schema.NullOr(money).annotate({
@@ -35,13 +35,13 @@ export const Wallet = Schema.Struct({
   examples: [{ ...exampleBalances, unverified_withdrawal_allowance: 200_000, wallets: exampleWallets }]
 })
 
-/** What a player's wallets held at a moment of the past. What may be withdrawn is a matter of today. */
+/** A player's wallets at a past instant, without the withdrawable amount, which is only known for now. */
 export const WalletAtMoment = Schema.Struct({ ...balances, at: timestamp, wallets }).annotate({
   identifier: "WalletAtMoment",
   examples: [{ ...exampleBalances, at: "2026-11-20T12:06:00.000Z", wallets: exampleWallets }]
 })
 
-/** A player's wallets as the player sees them (SPEC section 4.9). */
+/** A player's wallets in the player API (SPEC section 4.9). */
 export const PlayerWallet = Schema.Struct(balances).annotate({
   identifier: "PlayerWallet",
   examples: [exampleBalances]

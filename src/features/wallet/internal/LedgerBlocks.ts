@@ -1,9 +1,9 @@
 /**
- * Where in a long ledger the entries are that a filter asks for, and how many, without reading all of it.
+ * Position and number of the entries of a long ledger that match a filter, without reading the whole ledger.
  *
- * Entries are summed up in blocks (migration `reading_at_size`): how many of which wallet and type, and from when to when. A block that lies
- * within the asked time as a whole is counted by its summary; of the few that it only touches, and of the newest entries, which fill no
- * block yet, the entries themselves are counted. Nothing here assumes that time goes with the numbers of entries.
+ * Block summaries (migration `reading_at_size`) hold the number of entries by wallet and type, and their first and last time. A block entirely
+ * within the requested period is counted by its summary; of blocks partly within it, and of the newest entries, which do not yet fill
+ * a block, the entries are counted. Entries need not be ordered by time.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -11,25 +11,25 @@ import type { EntryType, WalletKind } from "../../../domain/Change.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
-/** Absent means any. */
+/** Filters; an absent one matches all. */
 export interface LedgerFilters {
   readonly type?: EntryType | undefined
   readonly wallet?: WalletKind | undefined
-  /** Epoch milliseconds, both included. */
+  /** Epoch milliseconds, inclusive. */
   readonly createdFrom?: number | undefined
   readonly createdTo?: number | undefined
 }
 
-/** Entries in a block. */
+/** Entries per block. */
 const blockSize = 256
 
-/** A ledger of fewer blocks is read as it is. */
+/** Minimum number of full blocks; shorter ledgers are read directly. */
 const blocksWorthIt = 4
 
-/** Blocks that one statement sums up at most: a hundred thousand entries take some tenths of a second. */
+/** Maximum blocks summarised per statement: a hundred thousand entries take some tenths of a second. */
 const blocksAtOnce = 400
 
-/** `next` is the first block without a summary; the others are the blocks found, newest first. */
+/** `next` is the first block without a summary; the other fields are the found blocks, newest first. */
 const summaries = rowsOf(Schema.Struct({
   next: Schema.Number,
   blocks: Schema.NullOr(Schema.Array(Schema.Number)),
@@ -38,7 +38,7 @@ const summaries = rowsOf(Schema.Struct({
 }))
 const counted = rowsOf(Schema.Struct({ block: Schema.Number, entries: Schema.Number }))
 
-/** How many full blocks a ledger has; undefined when it is too short for them. */
+/** Number of full blocks of a ledger; undefined below {@link blocksWorthIt}. */
 export const fullBlocks = (entrySeq: number): number | undefined => {
   const full = Math.floor(entrySeq / blockSize)
   return full < blocksWorthIt ? undefined : full
@@ -47,9 +47,9 @@ export const fullBlocks = (entrySeq: number): number | undefined => {
 export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
   const bigint = (value: number) => sql`${value}::float8::bigint`
 
-  /** Sums up the blocks from `next` to before `full`. */
+  /** Summarises the blocks from `next` to before `full`. */
   const summarize = Effect.fnUntraced(function*(playerId: number, next: number, full: number) {
-    // from the oldest on, so that those that are there are always the first
+    // oldest first, so that the summarised blocks are always a prefix
     for (let from = next; from < full; from += blocksAtOnce) {
       const to = Math.min(full, from + blocksAtOnce)
       yield* sql`INSERT INTO ledger_blocks (player_id, block, wallet, type, entries, first_at, last_at)
@@ -62,7 +62,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
     }
   })
 
-  /** The blocks below `full` that have entries of the filters, newest first. */
+  /** Blocks below `full` that may have entries matching the filters, newest first. */
   const find = (playerId: number, full: number, filters: LedgerFilters) => {
     const { createdFrom, createdTo, type, wallet } = filters
     const conditions: Array<Statement.Fragment> = [
@@ -101,8 +101,8 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
   })
 
   /**
-   * The entries of some blocks; block number `full` is what comes after all full ones. Block by block: the `OFFSET 0` keeps the planner,
-   * which knows only how long ledgers are in the mean, from reading all of this one and looking for the block of each entry.
+   * Entries of the given blocks; block number `full` holds the entries after all full ones. Block by block: the `OFFSET 0` keeps the planner,
+   * which knows only the mean length of ledgers, from reading the whole ledger and looking up the block of each entry.
    */
   const among = (playerId: number, blocks: ReadonlyArray<number>) =>
     sql`(SELECT e.*, b.block FROM unnest(${`{${blocks.join(",")}}`}::text::bigint[]) AS b (block) CROSS JOIN LATERAL (
@@ -110,7 +110,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
           AND seq > b.block * ${bigint(blockSize)} AND seq <= (b.block + 1) * ${bigint(blockSize)} OFFSET 0
       ) AS e) AS e`
 
-  /** The stretches of a list, with all of their entries counted. `where` is the list's condition on entries. */
+  /** Blocks of a list with their matching entries counted. `where`: the list's condition on entries. */
   const count = Effect.fnUntraced(
     function*(playerId: number, full: number, filters: LedgerFilters, where: Statement.Fragment) {
       const found = yield* findAll(playerId, full, filters)
@@ -129,7 +129,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
   )
 
   /**
-   * The blocks from the one of entry `below` − 1 on, newest first, that surely hold `needed` entries of a list, or all there are.
+   * Blocks from the one of entry `below` − 1 on, newest first, that hold at least `needed` entries of a list, or all blocks.
    */
   const findFrom = Effect.fnUntraced(
     function*(playerId: number, full: number, filters: LedgerFilters, below: number, needed: number) {
@@ -148,7 +148,7 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
   return { count, findFrom, among }
 }
 
-/** Of counted stretches those that hold the entries from `offset` on, and how many entries of the first of them come before. */
+/** Counted blocks that hold the entries from `offset` on, and the number of entries of the first one before `offset`. */
 export const stretchesFrom = (
   stretches: ReadonlyArray<{ readonly block: number; readonly entries: number }>,
   offset: number,
