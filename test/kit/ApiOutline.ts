@@ -1,4 +1,4 @@
-/** The OpenAPI document in lines, without its words and examples: what a caller's code depends on. */
+/** Outline of the OpenAPI document without descriptions and examples: the parts that callers' code depends on. */
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a document is read as any tool would read it
 type Json = any
@@ -10,7 +10,7 @@ const bounds = (schema: Json): string =>
     .flatMap((key) => schema[key] === undefined ? [] : [` ${key}=${schema[key]}`])
     .join("") + (schema.allOf ?? []).map(bounds).join("")
 
-/** A schema on one line; what has a name is named. */
+/** A schema on one line; named schemas by name. */
 const form = (schema: Json): string => {
   if (schema === undefined) return "anything"
   if (schema.$ref !== undefined) return nameOf(schema.$ref)

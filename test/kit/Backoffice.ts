@@ -1,4 +1,4 @@
-/** The back office as staff meet it: its server and the public one on one database, and the command line as a child process. */
+/** Back-office and public server on one database, and the command line as a child process. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Context, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
@@ -29,10 +29,10 @@ export const bootstrapToken = "test-bootstrap-token"
 
 const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
 
-/** What the command line stands on. */
+/** Platform services of the command line. */
 const layerCommands = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
 
-/** Both servers, each at a free port, and what they logged. */
+/** Both servers, each at a free port, and their log. */
 export class BothServers extends Context.Service<BothServers, {
   readonly publicPort: number
   readonly backofficePort: number
@@ -66,9 +66,9 @@ const serveBoth = Effect.fnUntraced(function*(backofficePort: number | undefined
   return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer) }
 })
 
-/** What a node needs, with the actors of its players. */
+/** Services of a node, with the actors of its players. */
 const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
-  // over the client of the service, as in production: what staff write with the chain is one transaction
+  // over the service's client, as in production: writes of staff and the chain share one transaction
   Layer.provideMerge(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql)).pipe(
     Layer.provideMerge(layerHttpServices),
     Layer.provideMerge(layerCapabilities),
@@ -109,7 +109,7 @@ export const layerBothServers = Layer.unwrap(Effect.sync(() => {
     )
   }))
   return layerServers.pipe(
-    // over the client of the service, as in production: what staff write with the chain is one transaction
+    // over the service's client, as in production: writes of staff and the chain share one transaction
     Layer.provideMerge(Layer.provide(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql))),
     Layer.provideMerge(layerHttpServices),
     Layer.provideMerge(layerTestService(Entropy.layer, layerCapabilities, first))
@@ -178,7 +178,7 @@ interface HereOptions extends CommandOptions {
   readonly progress?: (text: string) => void
 }
 
-/** The clients of commands that run in this process, by where and as whom they call. */
+/** Clients of in-process commands, by address and token. */
 const clients = new WeakMap<BothServers["Service"], Map<string, Client>>()
 
 const clientOf = (servers: BothServers["Service"]): typeof makeClient => (url, token) => {
@@ -248,13 +248,13 @@ export const staffCall = Effect.fnUntraced(function*(
     : answer
 })
 
-/** What the bootstrap token is refused with where there are staff: the reason of the refusal. */
+/** Reason for refusing the bootstrap token once there are staff. */
 const staffOnly = "bootstrap_token"
 
 /** Set before the request: calls at the same moment share one treasurer, since the bootstrap token makes no second one. */
 const treasurers = new WeakMap<BothServers["Service"], Deferred.Deferred<string>>()
 
-/** Of somebody who moves money where a test does not say who does, since the bootstrap token may not once there are staff. */
+/** Token of the default staff member for money movements, which the bootstrap token may not make once there are staff. */
 export const treasurerToken = Effect.gen(function*() {
   const servers = yield* BothServers
   const found = treasurers.get(servers)
@@ -270,13 +270,13 @@ export const treasurerToken = Effect.gen(function*() {
   return token
 })
 
-/** Creates what must be created; gives its resource. */
+/** Creates a resource and returns it; fails when refused. */
 export const made = Effect.fnUntraced(function*(path: string, body: { readonly [field: string]: unknown }) {
   const answer = yield* staffCall("POST", `/backoffice/v1${path}`, body)
   return answer.status === 201 ? answer.data : yield* Effect.die(new Error(JSON.stringify(answer)))
 })
 
-/** A command that did not do what the test needs, with all that it said. */
+/** An unexpectedly failed command, with its output. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   args: Schema.Array(Schema.String),
   exitCode: Schema.NullOr(Schema.Number),

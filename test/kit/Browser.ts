@@ -1,6 +1,6 @@
 /**
- * A browser for tests: the Chromium of an npm package, driven over its protocol. Pages are opened at the back office's port with the
- * session of a staff member. What a page logs as an error, and what its policy forbids, is kept for the test to look at.
+ * Browser for tests: the Chromium of an npm package, driven over its protocol. Pages are opened at the back office's port with the
+ * session of a staff member. Console errors and violations of the page's policy are recorded for the test.
  */
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
@@ -22,7 +22,7 @@ const viewport = { width: 1280, height: 800 }
 export type Scheme = "light" | "dark"
 
 export interface PageOptions {
-  /** Value of the session cookie; none: nobody is signed in. */
+  /** Value of the session cookie; absent when not signed in. */
   readonly cookie?: string | undefined
   readonly scheme?: Scheme
 }
@@ -35,7 +35,7 @@ const build = Effect.sync(() =>
 export class Browser extends Context.Service<Browser, {
   /** A page of its own, in a window of its own. Closed at the end of the scope. */
   readonly open: (options?: PageOptions) => Effect.Effect<Page, never, Scope.Scope>
-  /** What pages logged as errors, and what failed in them, since the last look. */
+  /** Errors logged by pages and failures in them since the last call. */
   readonly problems: () => ReadonlyArray<string>
   readonly origin: string
 }>()("pitboss/test/Browser") {
@@ -118,7 +118,7 @@ export const signedIn = Effect.fnUntraced(
   }
 )
 
-/** As {@link signedIn}, with a second factor that was shown just now: for what takes it. */
+/** As {@link signedIn}, with a freshly verified second factor, for actions that require it. */
 export const signedInFully = Effect.fnUntraced(function*(fields: Parameters<typeof signedIn>[0] = {}) {
   const account = yield* signedIn(fields)
   const call = inSession(`pitboss_session=${account.cookie}`)
@@ -139,7 +139,7 @@ export const later = (id: number) =>
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** What axe-core finds against WCAG 2.2 A and AA: rule, help, and the elements. Empty is right. */
+/** Violations of WCAG 2.2 A and AA found by axe-core: rule, help, and elements. */
 export const violationsOn = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(async () => {
     // evaluated as the debugger does, which the page's policy does not concern

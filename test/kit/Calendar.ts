@@ -1,6 +1,6 @@
 /**
- * A clock that says what the test has set. Days pass in no time, and no job is woken for each of their seconds, as it is when a
- * test clock is moved: who waits, waits in real time, and longer, so that a busy machine is not taken for a dead one.
+ * Clock set by the test. Days pass at once, and jobs are not woken for each of their seconds, as by advancing a
+ * test clock. Waits take real time, with long limits, so that a busy machine does not fail a test.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { noon } from "./PublicApi.ts"

@@ -1,6 +1,6 @@
 /**
- * A casino as an acceptance test meets it: staff set it up through the staff API, its operator, its game provider and its players'
- * browsers call the public one over real HTTP. Only the clock is the test's. Nothing here knows how the service does what it does.
+ * Casino of acceptance tests: set up through the staff API; its operator, its game provider and its players'
+ * browsers call the public API over real HTTP. Only the clock is the test's. Independent of the implementation.
  */
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -33,14 +33,14 @@ export const plainCall = Effect.fnUntraced(function*(uri: string, options: Call 
   return opened(yield* send(publicPort, uri, options))
 })
 
-/** A call of a player's browser; the path stands below `/api/v1/player`. */
+/** Call of a player's browser; paths are relative to `/api/v1/player`. */
 export const browserCall = (token: string, path: string, options: Call = {}) =>
   plainCall(`/api/v1/player${path}`, {
     ...options,
     headers: { authorization: `Bearer ${token}`, ...options.headers }
   })
 
-/** Operator calls with one key; paths stand below `/api/v1/operator`. */
+/** Operator calls with one key; paths are relative to `/api/v1/operator`. */
 export const operatorWith = ({ key, secret }: { readonly key: string; readonly secret: string }) => {
   const signer: Signer = { header: "X-Api-Key", key, secret }
   const call = (method: string, path: string, body?: unknown, headers: { readonly [name: string]: string } = {}) =>
@@ -63,7 +63,7 @@ export const staff = Effect.fnUntraced(function*(method: string, path: string, b
   return answer.data
 })
 
-/** What a staff move on a payment answers: the status and the code of a refusal. */
+/** Status of a staff transition of a payment, and the code of a refusal. */
 export const move = (paymentId: number, name: string, reason?: string) =>
   staffCall("POST", `/backoffice/v1/payments/${paymentId}/${name}`, reason === undefined ? {} : { reason })
 
@@ -120,7 +120,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
       valid_days: 7,
       ...more
     })
-  /** A message of the studio; the path stands below the wallet API. */
+  /** Sends a message of the studio; paths are relative to the wallet API. */
   const tell = (path: string, body: Fields) =>
     signedCall(provider, `/api/v1/provider/wallet/${path}`, { method: "POST", body })
 
@@ -203,11 +203,11 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
 
 export type Casino = Effect.Success<ReturnType<typeof openCasino>>
 
-/** The code of a refusal, or the status of an answer that is none: for tables of what is expected. */
+/** Code of a refusal, else the status of the answer: for tables of expected outcomes. */
 export const outcomeOf = ({ code, status }: { readonly code?: string | undefined; readonly status: number }) =>
   code ?? status
 
-/** The casino of a file: its tests share it, and leave its settings alone. Who wants others opens a casino. */
+/** Casino shared by the tests of a file, which do not change its settings. Tests with other settings open a casino. */
 export class House extends Context.Service<House, Casino>()("pitboss/test/House") {}
 
 /** Both servers by the calendar of the test, and the house. */

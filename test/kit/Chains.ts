@@ -1,4 +1,4 @@
-/** The chain of hashes for a test beside the service, which does not have its master key: tags of links are not checked. */
+/** Hash chain for tests outside the service, without its master key: tags of links are not verified. */
 import { Layer } from "effect"
 import { Chain, ChainKey } from "../../src/chain/Chain.ts"
 

@@ -1,4 +1,4 @@
-/** Random draws that a seed determines, in independent streams: what one of them draws changes no other. */
+/** Seeded random draws in independent streams: a draw from one does not affect the others. */
 import { randomInt } from "node:crypto"
 
 /** The seed of this run: a new one, or that of `E2E_SEED`, to have a run again. */

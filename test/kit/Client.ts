@@ -1,6 +1,6 @@
 /**
- * Clients outside the service: each records an operation (`History.ts`) before it sends it, sends it until it is answered, records the
- * answer, and in the end compares its history with the tables (`HistoryAudit.ts`).
+ * Clients outside the service: each records an operation (`History.ts`) before sending it, retries it until answered, records the
+ * answer, and finally compares its history with the tables (`HistoryAudit.ts`).
  */
 import { Clock, Effect, Fiber, Schedule, Schema } from "effect"
 import type { Outcome, Operation, Line, Intent, History } from "./History.ts"
@@ -76,7 +76,7 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
       return record({ _tag: "Done", subject, isNew: !isReplay })
     }
     case "balance":
-      // what it says is compared with everything else by whoever looks at the history
+      // its content is checked by the audit of the history
       yield* dataOf(reply, 200, Schema.Struct({ balance: Schema.Int }))
   }
 }, Effect.catchTag("Unexpected", (error) => Effect.die(error)))
@@ -139,7 +139,7 @@ const subjectOf = ({ intents }: Operation): number | undefined => {
   return undefined
 }
 
-/** Limits far above what is played for. Each client has one of its own, which only it changes. */
+/** Limits far above the stakes. Each client has its own, changed by no other. */
 const limitFields = [
   "max_yearly_deposit",
   "max_monthly_deposit",
@@ -206,7 +206,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
     return answered.includes(true)
   })
 
-  /** A bet that nobody answers is taken back until that is answered, or left as it is. */
+  /** Bets; an unanswered bet is rolled back until the rollback is answered, or left as it is. */
   const bet = Effect.fnUntraced(function*(operation: Operation) {
     const answered = yield* send(operation, false)
     for (const intent of operation.intents) {
@@ -233,7 +233,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
     for (const move of chance.pick(ways)) yield* send(make.move(seat, move, command.id, paymentId), true)
   })
 
-  /** Somebody comes, pays in, goes for long, and cannot pay in any more. */
+  /** Registers a player who deposits, self-excludes, and is then refused further deposits. */
   const receiveGuest = Effect.fnUntraced(function*(at: Seat) {
     const arrival = make.registration({ ...at, playerId: 0 })
     yield* send(arrival, true)
@@ -283,7 +283,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
     } else if (draw < 90) {
       yield* withdraw(seat)
     } else if (draw < 92) {
-      // one player's, and each client a limit of its own: whoever lowers it knows what it was
+      // one limit per client of one player: the client that lowers it knows its earlier value
       yield* lowerLimit(chance.pick(options.seats.slice(0, 1)))
     } else if (draw < 93) {
       yield* receiveGuest(seat)
@@ -316,15 +316,15 @@ export const playAll = (
   ))
 
 /**
- * Waits for something as long as those who are to bring it about are there to do it: when one of them fails, so does this, at
- * once and with that very failure.
+ * Waits for an effect while the clients that it depends on run: fails with the failure of the first client to fail, at
+ * once.
  */
 export const whilePlaying = <A, E, R, A2, E2>(
   playing: Fiber.Fiber<A2, E2>,
   wait: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | E2, R> => Effect.raceFirst(wait, Effect.andThen(Fiber.join(playing), Effect.never))
 
-/** Asks for whatever nobody has answered, until it is: from then on it is known what became of everything. */
+/** Repeats all unanswered operations until answered, so that every outcome is known. */
 export const settleAll = (history: History, line: Line) => {
   const takenBack = new Set(
     history.intents.flatMap(({ outcomes, command }) =>
@@ -338,7 +338,7 @@ export const settleAll = (history: History, line: Line) => {
   )
 }
 
-/** Completes when it is so. With `playing`, fails when those on whom it depends do. */
+/** Completes when the condition holds. With `playing`, fails with the clients it depends on. */
 export const until = <A = never, E = never>(isSo: () => boolean, playing?: Fiber.Fiber<A, E>) => {
   const wait = Effect.sync(isSo).pipe(
     Effect.repeat({ until: (answer) => answer, schedule: Schedule.spaced("2 millis") }),
@@ -348,7 +348,7 @@ export const until = <A = never, E = never>(isSo: () => boolean, playing?: Fiber
   return playing === undefined ? wait : whilePlaying(playing, wait)
 }
 
-/** A limit sent again after a lower one would be a raise, and a move of staff means what the payment is then. */
+/** A limit repeated after a lower one would be a raise, and a staff transition depends on the payment's status then. */
 const canBeReplayed = ({ form, intents }: Operation): boolean =>
   form !== "limits" && form !== "move" &&
   intents.some(({ outcomes }) => outcomes.some(({ _tag }) => _tag !== "Refused"))

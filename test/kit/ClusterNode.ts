@@ -1,4 +1,4 @@
-/** Nodes of a cluster in one process, each with a scope of its own, over the test PostgreSQL. */
+/** Nodes of a cluster in one process, each in its own scope, on the test PostgreSQL. */
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
 import { RunnerAddress } from "effect/cluster"
@@ -54,7 +54,7 @@ export const startNode = Effect.fnUntraced(function*(settings: Partial<SettingsS
   return node
 })
 
-/** Waits until what is asked is so: stops a wait that would never end, and measures nothing. */
+/** Waits until a condition holds, with a time limit that only prevents endless waits. */
 export const eventually = (isSo: () => boolean) =>
   Effect.sync(isSo).pipe(
     Effect.repeat({ until: (so) => so, schedule: Schedule.spaced("10 millis") }),

@@ -1,4 +1,4 @@
-/** Nodes of one cluster as processes, with a way of their own to the database and to each other that a test can hold. */
+/** Nodes of a cluster as processes, each connected to the database and the others through proxies that a test can hold. */
 import { Effect, Schedule, Schema, Scope } from "effect"
 import { dataOf } from "./E2eWorld.ts"
 import type { Sender } from "./History.ts"

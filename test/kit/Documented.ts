@@ -1,4 +1,4 @@
-/** Holds every answer that a test sees against the OpenAPI document: its status, its code, its headers and its form. */
+/** Validates answers against the OpenAPI document: status, code, headers and schema. */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Api } from "../../src/contract/Api.ts"
@@ -22,7 +22,7 @@ interface Operation {
   readonly pattern: RegExp
   readonly method: string
   readonly byStatus: ReadonlyMap<number, Documented>
-  /** Says what is wrong with a good answer's form. */
+  /** Schema errors of a successful answer. */
   readonly problemsOf: (status: number, json: unknown) => string | undefined
 }
 
@@ -69,13 +69,13 @@ HttpApi.reflect(Api, {
   }
 })
 
-/** Operations whose path has no parameter, which are those that are called most. */
+/** Operations without path parameters, the most frequent ones. */
 const plain = new Map(operations.filter(({ name }) => !name.includes("{")).map((each) => [each.name, each]))
 
 const operationOf = (method: string, path: string): Operation | undefined =>
   plain.get(`${method} ${path}`) ?? operations.find((each) => each.method === method && each.pattern.test(path))
 
-/** Whether a path is one of the contract, whatever the method. */
+/** Whether the contract has a path, with any method. */
 export const isOfContract = (uri: string): boolean => {
   const [path = ""] = uri.split("?", 1)
   return operations.some(({ pattern }) => pattern.test(path))
@@ -83,11 +83,11 @@ export const isOfContract = (uri: string): boolean => {
 
 const tracked = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "retry-after", "idempotent-replayed"]
 
-/** What is not even a request has no operation that could have answered it. */
+/** Statuses of malformed requests, answered before any operation. */
 const beforeAnyOperation = [400, 408, 431]
 
 /**
- * What the document does not know of an answer; undefined when it knows everything, and for what is no operation of the
+ * Undocumented part of an answer; undefined when fully documented, and for paths outside the
  * contract.
  */
 export const undocumented = (method: string, uri: string, answer: Answer): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL of the test's own, with every flush to disk: the service refuses any other. A service in another process runs on
+ * PostgreSQL server of one test, with durable commits, which the service requires. A service in another process runs on
  * it, and it can be stopped and started while the service runs.
  */
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
@@ -49,7 +49,7 @@ const clientsOn = (database: Layer.Layer<DatabaseUrl, StartupError>) =>
     Layer.provideMerge(Entropy.layer)
   )
 
-/** The migrated database of a server of its own, with clients on it, and what provisioning needs. */
+/** Migrated database on a separate server, with its clients and the services for provisioning. */
 export const layerOwnDatabase = clientsOn(
   Layer.effect(
     DatabaseUrl,
@@ -82,7 +82,7 @@ export const makeFickleServer = Effect.fnUntraced(
       port,
       pid: () => server.pid,
       hasExited: () => !isRunning(server.pid),
-      /** Goes away: in good order, from one moment to the next in the middle of whatever it does, or without a chance to say so. */
+      /** Stops the server: gracefully, immediately, or by killing it. */
       leave: (how: keyof typeof endings) =>
         Effect.gen(function*() {
           const signal = endings[how]

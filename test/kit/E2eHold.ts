@@ -1,6 +1,6 @@
 /**
- * Keeps a request in flight for as long as a scene needs it: the write of a player's hot row waits at a gate in the database
- * until the scene lets it through. No lock is involved, so that no time limit for locks ends the wait; the one for statements
+ * Keeps a request in flight for as long as a test needs: the write of a player's hot row waits at a gate in the database
+ * until the test opens it. No lock is involved, so that no lock time-out ends the wait; the statement time-out
  * does, after some seconds.
  */
 import { Deferred, Effect, Fiber, Schedule } from "effect"
@@ -38,7 +38,7 @@ export const holdPlayer = Effect.fnUntraced(function*(playerId: number) {
   return Effect.asVoid(sql`DELETE FROM test_gates WHERE player_id = ${playerId}`)
 })
 
-/** Locks a player's row in a transaction of somebody else's; gives what ends it. */
+/** Locks a player's row in a separate transaction; returns the effect that ends it. */
 export const lockAccount = Effect.fnUntraced(function*(playerId: number) {
   const sql = yield* SqlClient.SqlClient
   const holds = yield* Deferred.make<void>()

@@ -1,6 +1,6 @@
 /**
- * The service as its callers reach it: over HTTP on kept connections, where a connection that breaks is a value to act on. An
- * answer that the OpenAPI document does not know fails the test.
+ * Calls over HTTP on kept-alive connections, with a broken connection as a value. An
+ * answer missing from the OpenAPI document fails the test.
  */
 import { Clock, Effect, Schedule, type Scope } from "effect"
 import { createHash } from "node:crypto"
@@ -16,7 +16,7 @@ export const makeAgent = (maxSockets = 64): Effect.Effect<Http.Agent, never, Sco
     (agent) => Effect.sync(() => agent.destroy())
   )
 
-/** Somebody who signs requests. */
+/** A signing caller. */
 export interface Caller {
   readonly signer: Signer
   readonly send: (path: string, call?: Call) => Effect.Effect<Reply, ConnectionLost>
@@ -53,8 +53,8 @@ export const callerOf = (agent: Http.Agent, port: number, signer: Signer, aheadM
 }
 
 /**
- * As {@link callerOf}, of somebody who believes the service's clock: told that the timestamp is too far off, it signs again with the
- * time that it is told, and goes on with that.
+ * As {@link callerOf}, following the service's clock: after TIMESTAMP_OUT_OF_RANGE it signs again with the
+ * service's time, and keeps that offset.
  */
 export const callerByServiceClock = (agent: Http.Agent, port: number, signer: Signer): Caller => {
   let aheadMs = 0
@@ -75,15 +75,15 @@ export const callerByServiceClock = (agent: Http.Agent, port: number, signer: Si
   }
 }
 
-/** Somebody of the staff, by token. */
+/** Caller of the staff API, by token. */
 export const staffOf = (agent: Http.Agent, port: () => number, token: string): Pick<Caller, "send"> => ({
   send: (path, call = {}) =>
     exchange(agent, port(), path, { ...call, headers: { authorization: `Bearer ${token}`, ...call.headers } })
 })
 
 /**
- * As another caller, of somebody who sets a scene: asks until it is answered, under an idempotency key where the call is an operator's,
- * so that it is done once.
+ * Caller for test setup: retries until answered, with an idempotency key for operator calls,
+ * so that the call takes effect once.
  */
 export const patiently = (caller: Caller): Caller => {
   const isOperator = caller.signer.header === "X-Api-Key"

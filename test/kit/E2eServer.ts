@@ -1,4 +1,4 @@
-/** The public API in the process of the test, on a database and with a clock of its own; on several nodes when the run says so. */
+/** Public API in the test's process, with its own database and clock; on several nodes if the run is configured so. */
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { Entropy } from "../../src/platform/Entropy.ts"
@@ -37,7 +37,7 @@ export const together = (
 /** The ports of the nodes, each by itself. */
 export class NodePorts extends Context.Service<NodePorts, ReadonlyArray<number>>()("pitboss/test/NodePorts") {}
 
-/** The public server of the first node is what a test sees, at a port whose connections go to all of them in turn. */
+/** Exposes the first node's public server, at a port whose connections are distributed over all nodes in turn. */
 const layerOfNodes = (count: number, capabilities: typeof layerCapabilities, isKnown?: boolean) =>
   Layer.unwrap(Effect.sync(() => {
     const [first, ...others] = makeNodesInProcess(count, isKnown)

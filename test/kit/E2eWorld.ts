@@ -1,6 +1,6 @@
 /**
- * What stands before a scene: operators with keys, providers with games, players with money. Staff's part is put straight into
- * the database; the operator's and the provider's part goes over HTTP, as theirs does.
+ * Test setup: operators with keys, providers with games, players with money. Staff's part is written directly to
+ * the database; the operator's and the provider's part goes over HTTP.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
 import { addOperator } from "./TestService.ts"
 import { Settlement } from "./WalletMessages.ts"
 
-/** An answer that is not what the scene is built on. */
+/** An unexpected answer during setup. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
   what: Schema.String,
   status: Schema.Number,
@@ -150,7 +150,7 @@ export const registration = (username: string) => ({
   username,
   email: `${username}@example.com`,
   first_name: "Ada",
-  // An excluded player keeps out whoever has the same name and birthday.
+  // A self-excluded player blocks registrations with the same name and birthday.
   last_name: username,
   birth_date: "1950-12-31",
   country: "MT",
@@ -205,7 +205,7 @@ export interface Seat {
   readonly game: Game
 }
 
-/** Limits that staff gave a player whom nobody has asked anything of yet. */
+/** Sets a player's limits as staff would, before the player's first request. */
 const setLimits = Effect.fnUntraced(function*(playerId: number, limits: { readonly [limit: string]: number }) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE players SET limits = ${JSON.stringify(limits)}::text::jsonb WHERE id = ${playerId}`

@@ -1,6 +1,6 @@
 /**
- * The request pipeline around a small API of its own, over real HTTP and a real database: what a test wants of a handler is
- * said by the request, and what the handlers did is counted.
+ * The request pipeline around a small test API, over real HTTP and a real database: the request determines the behaviour
+ * of the handler, and the calls of handlers are counted.
  */
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -94,7 +94,7 @@ export const ProbeApi = HttpApi.make("probe")
   .addHttpApi(HttpApi.make("provider").add(ProviderProbeGroup).prefix("/api/v1/provider").middleware(ProviderAuth))
   .annotate(HttpApi.ParseOptions, { errors: "all" })
 
-/** What the handlers did, and the gates they wait at. */
+/** Calls of the handlers, and the gates they wait at. */
 export class Probe extends Context.Service<Probe, {
   calls: number
   /** Calls that came to their end, by the word in their path. */
@@ -114,7 +114,7 @@ export class Probe extends Context.Service<Probe, {
   }))
 }
 
-/** Does what the path says. */
+/** Performs the behaviour named by the path. */
 const perform = Effect.fnUntraced(function*(act: string) {
   const probe = yield* Probe
   probe.calls++

@@ -1,10 +1,10 @@
-/** A provider whose vendor is the test's own. */
+/** A provider with a fake vendor. */
 import { Effect } from "effect"
 import { made } from "./Backoffice.ts"
 import { fresh } from "./Casino.ts"
 import { makeFakeVendor } from "./FakeVendor.ts"
 
-/** A vendor, and the provider that stands for it. Needs a service that knows the protocol `fake`. */
+/** Opens a vendor and its provider. Requires a service with the protocol `fake`. */
 export const openFakeProvider = Effect.gen(function*() {
   const vendor = yield* makeFakeVendor
   const settings = vendor.settings

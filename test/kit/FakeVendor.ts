@@ -1,4 +1,4 @@
-/** A vendor with a protocol of the test's own, over real HTTP: plain JSON, and a body `{"no": word}` under 409 is a refusal. */
+/** Fake vendor with a test protocol over real HTTP: plain JSON; a body `{"no": word}` with status 409 is a refusal. */
 import { Effect, Schema } from "effect"
 import * as Http from "node:http"
 import { parseDecimal } from "../../src/protocols/Decimal.ts"
@@ -128,7 +128,7 @@ export const bareProtocol = anyProtocol({
 /** Major units as the feed has them. */
 export const amount = (text: string) => parseDecimal(text) ?? { coefficient: 0, scale: 0 }
 
-/** What the vendor does next: `hang` never answers, a word refuses, a number is the status of a failure. */
+/** Next behaviour of the vendor: `hang` never answers, `no` refuses, `status` fails with that status. */
 type Mood = "good" | "hang" | { readonly no: string } | { readonly status: number }
 
 export interface FakeVendor {
@@ -140,7 +140,7 @@ export interface FakeVendor {
   feed: Feed
   /** Runs while a launch is asked for. */
   launching: (order: LaunchOrder) => void
-  /** Cuts what it has left hanging. */
+  /** Closes hanging connections. */
   readonly cut: () => void
 }
 

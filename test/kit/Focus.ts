@@ -1,4 +1,4 @@
-/** The keyboard as the only way: where the focus gets on a page, and whether a dialog takes it, keeps it and gives it back. */
+/** Keyboard checks: focus order of a page, and whether a dialog takes, traps and returns the focus. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -29,8 +29,8 @@ const tabsNotReached = async (page: Page): Promise<ReadonlyArray<string>> => {
 }
 
 /**
- * Walks a page by Tab alone, from its top until the focus comes round, and says what is wrong: what was not reached, what does not show that it has
- * the focus or has it where it is not seen, and that it does not come round. The page must be at rest.
+ * Tabs through a page from its top until the focus wraps, and returns the faults: elements not reached, without a visible
+ * focus or focused out of view, and a focus that does not wrap. The page must be idle.
  */
 export const focusFaults = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(async () => {

@@ -1,4 +1,4 @@
-/** Nodes with real connections to each other, in a world whose owner of keys the test names. */
+/** Nodes with real connections to each other; the test sets the owner of all keys. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { Effect, Exit, Redacted, Scope } from "effect"
@@ -10,7 +10,7 @@ import { Placement } from "../../src/engine/Placement.ts"
 import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
 import { eventually } from "./ClusterNode.ts"
 
-/** Who owns every key, and who is there. */
+/** Owner of all keys, and the running nodes. */
 export interface World {
   owner: string
   readonly live: Set<string>
@@ -36,7 +36,7 @@ export interface TestNode {
 /** A master key of one byte again and again. */
 export const masterKeyOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 
-/** A node that believes of keys what the world says. */
+/** Starts a node that takes ownership of keys from `world`. */
 export const startNode = Effect.fnUntraced(function*(world: World, id: string, settings: Partial<SettingsShape> = {}) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* Effect.gen(function*() {
@@ -76,7 +76,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, id: string, s
   )
 })
 
-/** What is asked where nothing depends on it. */
+/** Arbitrary call. */
 export const call = { head: "", body: "?" }
 
 export const answer = (body: string): Answer => ({ status: 200, head: "", body })
@@ -84,7 +84,7 @@ export const answer = (body: string): Answer => ({ status: 200, head: "", body }
 export const once = { isRepeatable: false }
 export const again = { isRepeatable: true }
 
-/** Why nobody answered; "" where somebody did. */
+/** Reason for a missing answer; "" when answered. */
 export const failure = (exit: Exit.Exit<Answered, NotAnswered>): string =>
   Exit.isFailure(exit)
     ? Exit.findErrorOption(exit).pipe((found) => found._tag === "Some" ? found.value.because : "died")

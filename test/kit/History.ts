@@ -1,4 +1,4 @@
-/** History of what clients intend, written down before it is sent, of each sending, and of each answer. */
+/** History of clients' operations, recorded before sending, of each attempt, and of each answer. */
 import type { Caller } from "./E2eHttp.ts"
 import type { Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
@@ -32,13 +32,13 @@ export type Outcome =
 export interface Intent {
   readonly command: Command
   readonly seat: Seat
-  /** What moves the wallet sequence by one: a bet and its win in one message share it. */
+  /** Id of the action that increments the wallet sequence by one: a bet and its win in one message share it. */
   readonly action: string
   /** Every answer; none while it is unanswered. */
   readonly outcomes: Array<Outcome>
 }
 
-/** How an answer is read: one settlement for all intents, one for each, or what its name says. */
+/** Form of the answer: one settlement for all intents, one for each, or the named resource. */
 export type Form = "settlement" | "batch" | "payment" | "move" | "limits" | "player" | "exclusion" | "balance"
 
 /** A request with its intents, and how it is sent. */
@@ -63,7 +63,7 @@ export interface Operation {
 export interface Line {
   readonly operator: Sender
   readonly provider: Sender
-  /** The back office; only for clients who have something to do there. */
+  /** Back office; only for clients that use it. */
   readonly staff: Sender
 }
 

@@ -19,17 +19,17 @@ const sameList = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): boo
 
 const groupBy = <A, K>(items: ReadonlyArray<A>, keyOf: (item: A) => K): Map<K, Array<A>> => Map.groupBy(items, keyOf)
 
-/** What was there before any client came. */
+/** State before the first client. */
 export interface Beginning {
   /** References of deposits outside the history. */
   readonly references: ReadonlySet<string>
-  /** Players whose books are not compared: somebody else plays them. */
+  /** Players excluded from the comparison: played by other code. */
   readonly others?: ReadonlySet<number>
-  /** The only players whose books are compared, with those who register; without them, all. */
+  /** Compares only these players and newly registered ones; all when absent. */
   readonly players?: ReadonlyArray<number>
 }
 
-/** Whether the database agrees with itself: the chain, the sums, and every entry with what it stands for. */
+/** Checks the consistency of the database: chain, sums, and each entry with its transaction or payment. */
 const auditLedger = (books: Books, actionOf: (transactionId: string) => string, report: Report): void => {
   const entriesOf = groupBy(books.entries, ({ player }) => player)
   const transactionsOf = groupBy(books.transactions, ({ player }) => player)
@@ -47,7 +47,7 @@ const auditLedger = (books: Books, actionOf: (transactionId: string) => string, 
     const moved = sum(payments.flatMap(amountsOf)) + sum(transactions.map(({ real }) => real))
     if (account.real !== moved) report(`player ${player}: balance ${account.real}, payments - stakes + wins ${moved}`)
 
-    // each entry stands for exactly one transaction or one side of one payment
+    // each entry belongs to exactly one transaction or one side of one payment
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     const actions = new Map<string, Array<EntryRow>>()
     const claim = (action: string, entry: EntryRow | undefined, what: string): void => {
@@ -182,7 +182,7 @@ const auditDone = ({ outcomes, command }: Intent, subject: number | undefined, r
   if (answers.filter(({ isNew }) => isNew).length > 1) report(`${command.id}: new twice`)
 }
 
-/** Payments, what staff made of them, and the audit log's word on it. */
+/** Checks payments, their transitions by staff, and the audit log of these. */
 const auditPayments = (
   books: Books,
   intents: ReadonlyMap<string, Intent>,
@@ -216,7 +216,7 @@ const auditPayments = (
   }
 }
 
-/** Who registered, which limits are in force, and who is excluded until when. */
+/** Checks registrations, limits in force, and exclusions with their ends. */
 const auditSettings = (books: Books, intents: ReadonlyMap<string, Intent>, report: Report): void => {
   const byName = groupBy(books.players, ({ username }) => username)
   const byId = new Map(books.players.map((player) => [player.id, player]))
@@ -283,7 +283,7 @@ const auditTraces = (books: Books, intents: ReadonlyMap<string, Intent>, report:
   }
 }
 
-/** Compares everything; gives what is wrong, in words. Nobody but the clients wrote to these players. */
+/** Compares everything; returns the violations as text. Requires that only the clients wrote to these players. */
 export const audit = Effect.fnUntraced(function*(history: History, beginning: Beginning) {
   const guests = history.intents.filter(isKind("registration")).flatMap(({ outcomes }) =>
     outcomes.flatMap((answer) => answer._tag === "Done" ? [answer.subject] : [])

@@ -1,13 +1,13 @@
-/** A way over the network that can fall silent and speak again: nothing is lost on it, nothing is closed, and nothing arrives. */
+/** TCP proxy that can hold its traffic: nothing is lost or closed, and nothing arrives until it is released. */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
 import { listening } from "./Listening.ts"
 
 export interface HoldingProxy {
   readonly port: number
-  /** From now on nothing arrives at either end, and who connects is not told that nobody is there. */
+  /** Stops delivery in both directions; new connections are accepted without an error. */
   readonly hold: () => void
-  /** What was sent meanwhile arrives now. */
+  /** Delivers the held traffic. */
   readonly release: () => void
   /** Breaks every connection. */
   readonly cut: () => void

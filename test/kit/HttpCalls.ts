@@ -1,6 +1,6 @@
 /**
- * Calls over real HTTP, with nothing between the test and the bytes: no client that tidies a URI or a header. An answer that the
- * OpenAPI document does not know fails the test.
+ * Calls over real HTTP with exact bytes: no client normalises a URI or a header. An answer missing from the
+ * OpenAPI document fails the test.
  */
 import { Effect, Schema } from "effect"
 import * as Http from "node:http"
@@ -20,7 +20,7 @@ export interface Reply {
   readonly details: { readonly [name: string]: unknown }
 }
 
-/** An answer with what its envelope holds. */
+/** An answer with the content of its envelope. */
 export interface Answer extends Reply {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
   readonly data: any
@@ -59,7 +59,7 @@ const errorOf = (json: unknown): { readonly code?: string; readonly details?: { 
 export const bytesOf = ({ body, raw }: Call): string | Uint8Array =>
   raw ?? (body === undefined ? "" : JSON.stringify(body))
 
-/** No whole answer came: what was asked may have happened or not. */
+/** No complete answer: unknown outcome. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   reason: Schema.String,
   /** The connection stood, and nothing came over it. */

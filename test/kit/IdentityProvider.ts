@@ -1,4 +1,4 @@
-/** An identity provider for tests: `oidc-provider` in this process, and a back office that knows it. */
+/** Identity provider for tests: `oidc-provider` in this process, and a back office configured with it. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import * as Http from "node:http"
@@ -6,7 +6,7 @@ import OidcProvider from "oidc-provider"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 
-/** The operators claim of each person of the provider: absent for who is not here. */
+/** Operators claim per person; a person not listed has none. */
 export const operatorsOf = new Map<string, unknown>()
 
 /** The role claim of each person of the provider. */
@@ -14,7 +14,7 @@ export const people = new Map<string, unknown>([["ann", "support"], ["eve", "vis
 
 const clientSecret = "a secret of the back office at the provider"
 
-/** A provider at a port of this machine, which answers 503 until it is told where the back office listens. */
+/** Opens a provider at a local port; answers 503 until the back office's address is set. */
 export const openProvider = Effect.promise(async () => {
   let answer: Http.RequestListener = (_request, response) => void response.writeHead(503).end()
   const server = Http.createServer((request, response) => answer(request, response))

@@ -1,4 +1,4 @@
-/** Operators' keys and game providers with their secrets, for tests that sign requests, and staff. */
+/** Operator keys and game providers with their secrets, for tests that sign requests, and staff. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { apiKeyPurpose, Credentials, providerPurpose } from "../../src/auth/Credentials.ts"
@@ -17,7 +17,7 @@ export interface KeyOptions {
   readonly revokedAt?: Date
 }
 
-/** Says that a key was made, as staff's part does, where the test runs what keeps them. */
+/** Announces a new key, as the staff API does, when the test runs `Credentials`. */
 const announce = (key: string) =>
   Effect.flatMap(
     Effect.serviceOption(Credentials),
@@ -58,7 +58,7 @@ export const addProvider = Effect.fnUntraced(function*(slug: string, ipAllowlist
   return { id, header: "X-Provider-Key", key, secret } satisfies Signer & { readonly id: number }
 })
 
-/** Adds a member of the staff who may do everything; gives the token. */
+/** Adds a staff member with all permissions; returns the token. */
 export const addStaff = Effect.fnUntraced(function*(name: string) {
   const sql = yield* SqlClient.SqlClient
   const token = (yield* Entropy).token("st_", 43)

@@ -1,4 +1,4 @@
-/** Invariants of ledger entries, the same for the decisions of rules, for commits of the simulator, and for stored rows. */
+/** Invariants of ledger entries, shared by the tests of rules, of simulator commits, and of stored rows. */
 import type { Entry } from "../../src/domain/Change.ts"
 import type { Transaction } from "../../src/domain/settlement/Rounds.ts"
 
@@ -28,7 +28,7 @@ export const checkEntries = (
   from: LedgerPosition,
   entries: ReadonlyArray<LedgerEntry>,
   report: Report,
-  /** Ids of entries that take a stake again, which they do whatever the balance. */
+  /** Ids of entries that reinstate a stake, which ignore the balance. */
   reinstating: ReadonlySet<number> = none
 ): LedgerPosition => {
   const at = { real: from.real, bonus: from.bonus, seq: from.seq }

@@ -1,13 +1,13 @@
 /**
- * The rules of limits a second time, as plainly as they can be said: a list of everything that happened and of everything that was
- * asked for, from which each answer is worked out anew, with a calendar of its own. Written from the rules for limits, not from the
+ * Reference model of limits: a list of all events and of all requested limits,
+ * from which each answer is recomputed, with its own calendar. Written from the rules for limits, not from the
  * code, so that the two check each other.
  */
 import { type LimitField, limitFields } from "../../src/domain/limit/Limits.ts"
 
 export type Window = "day" | "week" | "month" | "year"
 
-/** What was used of a limit, what is left, when that begins anew. */
+/** Used and remaining amount of a limit, and the end of its window. */
 export interface ModelUsage {
   readonly used: number
   readonly remaining: number | null
@@ -24,7 +24,7 @@ export type ModelRefusal =
     readonly resets_at: string | null
   }
 
-/** What was asked for a limit. */
+/** A requested limit. */
 interface Request {
   readonly field: LimitField
   readonly value: number | null
@@ -101,7 +101,7 @@ export const boundsOf = (window: Window, at: number): readonly [from: number, to
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** What limits look at: all that happened, and what is in force. */
+/** Inputs of limits: all events, and the limits in force. */
 export interface LimitView {
   readonly now: number
   readonly real: number
@@ -111,7 +111,7 @@ export interface LimitView {
   readonly inForce: (field: LimitField) => number | null
 }
 
-/** What was used of a limit. */
+/** Used amount of a limit. */
 export const usedOf = (view: LimitView, field: LimitField): number => {
   const window = windowOf[field]
   if (field === "max_balance") return view.real
@@ -192,7 +192,7 @@ export class LimitModel implements LimitView {
   real: number
   readonly happenings: Array<Happening> = []
   readonly plays: Array<{ readonly at: number; readonly isBet: boolean }> = []
-  /** For each limit the last that was asked for, and what stood before it. */
+  /** Per limit, the last request and the value in force before it. */
   private standing = new Map<LimitField, number>()
   private waiting = new Map<LimitField, Request>()
 
@@ -201,7 +201,7 @@ export class LimitModel implements LimitView {
     this.real = real
   }
 
-  // What is asked of limits
+  // Requests of limits
 
   setLimits(sent: { readonly [field in LimitField]?: number | null }, coolingOffHours: number): {
     readonly applied: ReadonlyArray<LimitField>
@@ -241,14 +241,14 @@ export class LimitModel implements LimitView {
     return asked !== undefined && asked.effectiveAt > this.now ? asked : undefined
   }
 
-  /** A raise whose time has come becomes what stands. */
+  /** Applies a raise whose cooling-off has ended. */
   private settleDown(field: LimitField): void {
     const value = this.inForce(field)
     if (value === null) this.standing.delete(field)
     else this.standing.set(field, value)
   }
 
-  // What happens
+  // Events
 
   /** The stake's real part, or why it is refused. `bonus` is never short. */
   bet(amount: number): Happening | ModelRefusal {
@@ -287,7 +287,7 @@ export class LimitModel implements LimitView {
     return refusal
   }
 
-  // How things stand
+  // Queries
 
   resource() {
     const perLimit = <A>(valueOf: (field: LimitField) => A) =>

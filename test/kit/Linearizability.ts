@@ -1,5 +1,5 @@
 /**
- * Whether a history of concurrent operations can be put into one order that agrees with time and with the rules: the search of
+ * Checks whether a history of concurrent operations has an order consistent with time and with the rules: the search of
  * Wing and Gong with the memory of Lowe ("Testing for linearizability", 2017).
  *
  * An operation that ended has its answer and must find a place between its sending and its end. One that never ended may have
@@ -9,7 +9,7 @@
 /** An operation. Moments are places in one order of all sendings and ends; they differ. */
 export interface Call<Input, Output> {
   readonly input: Input
-  /** Undefined when nobody knows. */
+  /** Undefined when unknown. */
   readonly output: Output | undefined
   readonly sentAt: number
   /** Infinity when it never ended. */
@@ -19,7 +19,7 @@ export interface Call<Input, Output> {
 /** The rules, one operation after the other. */
 export interface Rules<State, Input, Output> {
   readonly start: State
-  /** The state after an operation that was answered so; undefined when it cannot have been. Without an answer: what it would do. */
+  /** State after an operation with this answer; undefined when the answer is impossible. Without an answer: state after its effect. */
   readonly step: (state: State, input: Input, output: Output | undefined) => State | undefined
   /** Equal for equal states only. */
   readonly keyOf: (state: State) => string
@@ -31,7 +31,7 @@ export type Verdict<C> =
     readonly _tag: "NotLinearizable"
     /** The longest order that could be found. */
     readonly order: ReadonlyArray<C>
-    /** What could have come next and fits nowhere. */
+    /** Candidates for the next operation that fit nowhere. */
     readonly stuck: ReadonlyArray<C>
   }
   /** The search was given up after too many steps. */
@@ -67,7 +67,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
   const head: Mark = { index: -1, isEnd: false, at: -Infinity, previous: undefined, next: undefined }
   const begins = new Map<number, Mark>()
   const ends = new Map<number, Mark>()
-  /** What never ended: it is tried when nothing else fits. By sending. */
+  /** Operations without an end, tried last; ordered by sending. */
   const open: Array<{ readonly index: number; readonly sentAt: number }> = []
   for (const [index, { endedAt, sentAt }] of history.entries()) {
     if (endedAt === Infinity) {
@@ -87,7 +87,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
 
   const placed = Buffer.alloc(history.length)
   const seen = new Set<string>()
-  /** `turn`: the place in `open`; undefined for what ended. */
+  /** `turn`: index in `open`; undefined for an ended operation. */
   const path: Array<
     { readonly index: number; readonly before: State; readonly isFree: boolean; readonly turn: number | undefined }
   > = []
@@ -98,7 +98,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
   const callsOf = (indexes: ReadonlyArray<number>): ReadonlyArray<C> =>
     indexes.flatMap((index) => history.slice(index, index + 1))
 
-  /** What may come after these, as far as time goes. */
+  /** Operations that may follow these by time. */
   const stuckAfter = (order: ReadonlyArray<number>): ReadonlyArray<number> => {
     const taken = new Set(order)
     const left = [...history.entries()].filter(([index]) => !taken.has(index))
@@ -134,7 +134,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
     return true
   }
 
-  /** Where to go on: at a mark of what ended, and after those at a place in `open`. */
+  /** Position of the search: at a mark of an ended operation, then at an index in `open`. */
   let mark = head.next
   let turn = 0
   while (required > 0) {
@@ -144,7 +144,7 @@ export const check = <State, C extends Call<Input, Output>, Input, Output>(
       mark = place(index, undefined) ? head.next : next
       continue
     }
-    // what may come now was sent before the first end that is left
+    // candidates were sent before the first remaining end
     let firstEnd = head.next
     while (firstEnd !== undefined && !firstEnd.isEnd) firstEnd = firstEnd.next
     const waiting = open[turn]

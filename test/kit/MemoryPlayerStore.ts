@@ -1,7 +1,7 @@
 /**
- * A store of players in memory that keeps the promises of the one over PostgreSQL: versions fence, unique ids stay unique, a
- * commit is whole or nothing, and a player who is loaded remembers no rounds and no messages. For tests and simulations, which
- * put faults and delays around its operations.
+ * Player store in memory with the guarantees of the PostgreSQL one: versions fence, ids stay unique, a
+ * commit is atomic, and a loaded player carries no rounds and no messages. For tests and simulations, which
+ * inject faults and delays around its operations.
  */
 import { Effect } from "effect"
 import type { PlayerBonus } from "../../src/domain/bonus/Bonus.ts"
@@ -31,9 +31,9 @@ import { claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.
 import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "../../src/store/internal/ReportSections.ts"
 
 /**
- * What stands around the store's operations. Each is given the operation as an effect that takes no time and cannot be
- * interrupted, and may run it late, fail before it (nothing was written), fail after it (the outcome is not known), or run it
- * after it has failed (a commit that arrives behind the back of its caller).
+ * Wrappers of the store's operations. Each receives the operation as an effect that takes no time and cannot be
+ * interrupted, and may delay it, fail before it (nothing was written), fail after it (unknown outcome), or run it
+ * after failing (a commit that arrives late).
  */
 export interface Around {
   readonly load: (
@@ -52,7 +52,7 @@ export interface Around {
   ) => Effect.Effect<void, CommitFailure>
 }
 
-/** What was written, in the order of writing. */
+/** Rows in the order of writing. */
 interface Tables {
   readonly players: ReadonlyMap<number, Loaded<Player>>
   readonly entries: ReadonlyArray<Entry>
@@ -70,7 +70,7 @@ interface Tables {
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
-  /** What each commit added to the reports. */
+  /** Report sums added by each commit. */
   readonly sums: ReadonlyArray<SumsRow>
   readonly visits: ReadonlyArray<PlayersRow>
 }
@@ -86,7 +86,7 @@ export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledg
   readonly keepReply: (reply: StoredReply) => boolean
   /** Removes an answer. */
   readonly forgetReply: (reply: StoredReply) => void
-  /** What is in the store now. Reading it passes by `Around`. */
+  /** Current content of the store, read without `Around`. */
   readonly tables: () => Tables
 }
 
@@ -151,7 +151,7 @@ const isStandingRollback = (transaction: Transaction): boolean =>
 /** No setting changes. */
 const noSettings: Partial<PlayerSettings> = {}
 
-/** Adds what was found to what was known; an id that was asked for and not found is known to be absent. */
+/** Adds found rows to known ones; a requested id without a row is known to be absent. */
 const extend = <Key, A>(
   before: ReadonlyMap<Key, A | null> | undefined,
   asked: ReadonlyArray<Key>,
@@ -159,7 +159,7 @@ const extend = <Key, A>(
 ): ReadonlyMap<Key, A | null> =>
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, find(key) ?? null])])
 
-/** A player as one who is loaded: without what is only remembered. */
+/** A player as loaded: without carried rounds and messages. */
 export const asLoaded = (player: Player): Player => ({
   ...player,
   rounds: noRecent,
@@ -279,9 +279,9 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     return redeemed + more > (promoLimits.get(promoCodeId) ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Writes all units, or none: what was written before a clash is taken out again. */
+  /** Writes all units or none: a clash undoes earlier writes. */
   const commitNow = (units: ReadonlyArray<Unit<Player, Change>>): Rejected | undefined => {
-    // the fence is looked at first: a stale writer learns that it is stale, whatever else is wrong
+    // the fence is checked first: a stale writer is refused as stale before any other error
     for (const { after, key, version } of units) {
       const stored = players.get(key)
       if (stored?.version !== version || stored.state.operatorId !== after.operatorId) {
@@ -337,7 +337,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       if (before?.playerId === seed.playerId) replace(seeds, before, mergeSeeds(before, seed))
       return true
     }
-    // of a player who was put in with a session it has no row
+    // the session of a player inserted with one has no row
     const endSession = ({ endedAt, id }: EndedSession): boolean => {
       const before = sessions.get(`${id}`)
       if (before !== undefined) replace(sessions, before, { ...before, endedAt })
@@ -419,7 +419,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     units: ReadonlyArray<Unit<Player, Change>>,
     because: Rejected["because"]
   ): ReadonlyArray<Verdict<Knowledge>> => {
-    // nobody holds a row
+    // rows are never locked
     if (because === "busy") return units.map(() => ({ _tag: "Sound" }))
     if (because === "fenced") {
       return units.map(({ key, version }) => ({ _tag: players.get(key)?.version === version ? "Sound" : "Fenced" }))

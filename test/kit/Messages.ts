@@ -1,4 +1,4 @@
-/** Players and messages of providers for tests of the rules: sound ones, in which each test changes what it is about. */
+/** Valid players and provider messages for tests of rules, with overrides. */
 import type { ActiveBonus } from "../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import {
@@ -25,7 +25,7 @@ export const providerId = 1
 export const slot: SettledGame = { id: 11, providerId, type: "rng", active: true }
 export const roulette: SettledGame = { id: 12, providerId, type: "live", active: true }
 
-/** A player with 10.00 who plays with the provider. */
+/** A player with 10.00 and a session at the provider. */
 export const makePlayer = (overrides: Partial<Player> = {}): Player =>
   newPlayer({ real: 1000, providerIds: [providerId], realUpdatedAt: noon, bonusUpdatedAt: noon, ...overrides })
 

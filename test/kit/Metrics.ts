@@ -1,4 +1,4 @@
-/** Reads the text format of Prometheus strictly: what a scraper would stumble over fails the test. */
+/** Strict parser of the Prometheus text format: input that a scraper would reject fails the test. */
 import { assert } from "@effect/vitest"
 
 type Labels = { readonly [name: string]: string }

@@ -1,6 +1,6 @@
 /**
- * Several nodes in the process of a test, on one database and one clock: who owns which player never changes, and what nodes say to each other
- * goes from hand to hand. What moves players is tested in `test/cluster` and `test/soak`; this is for what happens around every request.
+ * Several nodes in the process of a test, on one database and one clock: ownership of players never changes, and messages between nodes
+ * are passed in memory. Moves of players are tested in `test/cluster` and `test/soak`; this is for the forwarding of requests.
  * `E2E_NODES=3` runs the end-to-end tests on three of them.
  */
 import { type Context, Effect, Layer } from "effect"
@@ -18,7 +18,7 @@ type Node = Layer.Layer<Forwarder | Nodes | Placement>
 /** The number of the node that owns a key. */
 export const ownerAmong = (count: number, key: number): number => shardOf(key) % count
 
-/** The nodes of one casino. `isKnown` false: a node believes that every player is its own, and learns on the way who is not. */
+/** Nodes of one casino. `isKnown` false: a node assumes that it owns every player until a request shows otherwise. */
 export const makeNodesInProcess = (
   count: number,
   isKnown = process.env["E2E_LATE"] === undefined
@@ -80,7 +80,7 @@ export const makeNodesInProcess = (
   })
 }
 
-/** A port whose connections go to each of these ports in turn; they may be added later. */
+/** Port that distributes connections over these ports in turn; ports may be added later. */
 export const balance = (ports: ReadonlyArray<number>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {

@@ -1,4 +1,4 @@
-/** Operations of clients: their requests, the intents and permitted refusals of each, and the form of its answer. */
+/** Operations of clients: requests, intents, permitted refusals, and form of the answer. */
 import type { Command, Intent, Operation } from "./History.ts"
 import { registration, type Seat } from "./E2eWorld.ts"
 import {
@@ -67,7 +67,7 @@ const toOperator = (
   ...rest
 })
 
-/** The operations of one client, who names things after itself. */
+/** Operations of one client, with ids prefixed by its name. */
 export const makeOperations = (name: string) => {
   let names = 0
   const fresh = (what: string): string => `${name}-${what}${++names}`
@@ -118,7 +118,7 @@ export const makeOperations = (name: string) => {
       const actions = [first, second, win(first, paid)]
       return toProvider(seat, { kind: "batch", id: fresh("batch"), actions }, ["INSUFFICIENT_FUNDS"])
     },
-    /** What a player has, asked by the provider or the operator. */
+    /** Reads a player's balance, as the provider or the operator. */
     look: (seat: Seat, who: "provider" | "operator"): Operation => {
       const rest = { seat, headers: {}, intents: [], refusals: [], mustBeRefused: false } as const
       const body = { request_id: "look", player_ref: seat.ref }
@@ -155,7 +155,7 @@ export const makeOperations = (name: string) => {
       const body = { limits: { [field]: value } }
       return toOperator(`/${seat.playerId}/limits`, seat, command, body, { method: "PUT", form: "limits" })
     },
-    /** `nobody` stands for who is not there yet. */
+    /** `nobody`: seat of the player to be registered. */
     registration: (nobody: Seat): Operation => {
       const command = { kind: "registration", id: fresh("guest"), isKeyed: true } as const
       return toOperator("", nobody, command, registration(command.id), { form: "player" })

@@ -1,4 +1,4 @@
-/** Operators as rules and services see them, made up. */
+/** Operator fixtures for tests of rules and services. */
 import type { Operator } from "../../src/domain/Operator.ts"
 
 /** An operator with the settings that a new one has. */

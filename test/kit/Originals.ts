@@ -1,4 +1,4 @@
-/** Originals for tests of rules: seeds that are made of a number, and bets whose outcome the test decides. */
+/** Originals for tests of rules: seeds derived from a number, and bets with outcomes set by the test. */
 import { createHash, createHmac } from "node:crypto"
 import { type Chance, type Play, startSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import type { SettledGame } from "../../src/domain/Messages.ts"
@@ -13,7 +13,7 @@ export const hmacSha256 = (key: string, message: string): Uint8Array =>
 /** The text of a server seed. */
 export const serverSeedOf = (name: string): string => createHash("sha256").update(name).digest("hex")
 
-/** A server seed that is told apart by its name; sealed with nothing. */
+/** A server seed identified by its name, without encryption. */
 export const sealedSeedOf = (name: string): SealedSeed => ({
   sealed: new TextEncoder().encode(name),
   hash: createHash("sha256").update(serverSeedOf(name)).digest("hex")
@@ -26,7 +26,7 @@ export const startSeedsOf = (name: string) =>
 /** Every seed is open: its text is made of its id. */
 export const openChance: Chance = { open: (seedId) => serverSeedOf(String(seedId)), hmacSha256 }
 
-/** A bet that pays so much, whatever is drawn. */
+/** A bet with a fixed payout for every draw. */
 export const betPaying = (
   stake: number,
   payout: number | ((draws: Draws) => number),

@@ -1,6 +1,6 @@
 /**
- * A casino that has been open for ten days, for pages to be looked at: something stands on every one of them, under names that a reader
- * takes for those of people. Every list is short enough to be drawn whole.
+ * A casino after ten days, for tests and pictures of pages: every page has rows, with realistic names
+ * of people. Every list is short enough to be rendered completely.
  */
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -51,7 +51,7 @@ const opened = Effect.fnUntraced(function*(casino: Casino, { id }: Pick<Seat, "i
   return casino.playOf(session_token, player_ref)
 })
 
-/** A bet and what it won; gives the round. */
+/** Plays a bet and its win; returns the round. */
 const round = Effect.fnUntraced(function*(casino: Casino, player: Pick<Seat, "id">, stake: number, won: number) {
   const seat = yield* opened(casino, player)
   const { transaction_id: bet } = dataOf(yield* seat.bet(stake))
@@ -110,7 +110,7 @@ const makeScene = Effect.gen(function*() {
     }
     const winner = jackpots.get(day)
     if (winner !== undefined) yield* jackpot(casino, winner)
-    // what the day had come to, an hour apart
+    // totals of the day, an hour apart
     yield* readings.readHour
     yield* pass(hourMs)
     yield* readings.readHour
@@ -148,7 +148,7 @@ const makeScene = Effect.gen(function*() {
   yield* made("/promo-codes", { operator: casino.slug, code: "COMEBACK", bonus: welcome.id })
   yield* made("/free-rounds", { player: mara.id, game: book.id, rounds: 20, stake: 20, valid_days: 7 })
 
-  // people who work there
+  // staff
   const admin = yield* signedInFully({ name: "Ann Berg" })
   const officer = yield* made("/staff", { name: "Cleo Martin", role: "compliance" })
   yield* made("/staff", { name: "Sam Novak", role: "support", operators: [casino.slug] })
@@ -218,7 +218,7 @@ const makeScene = Effect.gen(function*() {
   }
 })
 
-/** What is there, and two windows of an admin. */
+/** The casino's resources, and two browser windows of an admin. */
 export class PageScene
   extends Context.Service<PageScene, Effect.Success<typeof makeScene>>()("pitboss/test/PageScene")
 {

@@ -1,4 +1,4 @@
-/** What tests of pages do again and again: choose, take an action, and read what it shows once. */
+/** Common steps of page tests: choose, take an action, and read a value shown once. */
 import type { Locator, Page } from "playwright-core"
 
 /** Where an action is: a button of its own there, or an item of a row's menu. */
@@ -11,7 +11,7 @@ export const press = async (page: Page, action: string, place: Place): Promise<v
   await page.getByRole("menuitem", { name: action, exact: true }).click()
 }
 
-/** As {@link press}; fills what the dialog asks for by label, and confirms. Gives the dialog. */
+/** As {@link press}; fills the dialog's fields by label, and confirms. Returns the dialog. */
 export const act = async (
   page: Page,
   action: string,
@@ -31,7 +31,7 @@ export const choose = async (page: Page, label: string, option: string | RegExp,
   await page.getByRole("option", { name: option }).click()
 }
 
-/** What a dialog shows once: a secret, a token, a link. Closes it. */
+/** Value shown once by a dialog: a secret, a token, a link. Closes the dialog. */
 export const shownOnce = async (dialog: Locator): Promise<string> => {
   await dialog.getByText("shown now and never again").waitFor()
   const text = await dialog.locator("pre").textContent()

@@ -1,4 +1,4 @@
-/** The service with a mistake in it: a copy of its source in which one text stands for another. */
+/** The service with a seeded bug: a copy of its source with one text replaced. */
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ export interface Patch {
   readonly to: string
 }
 
-/** Gives the `main.ts` of the copy. A text that does not stand in its file exactly once is a mistake of the test. */
+/** Returns the `main.ts` of the copy. Fails unless the text occurs exactly once in its file. */
 export const patchedMain = Effect.fnUntraced(function*({ file, from, to }: Patch) {
   const folder = yield* serverFolder
   return yield* Effect.sync(() => {

@@ -1,4 +1,4 @@
-/** Deposits, withdrawals and staff moves as commands of rules: sound ones, in which each test changes what it is about. */
+/** Valid deposits, withdrawals and staff transitions as commands of rules, with overrides. */
 import type { Deposit } from "../../src/domain/payment/Payments.ts"
 import type { MovePayment, PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
 import type { Withdrawal, WithdrawalMethod } from "../../src/domain/payment/Withdrawals.ts"

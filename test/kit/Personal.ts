@@ -1,4 +1,4 @@
-/** What seals personal data, for tests of one capability. */
+/** Encryption services of personal data, for tests of one capability. */
 import { Layer } from "effect"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"

@@ -1,6 +1,6 @@
 /**
- * A casino on a service of its own, with a little of everything behind it, and the questions that tell whether a service knows all of
- * that: for tests that change what is under a service while what its callers hold stays the same.
+ * A casino with activity of every kind on a separate service, and the queries that check whether a service has all of
+ * it: for tests that replace the service or database while callers keep their credentials.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -32,7 +32,7 @@ export const environmentAt = ({ backofficePort }: Address) => ({
 
 const Enveloped = Schema.fromJsonString(Schema.Struct({ data: Schema.Unknown }))
 
-/** Calls the staff API; gives what it answers, which must be good. */
+/** Calls the staff API; returns the answer, fails unless it succeeded. */
 export const staff = Effect.fnUntraced(function*<S extends Schema.ConstraintDecoder<unknown>>(
   { backofficePort }: Address,
   path: string,
@@ -77,14 +77,14 @@ interface Seated {
   readonly ref: string
   readonly session: string
   readonly playerToken: string
-  /** What was read at the end. */
+  /** Final reads. */
   readonly wallet: string
   readonly transactions: string
 }
 
 const wallet = "/api/v1/provider/wallet"
 
-/** Plays a little of everything. What the callers were told is kept, to be asked again. */
+/** Creates activity of every kind; returns the answers, for later comparison. */
 export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address: Address, sink: Sink) {
   const { port } = address
   const { id: operatorId } = yield* staff(address, "/operators", Made, { slug: "acme", name: "Acme", currency: "EUR" })
@@ -198,7 +198,7 @@ const callersAt = (agent: Http.Agent, { port }: Address, { key, provider }: Casi
   studio: callerOf(agent, port, { header: "X-Provider-Key", key: provider.key, secret: provider.secret })
 })
 
-/** Balances and ledgers are those of before, and whatever was asked is answered as it was then. */
+/** Checks that balances and ledgers are unchanged, and that repeated requests get their earlier answers. */
 export const expectSame = Effect.fnUntraced(function*(agent: Http.Agent, address: Address, casino: Casino) {
   const { operator, studio } = callersAt(agent, address, casino)
   for (const { playerId, transactions, wallet: view } of casino.seated) {
@@ -229,7 +229,7 @@ export const expectSame = Effect.fnUntraced(function*(agent: Http.Agent, address
 
 let turns = 0
 
-/** What players, providers and the operator hold works on, for new things: sessions, refs, tokens, seeds, webhooks. */
+/** Checks that credentials of players, providers and the operator still work: sessions, refs, tokens, seeds, webhooks. */
 export const playOn = Effect.fnUntraced(
   function*(agent: Http.Agent, address: Address, casino: Casino, sink: Sink) {
     const { operator, studio } = callersAt(agent, address, casino)

@@ -1,4 +1,4 @@
-/** The policies of the protocols that the service speaks, as plain data: a test of each protocol holds its own against these. */
+/** Expected settlement policies of the service's protocols, compared by a test of each protocol. */
 import { ownPolicy, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 
 const vendor: SettlementPolicy = { ...ownPolicy, settledBets: "roll_back", closedRounds: "accept" }

@@ -1,4 +1,4 @@
-/** PostgreSQL as a system has it: its programs, and a server of that version for a test. */
+/** The system's PostgreSQL programs, and a server of that version for a test. */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"

@@ -1,4 +1,4 @@
-/** The public API as operators, players and game providers call it, on a clock that the test sets. */
+/** Calls of the public API by operators, players and game providers, on a clock set by the test. */
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,14 +21,14 @@ export const layerPublicApi = layerE2eServer.pipe(
 
 let count = 0
 
-/** Calls as whoever signs. A path without `/api` is one of operators. */
+/** Calls as the signer. Paths without `/api` are of the operator API. */
 export const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Call = {}) {
   const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   const uri = path.startsWith("/api") ? path : `/api/v1/operator${path}`
   return yield* sendSigned(yield* portOf, signer, uri, { timestamp, nonce: `p${count++}`, ...options })
 })
 
-/** Calls as a player; the path stands below `/api/v1/player`. */
+/** Calls as a player; paths are relative to `/api/v1/player`. */
 export const playerCall = Effect.fnUntraced(function*(token: string, path: string, options: Call = {}) {
   return yield* send(yield* portOf, `/api/v1/player${path}`, {
     ...options,
@@ -67,7 +67,7 @@ export const registration = (username: string, more: { readonly [field: string]:
   ...more
 })
 
-/** Registers a player; gives what was answered. */
+/** Registers a player; returns the answer. */
 export const register = Effect.fnUntraced(
   function*(key: Signer, username: string, more: { readonly [field: string]: unknown } = {}) {
     return dataOf(yield* call(key, "/players", { body: registration(username, more) }), 201)
@@ -80,7 +80,7 @@ export const deposit = Effect.fnUntraced(function*(key: Signer, player: number, 
   return dataOf(yield* call(key, `/players/${player}/deposits`, { body }), 201)
 })
 
-/** Gives a session token of a player who may have one. */
+/** Issues a player session token; fails when refused. */
 export const issueToken = Effect.fnUntraced(
   function*(key: Signer, player: number, body: { readonly ttl_minutes?: number } = {}) {
     const { token } = dataOf(yield* call(key, `/players/${player}/session-tokens`, { body }), 201)

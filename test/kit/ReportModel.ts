@@ -1,7 +1,7 @@
 /**
- * A report computed the slow way: over every entry of the ledger and every payout, with the exact arithmetic of fractions. What a
- * table does not say is known from the test's own notes: which provider and type an entry was of, which rounds were opened when
- * and by whom.
+ * Reference computation of a report: over every ledger entry and every payout, with exact fractions. Facts that the
+ * tables do not hold come from the test's notes: provider and type of an entry, opening time of rounds,
+ * and their players.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -13,7 +13,7 @@ export interface Source {
   readonly isLive: boolean
 }
 
-/** What a test writes down while it plays. */
+/** Notes of a test while it plays. */
 export class ReportNotes {
   /** By ledger entry; null for a prize, which counts nowhere. */
   readonly sources = new Map<number, Source | null>()

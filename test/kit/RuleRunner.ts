@@ -1,6 +1,6 @@
 /**
- * Runs rules one after the other over a store in memory, without actors: what a player's actor does, in plain calls. Checks the
- * laws of the ledger on every change on the way.
+ * Runs rules one after the other on a store in memory, in place of a player's actor. Checks the
+ * ledger invariants on every change.
  */
 import { assert } from "@effect/vitest"
 import { Effect, Exit } from "effect"
@@ -21,7 +21,7 @@ export type Answer<Reply, Error> = { readonly reply: Reply } | { readonly refusa
 /** How often a rule may ask the store before an actor would give it up. */
 const maxAttempts = 6
 
-/** Cheap where it holds, for what is checked a hundred thousand times. */
+/** Cheap assertion for conditions checked a hundred thousand times. */
 const mustBe = (holds: boolean, law: string, ...about: ReadonlyArray<unknown>): void => {
   if (!holds) assert.fail(`${law}: ${JSON.stringify(about)}`)
 }
@@ -31,7 +31,7 @@ export const mustEqual = (actual: unknown, expected: unknown, about?: () => stri
   if (!isDeepStrictEqual(actual, expected)) assert.deepStrictEqual(actual, expected, about?.())
 }
 
-/** What holds for every change, whatever rule made it. */
+/** Invariants of every change, for all rules. */
 const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firstId: number): void => {
   const { idsUsed, state: after } = accept
   const fail: Report = (invariant, text) => assert.fail(`${invariant}: ${text}`)
@@ -69,7 +69,7 @@ const checkLaws = (before: Player, accept: Accept<unknown>, change: Change, firs
   )
 }
 
-/** Makes sure that no rule changes in place what another one still sees. */
+/** Deep-freezes a value, so that no rule mutates shared state. */
 const freeze = <A>(value: A): A => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)
@@ -102,7 +102,7 @@ export class RuleRunner {
     this.actors.clear()
   }
 
-  /** Changes what is set for a player, by no rule. */
+  /** Changes a player's settings directly, without a rule. */
   set(changed: Partial<PlayerSettings>, playerId = 1): void {
     this.ask((player) => {
       const {
@@ -147,7 +147,7 @@ export class RuleRunner {
       const { change, reply } = decision
       const state = freeze(decision.state)
       if (change === null) {
-        // what writes nothing changes nothing, but the player may carry more of what is stored
+        // a decision without writes changes no state, but the player may carry more stored rows
         mustEqual(MemoryPlayerStore.asLoaded(state), MemoryPlayerStore.asLoaded(before))
         actor.state = state
         return this.leave(playerId, { reply })
@@ -184,7 +184,7 @@ export class RuleRunner {
     return answer.refusal
   }
 
-  /** What a player carries is what the store holds: a memory that is wrong would be believed. */
+  /** Checks that a player's carried rows match the store, since rules trust them. */
   checkMemory(playerId = 1): void {
     const { rounds, seeds, transactions } = this.player(playerId)
     for (const carried of transactions.items) {

@@ -1,4 +1,4 @@
-/** The service as it is run: a process of its own, started, killed and started again. */
+/** The service as a separate process: started, killed and restarted. */
 import { Effect, Redacted, Schedule, Schema, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
@@ -12,10 +12,10 @@ const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 const movableClock = join(import.meta.dirname, "movableClock.ts")
 const detours = join(import.meta.dirname, "detours.ts")
 
-/** Node's own folder for what it compiled: what is started again and again need not be compiled each time. */
+/** Folder of Node.js's compile cache, which speeds up restarts. */
 export const compileCache = join(tmpdir(), "node-compile-cache")
 
-/** What stops a wait that would never end; it measures nothing. */
+/** Time limit that only prevents endless waits. */
 const longEnough = "60 seconds"
 
 export class ServiceDied extends Schema.TaggedError<ServiceDied>()("ServiceDied", {
@@ -41,7 +41,7 @@ export interface ServiceProcess {
   readonly kill: (signal: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT") => void
   readonly exited: Effect.Effect<Ending>
   readonly hasExited: () => boolean
-  /** What it printed. */
+  /** Output of the process. */
   readonly output: () => string
 }
 
@@ -53,8 +53,8 @@ const listens = (port: number) =>
   })
 
 /**
- * A port nobody listens on, below those that the system gives to outgoing connections: while a service is away, somebody who
- * calls it again and again could otherwise be connected to itself.
+ * An unused port below the system's ephemeral ports: while a service is down, a caller that
+ * retries could otherwise connect to itself.
  */
 export const freePort: Effect.Effect<number> = Effect.suspend(() => {
   const port = randomInt(15_000, 32_000)
@@ -75,7 +75,7 @@ export interface ServiceOptions {
   readonly onOutput?: (text: string) => void
 }
 
-/** The settings of the in-process services of tests use the same key: what one seals, the other opens. */
+/** Same key as in the settings of in-process services, so that each opens the other's secrets. */
 const masterKey = Buffer.alloc(32).toString("base64")
 
 const isReady = (port: number) =>
@@ -84,7 +84,7 @@ const isReady = (port: number) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Starts `node src/main.ts` and waits until it is ready. What is left of it is killed when the scope closes. */
+/** Starts `node src/main.ts` and waits until it is ready. Killed when the scope closes. */
 export const startService = Effect.fnUntraced(function*(
   options: ServiceOptions
 ): Effect.fn.Return<ServiceProcess, ServiceDied, Scope.Scope> {

@@ -1,4 +1,4 @@
-/** What tests that hold the rules of settlement against their model share. */
+/** Shared checks of the settlement rules against their model. */
 import { assert } from "@effect/vitest"
 import { minute } from "./Messages.ts"
 import type { RuleRunner } from "./RuleRunner.ts"
@@ -28,7 +28,7 @@ export const forgetting = (remembers: Remembers, seed: number): () => boolean =>
   }
 }
 
-/** The sums that limits look at are those that the list of what happened gives. */
+/** Checks the counters of limits against the model's list of events. */
 export const checkCounters = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
   const { counters } = runner.player(playerId)
   // sums of a window that has passed stay as they were until they are next used

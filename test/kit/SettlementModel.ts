@@ -1,6 +1,6 @@
 /**
- * The rules of settlement a second time, as plainly as they can be said: a list of everything that ever happened, from which
- * every answer is worked out anew. Written from the wallet API's table of answers and the rules for wallets, bonuses and limits,
+ * Reference model of settlement: a list of all events, from which
+ * every answer is recomputed. Written from the wallet API's table of answers and the rules for wallets, bonuses and limits,
  * not from the code, so that the two check each other.
  */
 import type { BonusResult } from "../../src/domain/bonus/Bonus.ts"
@@ -35,7 +35,7 @@ export type ModelAnswer = string | {
   readonly round: "open" | "closed"
 }
 
-/** What a rule answered, as the model answers. */
+/** Answer of a rule in the model's form. */
 export const answerOf = (answer: Answer<Settlement, { readonly code: string }>): ModelAnswer => {
   if ("refusal" in answer) return answer.refusal.code
   const { balance, bonusAmount, bonusBalance, first, realAmount, roundState, status, walletSeq } = answer.reply
@@ -67,7 +67,7 @@ interface ModelBonus {
   result: BonusResult | null
 }
 
-/** How a bonus ended, and what became of its money then. */
+/** End of a bonus, and the outcome of its money. */
 export interface ModelEnd {
   readonly result: BonusResult
   readonly converted: number
@@ -117,7 +117,7 @@ interface Settled {
   readonly wagered: number
   /** How much of a win in real money was a converted bonus's. */
   readonly late: number
-  /** What a rollback takes back. */
+  /** Target of a rollback. */
   readonly target: string | null
   takenBack: boolean
   /** Bonus money of a bet that was gone when the bet stood again. */
@@ -132,9 +132,9 @@ export class SettlementModel {
   /** Bets of a round that nothing has settled yet. */
   private open = new Map<string, number>()
   private ended = new Map<number, ModelEnd>()
-  /** Bonuses that ended, and what the real wallet got of each since. */
+  /** Ended bonuses, with the amounts credited to the real wallet since. */
   private past = new Map<number, { readonly bonus: ModelBonus; late: number }>()
-  /** Who redeemed a promo code. */
+  /** Players who redeemed a promo code. */
   private redeemed = new Map<number, Array<number>>()
   /** When bets were placed, by player. */
   private plays = new Map<number, Array<number>>()
@@ -171,7 +171,7 @@ export class SettlementModel {
     }
   }
 
-  // What happens to a player beside messages
+  // Events of a player other than messages
 
   setStatus(playerId: number, status: Player["status"]): void {
     this.player(playerId).status = status
@@ -288,14 +288,14 @@ export class SettlementModel {
     }) === true
   }
 
-  /** What time has brought is looked at and nothing else. */
+  /** Applies due changes only. */
   look(playerId: number): void {
     const player = this.player(playerId)
     this.tend(player)
     this.count(player)
   }
 
-  /** How every bonus that was ever there stands. */
+  /** Status of every bonus, ended ones included. */
   bonuses(playerId: number): {
     readonly active: number | null
     readonly wagered: number
@@ -311,7 +311,7 @@ export class SettlementModel {
     }
   }
 
-  /** What a transaction id has become. */
+  /** State of a transaction id. */
   fate(providerId: number, transactionId: string): "unknown" | "processed" | "rolled_back" | "tombstone" {
     const known = this.find({ providerId, transactionId })
     if (known === undefined) return "unknown"
@@ -323,7 +323,7 @@ export class SettlementModel {
     return { real, bonus, walletSeq }
   }
 
-  /** What was used of a limit. */
+  /** Used amount of a limit. */
   used(playerId: number, field: LimitField): number {
     return usedOf(this.limitView(this.player(playerId)), field)
   }
@@ -526,7 +526,7 @@ export class SettlementModel {
     const lack = this.lackOf(playerId, win)
     if (lack !== undefined) return lack
     if (win.policy.closedRounds === "refuse" && this.isClosed(playerId, win.game.id, win.roundId)) return "ROUND_CLOSED"
-    // split by what funded the round so far
+    // split by the round's funding so far
     const stakes = this.standing(playerId, win.game.id, win.roundId, "bet")
     const bonusStake = stakes.reduce((sum, stake) => sum - stake.bonus, 0)
     const allStakes = stakes.reduce((sum, stake) => sum + stake.amount, 0)
@@ -665,7 +665,7 @@ export class SettlementModel {
     return this.moved(player, real, bonus, after, hasEntries)
   }
 
-  /** A bet whose rollback is taken back stands as if it had never been rolled back; only bonus money that is gone stays gone. */
+  /** Reinstates a bet whose rollback is rolled back; forfeited bonus money is not restored. */
   private reinstate(
     player: ModelPlayer,
     rollback: Rollback,
@@ -706,7 +706,7 @@ export class SettlementModel {
     return this.moved(player, real, bonus, after, bet.real !== 0 || bonus !== 0 || real !== bet.real || forfeited !== 0)
   }
 
-  // How things stand
+  // Queries
 
   private player(playerId: number): ModelPlayer {
     const player = this.players.get(playerId)
@@ -755,7 +755,7 @@ export class SettlementModel {
     return this.open.get(`${playerId} ${game} ${round}`) ?? 0
   }
 
-  /** How a message leaves its round, of whose open bets it adds or settles one. */
+  /** Updates a round after a message, which adds or settles one of its open bets. */
   private leave(playerId: number, game: number, round: string, bets: number, closes: Closing): "open" | "closed" {
     const key = `${playerId} ${game} ${round}`
     const left = Math.max(0, this.openBets(playerId, game, round) + bets)
@@ -773,7 +773,7 @@ export class SettlementModel {
     return bonus.contributions[game.id] ?? (game.type === "live" ? 10 : 100)
   }
 
-  /** Where money of a bonus goes: to the bonus while it runs, to the player once it was converted, else to nobody. */
+  /** Credits bonus money: to the running bonus, to the real wallet after conversion, else not at all. */
   private creditBonus(
     player: ModelPlayer,
     amount: number,
@@ -834,7 +834,7 @@ export class SettlementModel {
     this.startNext(player)
   }
 
-  /** Takes what is left of the running bonus. */
+  /** Removes the rest of the running bonus. */
   private forfeit(player: ModelPlayer, result: BonusResult, converted = 0): void {
     if (player.active === null) return
     if (player.bonus !== 0) player.hasMoved = true
@@ -853,12 +853,12 @@ export class SettlementModel {
     const next = player.queue.shift()
     if (next === undefined) return
     player.active = { ...next, wagered: 0, result: null, expiresAt: this.now + next.validDays * 86_400_000 }
-    // what staff put there while no bonus ran is no part of this one
+    // excludes amounts credited by staff while no bonus ran
     player.bonus = next.amount
     player.hasMoved = true
   }
 
-  /** What time brings: the running bonus ends, the next one starts. */
+  /** Applies due changes: the running bonus expires, the next one starts. */
   private tend(player: ModelPlayer): void {
     if (player.active !== null && this.now >= player.active.expiresAt) this.forfeit(player, "expired")
     this.startNext(player)
@@ -922,7 +922,7 @@ export class SettlementModel {
     return this.answer(player, "processed", real, bonus, round)
   }
 
-  /** What is answered to an id that is known, which may have been rolled back before it came. */
+  /** Answer to a known id, which may have a tombstone. */
   private again(
     player: ModelPlayer,
     known: Settled,

@@ -1,4 +1,4 @@
-/** A browser of a member of staff, as the staff API meets it: a cookie, and the header that the pages send. */
+/** Staff API calls as from a browser: session cookie, and the header sent by the pages. */
 import { Effect } from "effect"
 import { TOTP } from "otpauth"
 import { BothServers, made } from "./Backoffice.ts"

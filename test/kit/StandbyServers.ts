@@ -1,4 +1,4 @@
-/** Two servers of PostgreSQL, the second a synchronous standby of the first: what the first acknowledges, both have. */
+/** Two PostgreSQL servers, the second a synchronous standby of the first: both have every acknowledged commit. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, References, Schedule, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -35,7 +35,7 @@ const isFollowed = (url: Redacted.Redacted) =>
 export const makeStandbyServers = Effect.gen(function*() {
   const [first, second] = [yield* serverFolder, yield* serverFolder]
   const [port, standbyPort] = [yield* freePort, yield* freePort]
-  // the standby begins as a copy of files that nobody writes to
+  // the standby starts from a copy of the files of a stopped server
   yield* Effect.scoped(startServer({ dataDir: first, port }))
   yield* Effect.sync(() => {
     Fs.cpSync(first, second, { recursive: true, preserveTimestamps: true })

@@ -1,4 +1,4 @@
-/** Rows of the tables that a history is compared with. */
+/** Table rows compared with a history. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { entryTypes } from "../../src/domain/Change.ts"
@@ -101,7 +101,7 @@ export const readBooks = Effect.fnUntraced(function*(whose: Whose) {
     trails: yield* rows(Trail)(
       sql`SELECT player_id::float8 AS player, action, subject, after FROM audit_log WHERE ${of("player_id")}`
     ),
-    /** By type and what it tells of. */
+    /** By type and subject. */
     events: yield* rows(Count)(
       sql`SELECT type || ' ' || coalesce(data->'payment'->>'id', player_id::text) AS name, count(*)::float8 AS count
         FROM events WHERE ${of("player_id")} GROUP BY 1`
@@ -113,6 +113,6 @@ export const readBooks = Effect.fnUntraced(function*(whose: Whose) {
 
 export type Books = Effect.Success<ReturnType<typeof readBooks>>
 
-/** What a payment moves, in order: a withdrawal that is not paid gives back what it held. */
+/** Amounts moved by a payment, in order: an unpaid withdrawal returns the held amount. */
 export const amountsOf = ({ amount, status, type }: Books["payments"][number]): ReadonlyArray<number> =>
   type === "deposit" ? [amount] : status === "rejected" || status === "cancelled" ? [-amount, amount] : [-amount]

@@ -1,4 +1,4 @@
-/** Syntax trees of the project's own files, for tests of what is written in them. */
+/** Syntax trees of the project's files, for tests of the source. */
 import { parseAst } from "vitest/node"
 
 /** A node of a syntax tree, as far as it is looked at. */

@@ -6,11 +6,11 @@ import { adminQuery, asService, templateName, withDatabase } from "./TestServer.
 
 const clients = layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 })
 
-/** A migrated, empty database that belongs to whoever built the layer. */
+/** A migrated, empty database per layer. */
 export class TestDatabase extends Context.Service<TestDatabase, {
   readonly url: Redacted.Redacted
 }>()("pitboss/test/TestDatabase") {
-  /** Clones the template and drops the clone when the scope closes, even while somebody is still connected. */
+  /** Clones the template and drops the clone when the scope closes, open connections included. */
   static readonly layerUrl = Layer.effect(
     TestDatabase,
     Effect.gen(function*() {
@@ -36,7 +36,7 @@ export class TestDatabase extends Context.Service<TestDatabase, {
     Layer.provideMerge(TestDatabase.layerUrl)
   )
 
-  /** The clients of the service's role, which owns nothing, on the same database: what is built on them works as in production. */
+  /** Clients of the service's role, which owns no tables, on the same database, as in production. */
   static readonly layerService = Layer.fresh(clients).pipe(
     Layer.provide(
       Layer.effect(

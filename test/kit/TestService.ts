@@ -1,4 +1,4 @@
-/** Every capability of the service on a database of its own, and the first rows a test needs. */
+/** All capabilities of the service on a separate database, and the first rows of a test. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerAlone } from "../../src/cluster/Alone.ts"
@@ -19,7 +19,7 @@ export class ServiceSql extends Context.Service<ServiceSql, SqlClient.SqlClient>
 
 /**
  * All capabilities, as the database role of the service, with settings for tests and the real source of randomness. To replay a run, put another `Entropy` in:
- * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: a test runs what it wants to see.
+ * `layerTestService(Layer.succeed(Entropy, Entropy.fromBytes(…)))`. The scheduler has no jobs: tests run them explicitly.
  */
 export const layerTestService = (
   entropy: Layer.Layer<Entropy> = Entropy.layer,

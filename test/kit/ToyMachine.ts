@@ -1,6 +1,6 @@
 /**
- * A business for the engine to run that has nothing to do with gambling: a total per key that never goes below zero, changed by
- * postings, each with a receipt whose name is unique over all keys.
+ * Example domain for tests of the engine, unrelated to gambling: a non-negative total per key, changed by
+ * postings, each with a receipt whose name is unique across all keys.
  */
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Actors from "../../src/engine/Actors.ts"
@@ -59,20 +59,20 @@ export const postKnowing = (receipt: string, amount: number): AccountStep => (ac
     ? post(receipt, amount)(account, circumstances)
     : { _tag: "Missing", query: { receipts: [receipt] } }
 
-/** What one commit does instead of simply happening. `apply` is the commit itself. */
+/** Replacement behaviour of a commit; `apply` is the commit. */
 export type Behaviour = (apply: Effect.Effect<void, Rejected>) => Effect.Effect<void, CommitFailure>
 
 export interface AccountStore extends Store<Account, Posting, Query, Known> {
   readonly accounts: Map<number, Loaded<Account>>
   readonly postings: Map<string, Posting & { readonly key: number }>
-  /** What the coming commits do, the next one first; when it is empty they just happen. */
+  /** Behaviours of the next commits, in order; when empty, commits are applied. */
   readonly behaviours: Array<Behaviour>
-  /** What was tried, whether or not it succeeded. */
+  /** Attempted commits, failed ones included. */
   readonly commits: Array<ReadonlyArray<AccountUnit>>
   readonly loads: Array<{ readonly key: number; readonly fence: boolean }>
   readonly looks: Array<Query>
   readonly examinations: Array<ReadonlyArray<number>>
-  /** Keys whose row another transaction holds. */
+  /** Keys whose row is locked by another transaction. */
   readonly held: Set<number>
   /** Receipts that the store refuses for good, without saying why. */
   readonly impossible: Set<string>

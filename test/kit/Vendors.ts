@@ -1,6 +1,6 @@
 /**
- * Vendors that call in their own protocols, over real HTTP: requests are written and answers judged by the dialects of the vendor in a box,
- * which know the vendors' descriptions and nothing of our code.
+ * Vendors calling in their protocols over real HTTP: requests are encoded and answers checked by the dialects of the vendor simulator,
+ * which are based on the vendors' documentation and independent of our code.
  */
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -43,7 +43,7 @@ export const vendorNames: ReadonlyArray<string> = Object.keys(samples).filter((n
   protocolNames.includes(protocolOfSample(name))
 )
 
-/** {@link vendorNames}, with vendors that nobody calls. */
+/** {@link vendorNames}, with unused vendors. */
 export const vendorCases: ReadonlyArray<VendorCase> = vendorNames.map((name) =>
   vendorCaseAt(name, "https://vendor.example")
 )

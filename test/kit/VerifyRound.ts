@@ -1,5 +1,5 @@
 /**
- * What a player does to verify a round: a second making of its outcome, from the recipe of docs/decisions/0007-originals.md and
+ * Verification of a round as by a player: an independent computation of its outcome, from docs/decisions/0007-originals.md and
  * not from the rules.
  */
 import { createHash, createHmac } from "node:crypto"
@@ -28,7 +28,7 @@ const numbersOf = ({ clientSeed, nonce, serverSeed }: Seeds) => {
   return below
 }
 
-/** What chance decided: the roll, the result, the side, the path or the mined cells, under its name in the outcome. */
+/** Random part of an outcome: the roll, the result, the side, the path or the mined cells, under its field name. */
 export const chanceOfRound = (
   game: string,
   params: { readonly [name: string]: unknown },

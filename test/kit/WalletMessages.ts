@@ -14,7 +14,7 @@ export interface Bet {
   /** Minor units. */
   readonly amount: number
   readonly currency: string
-  /** Whose session pays: a bet with that of a free-play launch is refused. */
+  /** Kind of session: a bet with one of a free-play launch is refused. */
   readonly session: "real" | "demo"
   readonly closes: boolean
 }
@@ -62,7 +62,7 @@ export interface Batch {
 
 export type Message = Action | BetWin | PromoWin | Close | Batch
 
-/** How the provider names a player: by the tokens of the player's sessions, and by what authentication answered. */
+/** The provider's identifiers of a player: session tokens, and the answer of authentication. */
 export interface Names {
   readonly token: string
   readonly demoToken: string
@@ -84,7 +84,7 @@ const paths: { readonly [kind in Message["kind"]]: string } = {
 
 export const pathOf = ({ kind }: Message): string => `/api/v1/provider/wallet/${paths[kind]}`
 
-/** The transaction id a message is known by; undefined for what has none. */
+/** Transaction id of a message; undefined without one. */
 export const transactionIdOf = (message: Message): string | undefined => {
   switch (message.kind) {
     case "bet_win":
@@ -111,7 +111,7 @@ export const nameOf = (message: Message): string => {
   }
 }
 
-/** A retry says the same, so the id of a request follows from what it is about. */
+/** Request id derived from the message, so that a retry repeats it. */
 export const requestIdOf = (message: Message): string => {
   switch (message.kind) {
     case "close":

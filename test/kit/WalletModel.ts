@@ -1,5 +1,5 @@
 /**
- * Model of a player's wallet from the contract alone: real money, without bonuses and limits. Gives the answer to each message, in any
+ * Model of a player's wallet from the contract alone: real money, without bonuses and limits. Returns the answer to each message, in any
  * order and any number of times, and the wallet after it. Shares nothing with the service.
  */
 import { HashMap, Option } from "effect"
@@ -36,7 +36,7 @@ type PaymentStatus = "new" | "allowed" | "paid" | "rejected" | "cancelled"
 
 interface KnownRound {
   readonly isClosed: boolean
-  /** Wins above zero that stand. */
+  /** Wins above zero that were not rolled back. */
   readonly paidWins: number
 }
 
@@ -47,7 +47,7 @@ type Known =
   | {
     readonly kind: "settled"
     readonly message: Bet | Win | Rollback | PromoWin
-    /** What it moved, signed. */
+    /** Signed amount. */
     readonly moved: number
     /** The round it belongs to; undefined where there is none. */
     readonly round: Round | undefined
@@ -71,7 +71,7 @@ export const emptyWallet: Wallet = {
   rounds: HashMap.empty()
 }
 
-/** What a settled message answers. Undefined: the contract leaves it open. */
+/** Answer to a settled message. Undefined fields are not specified by the contract. */
 export interface Settled {
   readonly status: "processed" | "replayed" | "ignored" | undefined
   readonly moved: number
@@ -87,7 +87,7 @@ export type Expected =
     readonly _tag: "Refused"
     readonly status: number
     readonly code: string
-    /** What `details.balance` has to say, where it has to. */
+    /** Required `details.balance`, if any. */
     readonly balance?: number
   }
 
@@ -169,7 +169,7 @@ const isSame = (known: Known, message: Bet | Win | Rollback | PromoWin): boolean
   }
 }
 
-/** The answer to an id that is known, whatever else has become of the player since. */
+/** Answer to a known id, independent of later changes of the player. */
 const again = (wallet: Wallet, known: Known, message: Bet | Win | Rollback | PromoWin): Decided =>
   known.kind !== "settled"
     ? message.kind === "bet" || message.kind === "win"
@@ -436,7 +436,7 @@ interface LetteredWallet extends Wallet {
   readonly letters: string
 }
 
-/** The rules for a player who begins with this much. `inputs` are all that are ever sent. */
+/** Rules for a player with an initial balance. `inputs`: all messages of the run. */
 export const walletRules = (
   start: { readonly balance: number; readonly walletSeq: number },
   inputs: ReadonlyArray<Input>

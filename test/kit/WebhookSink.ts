@@ -1,4 +1,4 @@
-/** Where webhooks go in tests: a server that keeps what it is sent and answers as it is told. */
+/** Webhook receiver for tests: records requests and answers as configured. */
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import * as Http from "node:http"
@@ -17,13 +17,13 @@ export interface Sink {
   readonly url: string
   readonly port: number
   readonly received: Array<Received>
-  /** What it says to the next ones. */
+  /** Answer to the next requests. */
   answer: (received: Received, index: number) => Reply
   /** Waits until so many have come. */
   readonly arrived: (count: number) => Effect.Effect<void>
   /** How many connections were made to it. */
   readonly connections: () => number
-  /** Cuts what it has left hanging. */
+  /** Closes hanging connections. */
   readonly cut: () => void
 }
 

@@ -10,7 +10,7 @@ import { addOperator, addPlayer } from "./TestService.ts"
 
 export const someStaff = { id: null, name: "test", role: "admin", operators: null, label: "staff:test" } as const
 
-/** An operator with a player, whose webhooks are paused when the test is over. */
+/** An operator with a player; its webhooks are paused at the end of the test. */
 export const addListener = Effect.fnUntraced(function*(slug: string) {
   const sql = yield* SqlClient.SqlClient
   const ids = yield* Ids

@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`node --import`): connections to some ports go to others instead, where a test has put a proxy. `DETOURS` holds
- * them, like `25001=31001,25002=31002`.
+ * Loaded before the service (`node --import`): redirects connections from some ports to proxies of a test at others. `DETOURS` holds
+ * the pairs, such as `25001=31001,25002=31002`.
  */
 import * as Net from "node:net"
 import { isObject } from "../../src/platform/Table.ts"

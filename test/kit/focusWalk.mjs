@@ -1,6 +1,6 @@
 /**
- * Runs in a page: remembers which elements the focus meets, how each looks with it, and whether something lies over it. `Focus.ts` presses the keys.
- * Elements that join in later, as rows of a long list do, count by what they are and say.
+ * Runs in a page: records the focused elements, their style with focus, and whether they are covered. `Focus.ts` presses the keys.
+ * Elements added later, such as rows of a long list, are identified by tag and text.
  */
 globalThis.focusWalk = (() => {
   // a colour on its way is neither the one nor the other
@@ -28,7 +28,7 @@ globalThis.focusWalk = (() => {
   const described = (element) =>
     `${element.getAttribute("role") ?? element.localName} "${nameOf(element).slice(0, 60)}"`
 
-  /** What stands for an element on the screen: a switch is drawn by what is beside its input. */
+  /** Rendered elements of an element: a switch is drawn by its label. */
   const drawnOf = (element) => [element, ...(element.labels ?? [])]
   const isOffered = (element) =>
     element.closest("[aria-hidden=true], [inert]") === null && !element.matches(":disabled, [aria-disabled=true]") &&
@@ -85,7 +85,7 @@ globalThis.focusWalk = (() => {
 
   return {
     isAround: () => isAround,
-    /** What is wrong, in words. */
+    /** Faults as text. */
     faults: () => {
       const last = document.activeElement
       last?.blur()

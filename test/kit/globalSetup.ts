@@ -20,7 +20,7 @@ declare module "vitest" {
 
 const prefix = "pitboss-test-"
 
-/** A folder in memory, and how much must be free there, in bytes: several times what a run needs. */
+/** Folder in memory, and the free bytes required there: several times the need of a run. */
 const inMemory = "/dev/shm"
 const minFree = 4 * 2 ** 30
 

@@ -1,4 +1,4 @@
-/** Starts the embedded server on the given folder, prints its process number and waits to be killed. */
+/** Starts the embedded server on the given folder, prints its process id and waits to be killed. */
 import { Effect, References } from "effect"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"

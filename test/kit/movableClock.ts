@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`node --import`): gives it a clock that whoever started it moves by a message. Timers run on as they did,
- * as they do on a machine whose clock is set.
+ * Loaded before the service (`node --import`): gives it a clock that the parent process moves by a message. Timers are unaffected,
+ * as on a machine whose clock is set.
  */
 const realNow = Date.now
 let offsetMs = 0

@@ -1,10 +1,10 @@
-/** Players as values, for tests of rules. */
+/** Player values for tests of rules. */
 import { noActivity } from "../../src/domain/Activity.ts"
 import { emptyCounters } from "../../src/domain/limit/Limits.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { noRecent } from "../../src/domain/settlement/Recent.ts"
 
-/** An active, verified player with nothing in the wallets, but for what is given. */
+/** An active, verified player with empty wallets, with overrides. */
 export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   id: 1,
   operatorId: 1,

@@ -7,14 +7,14 @@ import { bootstrapToken, made, staffCall } from "../Backoffice.ts"
 import { fresh, openCasino, operatorWith, outcomeOf } from "../Casino.ts"
 import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
 
-/** What the holder of a token is answered. */
+/** Answer to a call with a token. */
 const opens = (token: string, path: string) =>
   Effect.map(
     staffCall("GET", `/backoffice/v1${path}`, undefined, { authorization: `Bearer ${token}` }),
     outcomeOf
   )
 
-/** What the holder of a key is answered. */
+/** Answer to a call with a key. */
 const serves = (key: { readonly key: string; readonly secret: string }, path = "/me") =>
   Effect.map(operatorWith(key).get(path), outcomeOf)
 

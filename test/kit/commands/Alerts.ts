@@ -138,7 +138,7 @@ export const alertCases: ReadonlyArray<CommandCase> = [
         const configure = `alert configure --operator ${casino.slug} --rule large_deposit`
         const set = yield* done(`${configure} --threshold 5000 --severity low --stop-withdrawals true`)
         assert.deepInclude(set, { threshold: 5000, severity: "low", stop_withdrawals: true, enabled: true })
-        // what is not named stays, and no other rule changes
+        // omitted settings and other rules are unchanged
         const off = yield* done(`${configure} --enabled false`)
         assert.deepStrictEqual(off, { ...set, enabled: false })
         assert.deepStrictEqual(yield* show, before.map((rule) => rule.rule === "large_deposit" ? off : rule))

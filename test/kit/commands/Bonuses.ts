@@ -74,7 +74,7 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
         const updated = yield* done(`bonus update ${bonus.id} --default-amount 700 --wagering-multiplier 2`)
         assert.deepInclude(updated, { id: bonus.id, default_amount: 700, wagering_multiplier: 2 })
         assert.deepInclude(dataOf(yield* casino.grant(two.id, bonus.id), 201), { amount: 700, wager_requirement: 1400 })
-        // what was granted keeps its terms
+        // granted bonuses keep their terms
         const [kept] = dataOf(yield* casino.get(`/players/${one.id}/bonuses`))
         assert.deepStrictEqual(kept, before)
         yield* done(`bonus update ${bonus.id} --active false`)

@@ -321,7 +321,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
     line: "job list",
     misused: ["job list all"],
     refused: [],
-    // the servers of tests have no jobs; what a job says of itself is proved in platform/Scheduler.test.ts
+    // test servers have no jobs; status of jobs is tested in platform/Scheduler.test.ts
     works: () => Effect.map(done("job list"), (jobs) => assert.deepStrictEqual(jobs, []))
   },
   {

@@ -1,4 +1,4 @@
-/** Every command of the back office with what is tried with it. */
+/** Test cases of every command of the back office. */
 import { accountCases } from "./Accounts.ts"
 import { alertCases } from "./Alerts.ts"
 import { bonusCases } from "./Bonuses.ts"

@@ -6,7 +6,7 @@ import { fresh, openCasino, outcomeOf, signedCall } from "../Casino.ts"
 import { dataOf } from "../PublicApi.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
-/** What a provider is answered that names a session of nobody: its signature is good when it is told so. */
+/** Answer to a provider's call with an unknown session: the refusal for that session proves a valid signature. */
 const serves = ({ key, secret }: { readonly key: string; readonly secret: string }) =>
   Effect.map(
     signedCall({ header: "X-Provider-Key", key, secret }, "/api/v1/provider/wallet/authenticate", {

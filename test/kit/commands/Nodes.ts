@@ -1,4 +1,4 @@
-/** Cases of `node`, without a cluster: there is none, and none to drain. */
+/** Cases of `node` without a cluster: no nodes to list or drain. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type CommandCase, done } from "./Scene.ts"

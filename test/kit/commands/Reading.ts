@@ -5,7 +5,7 @@ import { openCasino } from "../Casino.ts"
 import { dataOf } from "../PublicApi.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
-/** A player of a casino of its own who has bet 100 of 1000. */
+/** A player of a separate casino, with 100 of 1000 staked. */
 const played = Effect.gen(function*() {
   const casino = yield* openCasino()
   const seat = yield* casino.sit(1000)

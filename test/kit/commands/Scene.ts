@@ -1,4 +1,4 @@
-/** What commands are run against, and how a test runs them. */
+/** Fixture of command tests, and helpers that run commands. */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -39,7 +39,7 @@ export interface CommandCase {
   readonly misused: ReadonlyArray<string>
   /** Lines that the service refuses, and how. */
   readonly refused: ReadonlyArray<readonly [line: string, code: string]>
-  /** Runs it, and looks at what it did. */
+  /** Runs the command and checks its effect. */
   readonly works: (scene: SceneShape) => Effect.Effect<void, unknown, Needs>
   /** For a command that changes something: a line that does so now, and which fields are different after it; none: it creates. */
   readonly changes?: (
@@ -54,13 +54,13 @@ export const nobody = "999999999"
 const wordsOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "")
 
-/** The words of a line, with what its names stand for. `$fresh` is a name that nothing else has. */
+/** Words of a line with its names substituted. `$fresh` is a unique name. */
 export const filled = ({ names }: Names, line: string): ReadonlyArray<string> =>
   wordsOf(line).map((word) =>
     word.replaceAll(/\$([a-z_]+)/g, (all, name: string) => name === "fresh" ? fresh("fresh-") : names[name] ?? all)
   )
 
-/** Runs a line that must work; gives what it printed. */
+/** Runs a line that must succeed; returns its output. */
 export const done = Effect.fnUntraced(
   function*(line: string, scene: Names = { names: {} }, token?: string) {
     const { exitCode, stderr, stdout } = yield* runHere(filled(scene, line), token === undefined ? {} : { token })

@@ -1,11 +1,11 @@
-/** Cases of `secret`, and of the seeds that no secret opens. */
+/** Cases of `secret`, and of seeds that cannot be decrypted. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Casino } from "../Casino.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
-/** A player whose seeds, in use and promised, nobody can open. */
+/** A player whose current and next seed cannot be decrypted. */
 export const stuckPlayer = Effect.fnUntraced(function*(casino: Casino) {
   const sql = yield* SqlClient.SqlClient
   const { id } = yield* casino.register()
