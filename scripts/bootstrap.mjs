@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** One line on standard error, never a stack: this is what somebody sees on a fresh clone. */
+/** Exits with one line on standard error and no stack: the first output on a fresh clone. */
 const stop = (line) => {
   process.stderr.write(`pitboss: ${line}\n`)
   process.exit(1)
 }
 
-/** The packages a lock file lists, by the folder they stand in; undefined when there is no readable lock file. */
+/** Packages of a lock file by folder; undefined without a readable lock file. */
 const packagesOf = (file) => {
   if (!existsSync(file)) return undefined
   try {
@@ -28,8 +28,8 @@ const packagesOf = (file) => {
 const runtime = `node_modules/node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`
 
 /**
- * Whether what npm wrote about the installed tree (when its last install finished) agrees with the lock file. Contents
- * and not ages are compared, because a fresh clone and a switched branch have arbitrary timestamps.
+ * Whether npm's record of the installed tree (written after its last install) agrees with the lock file. Contents
+ * and not timestamps are compared, because those of a fresh clone or a switched branch are arbitrary.
  */
 const isInstalled = (wanted) => {
   const present = packagesOf(join(root, "node_modules", ".package-lock.json"))
@@ -53,7 +53,7 @@ const run = (command, args) =>
     child.on("close", (code) => resolve({ code, output }))
   })
 
-/** What npm complained about, without its prefixes and its hint about a log file. */
+/** Error text of npm, without its prefixes and its hint about a log file. */
 const complaint = (output) => {
   const lines = output.split("\n").map((line) => line.trim()).filter((line) => line !== "")
   const errors = lines
@@ -63,7 +63,7 @@ const complaint = (output) => {
   return errors.slice(0, 2).join("; ") || lines.at(-1) || "npm said nothing"
 }
 
-/** Progress in one line: redrawn in place on a terminal, written once elsewhere. Returns what ends it. */
+/** Shows progress in one line: redrawn on a terminal, written once elsewhere. Returns the function that ends it. */
 const progress = (text) => {
   if (!process.stderr.isTTY) {
     process.stderr.write(`pitboss: ${text}\n`)

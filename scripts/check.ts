@@ -1,5 +1,5 @@
 /**
- * Runs what must pass before a change is kept. Alone: types with the Effect diagnostics, lint, format, unused code. With `--test` also
+ * Runs the checks required for a commit. By default: types with the Effect diagnostics, lint, format, unused code. With `--test` also
  * the fast tests; with `--soak` the tests of `test/soak`, those that `npm test` runs in part in full, and the end-to-end tests once more on three
  * nodes. Further arguments go to vitest. The last line counts what passed and failed, a check counting as one.
  *
@@ -21,7 +21,7 @@ const path = `${bin}:${process.env["PATH"] ?? ""}`
  */
 const environment = { ...process.env, PATH: path, NO_COLOR: "1", GOGC: "400", GOMAXPROCS: "1" }
 
-/** What a run of the tests is told: on how many nodes the end-to-end tests run, and whether properties have all their runs. */
+/** Settings of a test run: number of nodes of the end-to-end tests, and whether property tests have all their runs. */
 interface RunSettings {
   readonly E2E_NODES?: string
   readonly TEST_RUNS?: "all"

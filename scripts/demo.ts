@@ -35,7 +35,7 @@ const flags = {
   )
 }
 
-/** Tells one story after the other until the time is over. One that has begun is told to its end. */
+/** Runs stories one after the other until the time is over. A started story is completed. */
 const play = Effect.fnUntraced(function*(table: Table, tally: Tally, end_ms: number) {
   while ((yield* Clock.currentTimeMillis) < end_ms) tally.countStory(yield* tellOne(table))
 })

@@ -78,7 +78,7 @@ const showFault = (
       `(${attempts} sendings at most); slowest answer to others ${othersLongest} ms\n`
   )
 
-/** Of each kind: how many, and the worst and the middle of what they cost. */
+/** Per kind of fault: number, and maximum and median of its effects. */
 const byKind = (faults: ReadonlyArray<FaultOutcome>) =>
   Object.fromEntries(
     nodeFaults.flatMap((kind) => {

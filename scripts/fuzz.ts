@@ -1,7 +1,7 @@
 /**
- * Made-up requests to every endpoint, in any number: npm run fuzz -- --help
+ * Sends generated requests to every endpoint: npm run fuzz -- --help
  *
- * What it finds stands on standard output as JSON; exit 1 when there is something.
+ * Prints findings as JSON on standard output; exits with 1 when there are any.
  */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, References, Schema } from "effect"
@@ -36,7 +36,7 @@ Command.make(
     runFuzz({ requests, seed, connections, onProgress: (done) => showProgress(done, requests) }).pipe(
       Effect.scoped,
       Effect.provide(layerOwnDatabase),
-      // What stands on standard output is for machines.
+      // Standard output is machine-readable.
       Effect.provideService(References.MinimumLogLevel, "Warn"),
       Effect.map((report) => {
         const memoryIsSteady = isSteady(report.memoryMebibytes)

@@ -1,6 +1,6 @@
 /**
- * Builds the back office's pages into dist/pages, with each file brotli-compressed beside it, unless what is there was made from the same
- * sources. Silent when there is nothing to do.
+ * Builds the back office's pages into dist/pages, each file also brotli-compressed, unless built from the same
+ * sources already. Silent when up to date.
  *
  *     node scripts/pages.ts
  */
@@ -13,7 +13,7 @@ import { build } from "vite"
 const root = join(import.meta.dirname, "..")
 const target = join(root, "dist", "pages")
 
-/** Of everything that the pages are made from: their sources, the staff API with what it imports, and the packages. */
+/** Digest of the inputs of the build: sources of the pages, the staff API with its imports, and the packages. */
 const digest = (): string => {
   const hash = createHash("sha256")
   for (const file of globSync("src/**/*", { cwd: root, withFileTypes: true })) {
@@ -29,7 +29,7 @@ const compressible = /\.(js|css|svg|html|json)$/
 /** Builds beside the target and moves it there, so that a running service never reads half a build. */
 const make = async (made: string): Promise<void> => {
   const fresh = `${target}.${process.pid}`
-  // whoever starts the build: a test or a developer's shell may say otherwise
+  // independent of the environment of the caller, a test or a developer's shell
   process.env["NODE_ENV"] = "production"
   await build({
     configFile: join(root, "src", "pages", "vite.config.ts"),

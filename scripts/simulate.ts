@@ -45,7 +45,7 @@ const flags = {
 
 const barWidth = 30
 
-/** Draws how far it is, in place, where somebody sits before a terminal. */
+/** Shows progress in place on an interactive terminal. */
 const drawProgress = (all: number) => (done: number, failed: number): void => {
   if (!process.stderr.isTTY) return
   const filled = Math.floor(done / all * barWidth)

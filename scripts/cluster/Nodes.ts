@@ -1,6 +1,6 @@
 /**
- * Nodes as processes of this machine that share the public and the back-office port: the supervisor takes each connection and hands it to
- * the next node in turn, with the caller's address. A node that is frozen or gone holds up nobody who connects after that.
+ * Nodes as local processes that share the public and the back-office port: the supervisor accepts each connection and passes it to
+ * the next node in turn, with the caller's address. A frozen or ended node does not block later connections.
  */
 import { Effect, Schedule } from "effect"
 import Cluster, { type Worker } from "node:cluster"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 
-/** As `npm start` has it: what a player carries lives for a few bets and is not worth promoting. */
+/** As in `npm start`: the state that a player carries lives for a few bets and is not worth promoting. */
 const execArgv = ["--max-semi-space-size=64"]
 
 export interface NodeAddress {
@@ -61,7 +61,7 @@ export const untilReady = (address: NodeAddress) =>
 /** A drain takes ten seconds at most. */
 const longestDrain = "11 seconds"
 
-/** Has all of them drain at the same time, and ends what is left. */
+/** Drains all nodes concurrently, and kills the remaining ones. */
 export const stopNodes = Effect.fnUntraced(function*(nodes: ReadonlyArray<RunningNode>) {
   const alive = nodes.filter(({ hasExited }) => !hasExited())
   for (const { kill } of alive) kill("SIGTERM")

@@ -1,4 +1,4 @@
-/** The database of the nodes: the one `DATABASE_URL` names, or the embedded one, which the supervisor keeps running for all of them. */
+/** Database of the nodes: that of `DATABASE_URL`, or the embedded one, run by the supervisor for all nodes. */
 import { Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
 import { asRole, DatabaseUrl, layerOwnerClient, serviceRole } from "../../src/platform/Database.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"

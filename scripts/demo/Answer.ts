@@ -57,7 +57,7 @@ export const read = (message: Message, reply: Reply): Answer => {
   return Result.isFailure(decoded) ? unreadable(reply) : { _tag: "Settled", results: [decoded.success.data] }
 }
 
-/** The single messages a message consists of: what the results of its answer stand for. */
+/** Single messages of a message, one per result of its answer. */
 export const partsOf = (message: Message): ReadonlyArray<Message> =>
   message.kind === "batch" ? message.actions : [message]
 
@@ -81,7 +81,7 @@ const settlementDifferences = (message: Message, expected: Settled, actual: Sett
 const outcome = (told: Expected | Answer): string =>
   told._tag === "Settled" ? "200" : told._tag === "Refused" ? `${told.status} ${told.code}` : told.reason
 
-/** In what an answer differs from what was expected; empty when it does not. */
+/** Differences of an answer from the expected one; empty when equal. */
 export const differences = (message: Message, expected: Expected, answer: Answer): ReadonlyArray<string> => {
   if (expected._tag === "Settled" && answer._tag === "Settled") {
     const parts = partsOf(message)

@@ -1,22 +1,22 @@
 /**
- * What the answers of the service leave possible.
+ * States of the wallet that are consistent with the answers of the service.
  *
- * Mostly that is one book: what the contract says of everything sent so far. When nobody knows whether a message arrived, or
- * several were sent at once, there is one for each way it can have happened; an answer keeps those that explain it. When none
- * is left, the service has answered what it must not.
+ * Usually a single book: the state by the contract after all messages sent so far. When the arrival of a message is unknown, or
+ * several were sent concurrently, there is one book per possible outcome; an answer eliminates inconsistent ones. When none
+ * is left, an answer violates the contract.
  */
 import { Equal } from "effect"
 import { type Answer, differences, partsOf } from "./Answer.ts"
 import { type Wallet, credit, decide, emptyWallet } from "../../test/kit/WalletModel.ts"
 import { type Message, nameOf, transactionIdOf } from "../../test/kit/WalletMessages.ts"
 
-/** What is known of a request: its answer, or undefined when nobody knows what became of it. */
+/** Answer to a request; undefined when its outcome is unknown. */
 export type Told = Answer | undefined
 
 const distinct = (books: ReadonlyArray<Wallet>): ReadonlyArray<Wallet> =>
   books.filter((book, index) => !books.slice(0, index).some((other) => Equal.equals(book, other)))
 
-/** The books after a message, of those that explain what was told about it. */
+/** Books after a message that are consistent with its answer. */
 const explain = (books: ReadonlyArray<Wallet>, message: Message, told: Told): ReadonlyArray<Wallet> =>
   books.flatMap((book) => {
     const { expected, wallet: after } = decide(book, message)
@@ -32,11 +32,11 @@ const orders = <A>(items: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
 
 export class Books {
   private possible: ReadonlyArray<Wallet> = [emptyWallet]
-  /** The ledger entries that each message stands for, and the message of each entry. */
+  /** Ledger entries of each message, and the message of each entry. */
   private readonly entriesOf = new Map<string, string>()
   private readonly messageOf = new Map<number, string>()
 
-  /** What is known. It is all there is to know once every message was answered. */
+  /** Known state; complete once every message was answered. */
   get book(): Wallet {
     return this.possible[0] ?? emptyWallet
   }
@@ -45,7 +45,7 @@ export class Books {
     this.possible = this.possible.map((book) => credit(book, amount))
   }
 
-  /** Takes in what was told about messages that were sent at the same moment; says what cannot be. */
+  /** Records the answers to concurrently sent messages; returns the contradictions. */
   note(messages: ReadonlyArray<Message>, told: ReadonlyArray<Told>): ReadonlyArray<string> {
     const walk = (order: ReadonlyArray<number>) =>
       order.reduce((books, index) => {
@@ -58,7 +58,7 @@ export class Books {
     return [...complaints, ...messages.flatMap((message, index) => this.noteEntries(message, told[index]))]
   }
 
-  /** What is wrong with answers that nothing explains. The books go on as if they had been right. */
+  /** Contradictions of unexplained answers. The books continue as if the answers had been right. */
   private complain(messages: ReadonlyArray<Message>, told: ReadonlyArray<Told>): ReadonlyArray<string> {
     let { book } = this
     const complaints = messages.flatMap((message, index) => {

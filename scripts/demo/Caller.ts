@@ -3,7 +3,7 @@ import { Clock, Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { createHmac, randomUUID } from "node:crypto"
 
-/** No whole answer came: what was asked may have happened or not. */
+/** No complete answer: unknown outcome. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
 export interface Reply {

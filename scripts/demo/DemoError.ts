@@ -1,6 +1,6 @@
 import { Runtime, Schema } from "effect"
 
-/** Why the demo cannot go on, in one line for the person who started it. */
+/** Error that ends the demo, in one line for the user. */
 export class DemoError extends Schema.TaggedError<DemoError>()("DemoError", {
   message: Schema.String
 }) {

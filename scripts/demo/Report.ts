@@ -1,4 +1,4 @@
-/** What is printed: the progress of a run, and in the end what was played, what players have, and what the ledger says. */
+/** Output of a run: progress, and finally played rounds, balances, and verification of the ledger. */
 import { Clock, Effect, Schema, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { join } from "node:path"
@@ -93,7 +93,7 @@ const Ledger = Schema.fromJsonString(
 
 const lastEntries = 10
 
-/** Holds each player's balance and number of ledger entries against what the service says, and prints both. */
+/** Compares each player's balance and number of ledger entries with the service's, and prints both. */
 export const printBalances = Effect.fnUntraced(
   function*({ operator }: Service, tables: ReadonlyArray<Table>, tally: Tally) {
     const found = yield* Effect.forEach(tables, ({ books, player }) =>
@@ -152,7 +152,7 @@ const Verification = Schema.fromJsonString(Schema.Struct({
 
 const commandLine = join(import.meta.dirname, "..", "..", "src", "cli.ts")
 
-/** Asks the back office, as staff do on the command line, and prints what it says. */
+/** Verifies the ledger through the back office's command line, and prints the result. */
 export const printVerification = Effect.fnUntraced(function*(tally: Tally) {
   const { output, problems } = yield* Effect.gen(function*() {
     const child = yield* ChildProcess.make(process.execPath, [commandLine, "ledger", "verify", "--json"])

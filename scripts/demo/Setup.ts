@@ -1,4 +1,4 @@
-/** What a run needs before the first bet: the address, the credentials that `npm start` left, and players at their games. */
+/** Setup of a run: address, credentials stored by `npm start`, and players with launched games. */
 import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { type Caller, makeCaller, type Nodes, type Reply } from "./Caller.ts"
@@ -52,7 +52,7 @@ const isUp = Effect.fnUntraced(
   Effect.orElseSucceed(() => false)
 )
 
-/** Finds the running service. Fails with what to do when there is none, or none with a demo operator. */
+/** Finds the running service. Fails with instructions when there is none, or none with a demo operator. */
 export const findService = Effect.fnUntraced(function*(given: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -114,7 +114,7 @@ const Paid = Schema.Struct({ status: Schema.Literal("paid"), amount: Schema.Int 
 const Launched = Schema.Struct({ session_token: Schema.String, launch_url: Schema.NullOr(Schema.String) })
 const Session = Schema.Struct({ player_ref: Schema.String, currency: Schema.String, balance: Schema.Int })
 
-/** What each player starts with, in minor units. */
+/** Initial deposit of each player, in minor units. */
 const openingDeposit = 10_000
 
 export interface SeatOptions {
@@ -171,7 +171,7 @@ export const launchGame = ({ operator }: Service, playerId: number, gameId: numb
     operator.post(`${players}/${playerId}/games/${gameId}/launch`, JSON.stringify({ mode }))
   )
 
-/** Registers a player, deposits, launches a game, and lets the provider find out who that is. */
+/** Registers a player, deposits, launches a game, and authenticates the session as the provider. */
 export const seat = Effect.fnUntraced(function*(
   { number, pace, run, service, tally }: SeatOptions
 ): Effect.fn.Return<Table, DemoError> {

@@ -1,4 +1,4 @@
-/** What happens at a table: ordinary rounds, and what goes wrong between machines that talk over a network. */
+/** Stories at a table: ordinary rounds, and network failures. */
 import { Effect, Random } from "effect"
 import type { DemoError } from "./DemoError.ts"
 import type { Bet, Message, PromoWin } from "../../test/kit/WalletMessages.ts"
@@ -7,7 +7,7 @@ import type { GivenUp, Table } from "./Table.ts"
 interface Story {
   /** As the summary names it. */
   readonly name: string
-  /** How often it is told, in relation to the others. */
+  /** Relative frequency. */
   readonly weight: number
   readonly tell: (table: Table) => Effect.Effect<void, DemoError | GivenUp>
 }
@@ -23,7 +23,7 @@ const oneOf = <A>(first: A, ...others: ReadonlyArray<A>) =>
 
 const stake = Effect.map(between(1, 50), (tens) => tens * 10)
 
-/** What a stake wins: mostly nothing, sometimes much; about 95 % of it on average. */
+/** Random win of a stake: mostly zero, sometimes high; about 95 % of the stake on average. */
 const payout = (amount: number) =>
   Effect.map(Random.next, (drawn) => drawn < 0.6 ? 0 : drawn < 0.85 ? amount : drawn < 0.95 ? amount * 3 : amount * 8)
 
@@ -278,7 +278,7 @@ export const tellOne = Effect.fnUntraced(function*(table: Table) {
   if (table.books.book.balance < enough) yield* table.deposit(topUp)
   const told = yield* drawStory
   if (told === undefined) return ""
-  // A bet that was taken back because nobody heard of it ends its round; that is as it should be.
+  // A bet rolled back after an unknown outcome ends its round, as expected.
   yield* Effect.catchTag(told.tell(table), "GivenUp", () => Effect.void)
   return told.name
 })

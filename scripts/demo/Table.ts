@@ -1,4 +1,4 @@
-/** A player at a game, as the provider sees it: messages go out, and every answer is held against the books. */
+/** A player at a game, from the provider's side: sends messages and checks every answer against the books. */
 import { Clock, Effect, Equal, Random, Schema } from "effect"
 import { type Answer, labelsOf, read } from "./Answer.ts"
 import { fateOf } from "../../test/kit/WalletModel.ts"
@@ -54,11 +54,11 @@ export interface Table {
   readonly send: (message: Message) => Sent<GivenUp>
   /** Sends messages at the same moment: some order of them must explain the answers. */
   readonly sendTogether: (messages: ReadonlyArray<Message>) => Sent<GivenUp>
-  /** Sends a message and breaks the connection before the answer is read; then does what a provider has to. */
+  /** Sends a message and breaks the connection before the answer is read; then retries or rolls back as providers must. */
   readonly sendAndHangUp: (message: Message) => Sent<GivenUp>
   /** Records a deposit as the operator, repeats it in both ways that are harmless, and checks the answers. */
   readonly deposit: (amount: number) => Sent
-  /** Asks what became of a message, and checks it. */
+  /** Queries the state of a message, and checks it. */
   readonly lookUp: (id: string) => Sent
   /** Asks for the balance, and checks it. */
   readonly readBalance: Sent
@@ -107,7 +107,7 @@ export const makeTable = (options: TableOptions): Table => {
       return provider.post(pathOf(message), JSON.stringify(bodyOf(message, names)))
     })
 
-  /** What an answer tells. One that says that the service could not do it leaves open what became of the message. */
+  /** Information of an answer. After a failure of the service the outcome of the message is unknown. */
   const toTold = (message: Message, reply: Reply): Told => {
     const answer: Answer = read(message, reply)
     tally.countAnswers(labelsOf(answer))
@@ -165,7 +165,7 @@ export const makeTable = (options: TableOptions): Table => {
     return Effect.asVoid(insist(nameOf(message), noted))
   }
 
-  /** Takes bets back: the way to settle what nobody knows the fate of. */
+  /** Rolls back bets with an unknown outcome. */
   const giveUp = (...bets: ReadonlyArray<Bet>): Effect.Effect<never, DemoError | GivenUp> =>
     Effect.andThen(
       Effect.forEach(bets, (bet) => sendUntilAnswered(rollback(bet)), { discard: true }),
@@ -178,7 +178,7 @@ export const makeTable = (options: TableOptions): Table => {
     targetId: target.id
   })
 
-  /** The operator's and the provider's questions: whoever asks again gets the same answer. */
+  /** Reads by the operator and the provider, which may be repeated. */
   const ask = (name: string, asked: Effect.Effect<Reply, NoAnswer>) =>
     insist(
       name,

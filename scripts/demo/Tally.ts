@@ -1,4 +1,4 @@
-/** What a run counted: requests, answers, rounds, and everything that disagreed. */
+/** Counts of a run: requests, answers, rounds, and violations. */
 import { Clock, Effect } from "effect"
 
 export class Tally {
@@ -31,7 +31,7 @@ export class Tally {
 /** How far a run may fall behind its rate and still catch up, in milliseconds. */
 const backlog_ms = 1000
 
-/** Waits for one's turn: from the first on, turns come `ratePerSecond` times a second for all who share it. */
+/** Rate limiter: waits so that all users together proceed `ratePerSecond` times a second. */
 export const makePace = (ratePerSecond: number): Effect.Effect<void> => {
   const interval_ms = 1000 / ratePerSecond
   let next_ms: number | undefined

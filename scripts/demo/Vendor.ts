@@ -1,4 +1,4 @@
-/** The demo in the protocol of a vendor: the vendor in a box is the provider, and players of the demo operator sit at its game. */
+/** The demo in a vendor's protocol: the vendor simulator is the provider, and players of the demo operator play its game. */
 import { Effect, FileSystem, Layer, Schema, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { randomInt } from "node:crypto"
