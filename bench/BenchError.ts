@@ -1,6 +1,6 @@
 import { Runtime, Schema } from "effect"
 
-/** Why a run of the bench suite cannot be believed or cannot go on. `message` is for the person who started it. */
+/** Error that invalidates or ends a run of the bench suite. `message` is for the user. */
 export class BenchError extends Schema.TaggedError<BenchError>()("BenchError", {
   message: Schema.String
 }) {

@@ -1,10 +1,10 @@
 /**
- * What a generated player does over and over: a deposit, rounds won and lost, one taken back, a bonus played away, a withdrawal.
+ * Repeated steps of a generated player: a deposit, rounds won and lost, one rolled back, a bonus wagered and lost, a withdrawal.
  * Amounts are in units that differ from player to player. Because every player repeats the same steps, the balance after any
  * entry can be computed from its number alone, and millions of entries need no window over their predecessors.
  */
 
-/** Who sends the money of a step. */
+/** Kind of a step. */
 type StepKind = "payment" | "bet" | "win" | "rollback" | "bonus"
 
 interface Step {
@@ -12,7 +12,7 @@ interface Step {
   readonly wallet: "real" | "bonus"
   readonly type: string
   readonly amount: number
-  /** The round within the cycle, for bets and what follows them. */
+  /** Round within the cycle, for bets and their wins and rollbacks. */
   readonly round: number | null
 }
 

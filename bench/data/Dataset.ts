@@ -30,7 +30,7 @@ const Made = Schema.Struct({
   bytes: Schema.Int
 })
 
-/** What a kept folder says of itself. */
+/** Manifest of a kept folder. */
 const Manifest = Schema.Struct({
   version: Schema.Literal(1),
   masterKey: Schema.String,
@@ -42,12 +42,12 @@ const Manifest = Schema.Struct({
 })
 type Manifest = typeof Manifest.Type
 
-/** A database filled with a casino's year, and what it takes to start a service on it. */
+/** A database filled with a casino's year, and the settings to start a service on it. */
 export interface Dataset {
   readonly postgres: Postgres
   readonly database: string
   readonly environment: Environment
-  /** Of the operator who has nearly all players. */
+  /** Id of the operator with nearly all players. */
   readonly operatorId: number
   readonly key: typeof ApiKey.Type
   readonly shape: Shape
@@ -112,7 +112,7 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
     yield* postgres.query("postgres", "CHECKPOINT")
     return generated
   }))
-  // what the server did not sync, the system does now
+  // syncs files that the server left unsynced
   yield* Effect.try({ try: () => execFileSync("sync"), catch: failedAt("sync") })
   return {
     version: 1,

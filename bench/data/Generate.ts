@@ -30,7 +30,7 @@ interface Session {
 }
 
 /**
- * A session whose commits do not wait for the disk, and for which no trigger fires: what is generated here is complete. Needs a
+ * Session with asynchronous commits and without triggers: generated rows are complete. Requires a
  * superuser, as the embedded server's user is.
  */
 const openSession = (url: string): Effect.Effect<Session, BenchError, Scope.Scope> => {
@@ -90,14 +90,14 @@ export interface GenerateOptions {
   readonly players: number
   readonly entries: number
   readonly endsAt: number
-  /** The operator who gets nearly all players first. */
+  /** The operator with nearly all players first. */
   readonly operatorIds: ReadonlyArray<number>
   readonly progress: (text: string) => void
 }
 
 /**
- * Fills a migrated database with a casino's year; gives what was made. Nobody may use the database meanwhile: indexes are away,
- * and triggers are silent.
+ * Fills a migrated database with a casino's year; returns its description. Requires exclusive use of the database: indexes are dropped
+ * and triggers disabled meanwhile.
  */
 export const generate = Effect.fn("generate")(
   function*(options: GenerateOptions) {
@@ -129,7 +129,7 @@ export const generate = Effect.fn("generate")(
 
     const structures = yield* findStructures(main)
     for (const { drop } of structures) yield* main.run(drop)
-    // nobody is to clean up behind half a table
+    // no cleanup after a partially filled table
     for (const table of filledTables) yield* main.run(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
 
     const blocks = Array.from({ length: Math.ceil(players / rowsPerStatement) }, (_, block) => ({
@@ -155,7 +155,7 @@ export const generate = Effect.fn("generate")(
       ...countStatements(shape).map((sql) => [sql])
     ])
     for (const table of filledTables) yield* main.run(`ALTER TABLE ${table} RESET (autovacuum_enabled)`)
-    // rows that no commit wrote stand in no link: they count as written before there were any
+    // generated rows are in no link: they count as written before the chain began
     yield* main.run("UPDATE chain_old_rows SET before_id = (SELECT last_value FROM ids) + 4096, is_done = false")
     for (const table of scaffolding) yield* main.run(`DROP TABLE ${table}`)
     yield* inTurn(

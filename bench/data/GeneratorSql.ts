@@ -1,5 +1,5 @@
 /**
- * The statements that fill a database with a casino's year: players, their ledgers, and what belongs to the entries. All of it is
+ * Statements that fill a database with a casino's year: players, their ledgers, and the rows related to entries. All of it is
  * arithmetic on the number of a player and of an entry, so that every statement can run alone, in any order, and again.
  */
 import { Schema } from "effect"
@@ -12,7 +12,7 @@ export const Shape = Schema.Struct({
   entries: Schema.Int,
   /** Everything happened before, epoch milliseconds. */
   endsAt: Schema.Int,
-  /** The one operator who has nearly all players, then the small ones. */
+  /** The operator with nearly all players, then the small ones. */
   operatorIds: Schema.Array(Schema.Int),
   /** Free ids from here on: see {@link idsNeeded}. */
   firstId: Schema.Int
@@ -43,7 +43,7 @@ const pick = (seed: number, below: number): string => `((hashint8extended(i, ${s
 
 const element = (values: ReadonlyArray<string>, index: string): string => `(${textArray(values)})[1 + ${index}]`
 
-/** `bench_cycle`, `bench_games` and the catalogue that they stand for. */
+/** `bench_cycle`, `bench_games` and the corresponding catalogue. */
 export const catalogueStatements = (shape: Shape): ReadonlyArray<string> => [
   `CREATE UNLOGGED TABLE bench_cycle (pos integer, kind text, wallet text, type text, amount integer, real_sum integer,
     bonus_sum integer, round integer, bet_pos integer, win_pos integer, rollback_pos integer, bonus_pos integer)`,
@@ -64,7 +64,7 @@ export const catalogueStatements = (shape: Shape): ReadonlyArray<string> => [
       7, now(), now() FROM generate_series(0, ${shape.operatorIds.length - 1}) k`
 ]
 
-/** The slug of the provider whose game a round is of; player and round by number, as {@link entriesOf} has them. */
+/** Slug of a round's provider; player and round by number, as in {@link entriesOf}. */
 export const providerOfRound = (player: number, round: number): string =>
   `generated-${Math.floor(((player * 7 + round * 5) % (providers * gamesPerProvider)) / gamesPerProvider)}`
 

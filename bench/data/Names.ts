@@ -1,4 +1,4 @@
-/** What generated players are called. Common ones and rare ones, so that a search meets texts of every frequency. */
+/** Names of generated players, common and rare, so that searches cover texts of every frequency. */
 
 const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
 

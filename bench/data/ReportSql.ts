@@ -24,7 +24,7 @@ export const spanSumsStatements = (shard: number): ReadonlyArray<string> => [
 ]
 
 /**
- * How many different players did what on which day, and on which day before: of the players with ids from `from` to `to`. The
+ * Numbers of distinct players by activity and day, and by their previous day of activity, for players with ids from `from` to `to`. The
  * visits stay in `bench_visits`, with `is_last` on the last of each kind.
  */
 export const dailyPlayersStatements = (from: number, to: number, shard: number): ReadonlyArray<string> => [

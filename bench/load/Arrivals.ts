@@ -32,7 +32,7 @@ export class Arrivals {
     return undefined
   }
 
-  /** The request that {@link due} told is sent or given up. */
+  /** Removes the request reported by {@link due}, sent or given up. */
   take(): void {
     this.#taken += 1
   }

@@ -2,7 +2,7 @@ import { connect } from "node:net"
 import type { Request } from "./Requests.ts"
 import { ResponseReader } from "./ResponseReader.ts"
 
-/** What became of requests that were all sent at once. */
+/** Outcome of requests that were all sent at once. */
 export interface BurstResult {
   /** Answered as they should be. */
   readonly processed: number

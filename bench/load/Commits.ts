@@ -7,7 +7,7 @@ import { makeHistogram, micros } from "./Latency.ts"
 
 const warmUp = 50
 
-/** What a server wrote and committed so far. */
+/** WAL bytes and commits of a server so far. */
 export interface WalReading {
   /** `performance.now()`. */
   readonly at: number
@@ -33,8 +33,8 @@ export const readWal = (postgres: Postgres, database: string): Effect.Effect<Wal
   })))
 
 /**
- * What one durable transaction takes there and back: a single row updated by its key over one connection, prepared, one after the other.
- * No answer that is durable can be earlier.
+ * Round-trip time of one durable transaction: a single row updated by its key over one connection, prepared, sequentially.
+ * Lower bound of every durable answer.
  */
 export const measureCommits = (postgres: Postgres, repetitions: number): Effect.Effect<Histogram, BenchError> =>
   Effect.tryPromise({

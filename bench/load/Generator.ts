@@ -4,7 +4,7 @@ import { BenchError } from "../BenchError.ts"
 import { type Child, startChild } from "../targets/Child.ts"
 import { GeneratorMessage, type Job, type JobResult } from "./Job.ts"
 
-/** What the parent does while a job runs. */
+/** Callbacks of the parent while a job runs. */
 interface JobHooks {
   /** At the begin and at the end of the measured seconds. */
   readonly measuring: Effect.Effect<void>
@@ -19,7 +19,7 @@ export interface Generator {
   readonly run: (job: Job, hooks: JobHooks) => Effect.Effect<ReadonlyArray<JobResult>, BenchError>
 }
 
-/** What a job may take beyond its own time: opening connections, waiting for the last answers, encoding. */
+/** Time allowed beyond a job's duration: opening connections, waiting for the last answers, encoding. */
 const graceSeconds = 30
 
 const share = (total: number, parts: number, index: number): number =>

@@ -23,11 +23,11 @@ export const operatorOperations = [
 ] as const
 export type OperatorOperation = (typeof operatorOperations)[number]
 
-/** Kinds of traffic: what is sent and in which order (Traffic.ts). */
+/** Kinds of traffic: requests and their order (Traffic.ts). */
 const trafficKinds = ["bet", "bet-win", "session", "play", "mixed", "vendor-bet", ...operatorOperations] as const
 export type TrafficKind = (typeof trafficKinds)[number]
 
-/** A player whose requests are sent. What a kind of traffic does not need is left out. */
+/** A player of a job. Fields not needed by the kind of traffic are omitted. */
 export const JobPlayer = Schema.Struct({
   id: Schema.Int,
   /** Of an open wallet session: bets. */
@@ -39,7 +39,7 @@ export const JobPlayer = Schema.Struct({
 })
 export type JobPlayer = typeof JobPlayer.Type
 
-/** A vendor whose bets are sent, in its own protocol. */
+/** A vendor of a job, with bets in its protocol. */
 export const JobVendor = Schema.Struct({
   protocol: Schema.String,
   /** Of the provider, and what only the vendor has. */
@@ -57,7 +57,7 @@ export type JobVendor = typeof JobVendor.Type
 export const Phase = Schema.Struct({ seconds: Schema.Finite, perSecond: Schema.Finite })
 export type Phase = typeof Phase.Type
 
-/** What one generator process is told to do: send requests to one target for a fixed time. */
+/** Job of one generator process: requests to one target for a fixed time. */
 export const Job = Schema.Struct({
   host: Schema.String,
   port: Schema.Int,
@@ -70,9 +70,9 @@ export const Job = Schema.Struct({
   /** Of the provider. */
   key: Schema.String,
   secret: Schema.String,
-  /** Whose calls the operator's are; null where there are none. */
+  /** Key of operator calls; null without any. */
   operator: Schema.NullOr(Schema.Struct({ key: Schema.String, secret: Schema.String })),
-  /** Whose bets they are, of the kind `vendor-bet`. */
+  /** Vendor of the kind `vendor-bet`. */
   vendor: Schema.NullOr(JobVendor),
   /** The provider's own id of the game that bets are on; the service's of the same, and of an original. */
   gameId: Schema.String,
@@ -89,11 +89,11 @@ export const Job = Schema.Struct({
   idPrefix: Schema.String,
   connections: Schema.Int,
   /**
-   * The open loop: what falls due in the warm-up and the measured seconds together. Null is the closed loop, each connection
+   * Open loop: arrivals of warm-up and measured seconds together. Null for the closed loop, each connection
    * sending as soon as it is answered.
    */
   phases: Schema.NullOr(Schema.Array(Phase)),
-  /** Open loop: what could not be sent for so long is given up, as callers with a limit to their patience do. Null: never. */
+  /** Open loop: waiting time after which an unsent request is given up, as by a caller's time-out. Null: never. */
   patienceMs: Schema.NullOr(Schema.Int),
   warmUpSeconds: Schema.Finite,
   measuredSeconds: Schema.Finite,
@@ -121,31 +121,31 @@ export const Timeline = Schema.Struct({
 })
 export type Timeline = typeof Timeline.Type
 
-/** What became of what was due in one phase of the measured time. The closed loop has a single one. */
+/** Outcome of the requests due in one phase of the measured time. The closed loop has a single phase. */
 const PhaseResult = Schema.Struct({
   processed: Schema.Int,
   /** Compressed HDR histogram, µs from the intended send time to the answer. */
   latency: Schema.String,
-  /** The same from the moment it was really sent: what the target itself took. */
+  /** The same from the actual sending: time of the target alone. */
   served: Schema.String,
   errors: Schema.Record(Schema.String, Schema.Int)
 })
 
-/** What one generator process saw. Counts and latency are of the measured seconds, money is of the whole job. */
+/** Result of one generator process. Counts and latency are of the measured seconds, money is of the whole job. */
 export const JobResult = Schema.Struct({
   /** Requests answered as they should be. */
   processed: Schema.Int,
-  /** Everything else, by error code or by what went wrong on the wire; of the whole job, warm-up included. */
+  /** Other outcomes, by error code or network error; of the whole job, warm-up included. */
   errors: Schema.Record(Schema.String, Schema.Int),
   /** Compressed HDR histogram, µs from the intended send time to the answer. */
   latency: Schema.String,
-  /** The same by what was asked for. */
+  /** The same by operation. */
   operations: Schema.Record(Schema.String, Schema.String),
   phases: Schema.Array(PhaseResult),
   /** Compressed HDR histogram, µs from the intended to the real send time: the generator's own part of the latency. */
   sendDelay: Schema.String,
   timeline: Timeline,
-  /** Per player: what acknowledged requests added to the real balance, minor units; stakes are negative. */
+  /** Per player: sum of acknowledged changes of the real balance, minor units; stakes are negative. */
   moved: Schema.Array(Schema.Int),
   /** Per player: the least and the most that requests of unknown outcome (no answer, or a 5xx) may have added. */
   leastUnknown: Schema.Array(Schema.Int),
@@ -153,7 +153,7 @@ export const JobResult = Schema.Struct({
 })
 export type JobResult = typeof JobResult.Type
 
-/** What a generator process tells its parent. `measuring` and `measured` mark the ends of the measured seconds. */
+/** Messages of a generator process to its parent. `measuring` and `measured` delimit the measured seconds. */
 export const GeneratorMessage = Schema.Union([
   Schema.Struct({ type: Schema.Literal("measuring") }),
   Schema.Struct({ type: Schema.Literal("measured") }),

@@ -22,7 +22,7 @@ export const mergeHistograms = (encoded: ReadonlyArray<string>): Histogram => {
   return sum
 }
 
-/** What is reported of a distribution, in milliseconds. */
+/** Summary of a distribution, in milliseconds. */
 export interface LatencySummary {
   readonly p50_ms: number
   readonly p99_ms: number

@@ -31,10 +31,10 @@ const reconnectDelayMs = 50
 /**
  * One job of the load generator.
  *
- * Closed loop: every connection sends its next request when it is answered, so the rate is what the target sustains.
- * Open loop: requests are due at a given rate whatever the target does, and latency counts from the moment a request was due, not
- * from when a connection was free to send it. Requests are due on whole milliseconds because timers are no finer; what is due
- * waits for a free connection, and what could not be sent by the end is counted as unsent with the time it waited so far. All
+ * Closed loop: every connection sends its next request when it is answered, so the rate is the target's throughput.
+ * Open loop: requests are due at a given rate, independent of the target, and latency counts from the due time, not
+ * from when a connection was free. Requests are due on whole milliseconds, the resolution of timers; a due request
+ * waits for a free connection; requests not sent by the end are counted as unsent with their waiting time. All
  * times are milliseconds of `performance.now()`.
  */
 export class LoadRun {
@@ -111,7 +111,7 @@ export class LoadRun {
     }
   }
 
-  /** Sends what is due while there are free connections. */
+  /** Sends due requests while connections are free. */
   #dispatch(arrivals: Arrivals | undefined): void {
     if (arrivals === undefined) return
     for (let lane = this.#idle.pop(); lane !== undefined; lane = this.#idle.pop()) {
@@ -125,7 +125,7 @@ export class LoadRun {
     }
   }
 
-  /** When the next request was due that somebody still waits for; undefined when none is due by now. */
+  /** Due time of the next request not given up; undefined when none is due yet. */
   #nextDue(arrivals: Arrivals): number | undefined {
     const now = performance.now()
     const { patienceMs } = this.#job
@@ -178,7 +178,7 @@ export class LoadRun {
       lane.reader = new ResponseReader()
       opened()
     })
-    // "close" follows every error and says what has to be done.
+    // "close" follows every error and is handled instead.
     socket.on("error", () => {})
     socket.once("close", () => this.#closed(lane, socket, opened))
   }
@@ -201,7 +201,7 @@ export class LoadRun {
     })
   }
 
-  /** Nobody will ever know from the answer what became of the request. */
+  /** Records a request without an answer: unknown outcome. */
   #lost(lane: Lane, request: Request, code: string): void {
     lane.request = undefined
     this.#tally.unknown(request)
@@ -231,13 +231,13 @@ export class LoadRun {
     if (processed) this.#tally.processed(request, changeOf(request, response.body), now, lane.intendedAt, lane.sentAt)
     else {
       this.#tally.failed(errorCode(request, response), now, lane.intendedAt)
-      // A 200 with another status or id, or a 5xx, leaves open what happened; a refusal moved nothing.
+      // A 200 with another status or id, or a 5xx, is an unknown outcome; a refusal moved nothing.
       if (response.status < 400 || response.status >= 500) this.#tally.unknown(request)
     }
     this.#traffic.ended(lane.number, request, processed)
   }
 
-  /** Gives up requests that wait too long. Their waiting time counts as latency: somebody waited for it. */
+  /** Gives up requests that wait too long. Their waiting time counts as latency. */
   #expire(): void {
     const now = performance.now()
     for (const lane of this.#lanes) {

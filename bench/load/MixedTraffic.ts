@@ -3,7 +3,7 @@ import type { OperatorCalls } from "./OperatorCalls.ts"
 import { PlayerPicker } from "./PlayerPicker.ts"
 import type { Request, Requests, Traffic } from "./Requests.ts"
 
-/** Of a thousand requests. What cannot be sent yet (no open bet, nothing forgotten) is a bet instead. */
+/** Shares per thousand requests. A request that is not yet possible (no open bet, no evicted round) is replaced by a bet. */
 export const mixedShares = [
   ["bet", 400],
   ["win", 180],
@@ -34,8 +34,8 @@ const winningBets = 40
 const openBets = 4096
 
 /**
- * What came before, so that there are rounds and messages which nobody carries any more: so many players each place so many bets, and
- * then more than a player carries.
+ * Earlier play, for rounds and messages that players no longer carry: this many players each place this many bets,
+ * followed by more than a player carries.
  */
 const earlierPlayers = 100
 const earlierBets = 12

@@ -7,7 +7,7 @@ interface Call {
   readonly method: "GET" | "POST" | "PUT"
   /** Below `/api/v1/operator` or `/api/v1/player`. */
   readonly path: string
-  /** Who asks: the operator, or the player with a token. */
+  /** Caller: the operator or, with a token, the player. */
   readonly caller?: "player"
   readonly body?: string
   readonly status?: number

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { availableParallelism } from "node:os"
 import { familyMicros, machineMicros, processMicros } from "../report/ProcessorTime.ts"
 
-/** Whose processor time is told apart from that of everybody else on the machine. */
+/** Processes whose processor time is separated from the rest of the machine. */
 export interface Parties {
-  /** What is measured. */
+  /** Ids of the measured processes. */
   readonly service: ReadonlyArray<number>
   readonly postgres: number
   readonly generators: ReadonlyArray<number>
@@ -34,7 +34,7 @@ export const readProcessors = (parties: Parties): Reading => {
   }
 }
 
-/** Who used the processors between two readings. */
+/** Processor usage by party between two readings. */
 export interface Usage {
   readonly seconds: number
   /** µs. */
@@ -61,7 +61,7 @@ export const usageBetween = (before: Reading, after: Reading): Usage => {
   }
 }
 
-/** What a quiet machine is waited for, and how long; then the round begins anyway. */
+/** Probe interval in ms, and maximum number of probes for a quiet machine; the round then begins anyway. */
 const probeMs = 300
 const maxProbes = 100
 
@@ -79,9 +79,9 @@ const waitForQuiet = Effect.fnUntraced(function*(maxShare: number) {
 const maxRepetitions = 4
 
 /**
- * Keeps the work of others out of the figures on a machine that is shared: waits for a quiet moment, measures, and measures
- * again, a few times at most, while others took more than `maxShare` of the processors; 1 accepts all. Only the foreign load
- * decides, never what was measured. All attempts are given, the one that counts last.
+ * Excludes foreign load from measurements on a shared machine: waits for a quiet moment, measures, and measures
+ * again, a few times at most, while foreign load exceeded `maxShare` of the processors; 1 accepts all. Only the foreign load
+ * decides, never the measurement. Returns all attempts; the last one counts.
  */
 export const undisturbed = Effect.fnUntraced(
   function*<A extends { readonly foreignShare: number }, E, R>(

@@ -8,9 +8,9 @@ import { makeSigner } from "./Signature.ts"
 
 export interface ReadJob {
   readonly origin: string
-  /** Proves who reads; made anew for each request. */
+  /** Authentication headers, computed per request. */
   readonly headersOf: (uri: string) => Readonly<Record<string, string>>
-  /** What is read, one after the other and from the beginning again. */
+  /** Request URIs, repeated in order. */
   readonly uris: ReadonlyArray<string>
   /** Connections of the closed loop: each reads again when it is answered. */
   readonly connections: number

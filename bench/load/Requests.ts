@@ -11,23 +11,23 @@ export interface Request {
   /** The status of success, and texts that only the answer to this very request holds. */
   readonly status: number
   readonly marks: ReadonlyArray<string>
-  /** What success adds to the player's real balance, minor units; null when the answer says. */
+  /** Change of the player's real balance on success, minor units; null when given by the answer. */
   readonly change: number | null
-  /** What it may have added at least and at most while nobody knows. */
+  /** Minimum and maximum change while the outcome is unknown. */
   readonly least: number
   readonly most: number
-  /** The id of the transaction, for what follows it. */
+  /** Transaction id, for later messages. */
   readonly id: string
 }
 
-/** Decides what each connection sends next. `lane` is the connection's number: what it sends may rest on its last answer. */
+/** Selects the next request of each connection. `lane`: number of the connection; the request may depend on its last answer. */
 export interface Traffic {
   readonly next: (lane: number, timestamp: string) => Request
-  /** What became of the connection's last request. */
+  /** Reports the outcome of the connection's last request. */
   readonly ended: (lane: number, request: Request, processed: boolean) => void
 }
 
-/** What limited players may stake at once, and what nobody has; minor units. */
+/** Stake limit of limited players, above every balance; minor units. */
 export const stakeLimit = 1_000_000
 const beyondFunds = 1_000_000_000_000
 
@@ -149,7 +149,7 @@ export class Requests {
     return this.#move("rollback", timestamp, player, { body, change: this.#job.stake, id })
   }
 
-  /** Asks whose a session is, or what the player has: nothing moves. */
+  /** Authenticates a session or reads a balance, without moving money. */
   ask(operation: "authenticate" | "balance", player: number, timestamp: string): Request {
     const body = `{"session_token":"${this.#player(player).sessionToken}"}`
     return {
@@ -200,7 +200,7 @@ export class Requests {
     return this.#move("batch", timestamp, player, { body, change: win - this.#job.stake, id: `w-${id}` })
   }
 
-  /** A round of an original: the answer says what came of it. A coin pays less than twice its stake. */
+  /** Round of an original, with the outcome in the answer. A coin pays less than twice its stake. */
   play(player: number): Request {
     const { originalId, stake } = this.#job
     const body = `{"stake":${stake},"params":{"side":"heads"}}`
@@ -222,7 +222,7 @@ export class Requests {
 
 const payoutPattern = /"payout":(\d+)/
 
-/** What a processed request added to the balance. */
+/** Change of the balance by a processed request. */
 export const changeOf = (request: Request, body: string): number => {
   if (request.change !== null) return request.change
   return Number(payoutPattern.exec(body)?.[1] ?? Number.NaN) + request.least

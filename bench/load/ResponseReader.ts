@@ -8,8 +8,8 @@ export interface Response {
 export class MalformedResponse extends Error {}
 
 /**
- * The part of an HTTP/1.1 client that reads: one response at a time, with `Content-Length`. All bytes are taken as
- * latin1, so that a character is a byte and lengths agree; what is compared in the body is ASCII.
+ * HTTP/1.1 response parser: one response at a time, with `Content-Length`. All bytes are decoded as
+ * latin1, so that a character is a byte and lengths agree; compared parts of the body are ASCII.
  */
 export class ResponseReader {
   #pending = ""

@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly maxForeignShare: number
 }
 
-/** What is the same in all scenarios that put a target under load for some seconds. */
+/** Common defaults of load scenarios. */
 export const loadDefaults = {
   kind: "bet",
   phases: null,
@@ -44,7 +44,7 @@ export const steadily = (
   { seconds, warmUpSeconds }: { readonly seconds: number; readonly warmUpSeconds: number }
 ): ReadonlyArray<Phase> | null => perSecond === null ? null : [{ seconds: seconds + warmUpSeconds, perSecond }]
 
-/** What reached the write-ahead log in the measured seconds. */
+/** WAL written in the measured seconds. */
 interface Writing {
   readonly bytesPerRequest: number
   /** Images of whole pages: many after a checkpoint, few later. */
@@ -52,12 +52,12 @@ interface Writing {
   readonly commitsPerSecond: number
 }
 
-/** What one round of one target was. */
+/** Result of one round of one target. */
 export interface RoundResult {
   readonly perSecond: number
   readonly processed: number
   readonly latency: Histogram
-  /** From the moment of sending: without what a request waited for the generator's timer or for a connection. */
+  /** Latency from sending, without the wait for the generator's timer or a connection. */
   readonly served: Histogram
   readonly operations: Readonly<Record<string, Histogram>>
   readonly phases: ReadonlyArray<{
@@ -80,7 +80,7 @@ export interface RoundResult {
   readonly repeated: number
   /** Units per commit over the round, undefined when the target does not say. */
   readonly unitsPerCommit: number | undefined
-  /** What the target's database wrote and committed, undefined when it has none. */
+  /** WAL and commits of the target's database; undefined without a database. */
   readonly writing: Writing | undefined
   /** Per player, minor units; of all attempts. */
   readonly moved: ReadonlyArray<number>
@@ -201,7 +201,7 @@ const attemptRound = Effect.fnUntraced(function*(
     postgres: postgres.pid,
     generators: generator.pids
   }
-  // Every round begins with clean buffers, so that no round pays for writing what another one changed.
+  // Every round begins with clean buffers, so that no round pays for dirty pages of another.
   yield* postgres.query("postgres", "CHECKPOINT")
   const commitsBefore = yield* target.commits
   let before = readProcessors(parties)

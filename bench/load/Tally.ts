@@ -67,7 +67,7 @@ export class Tally {
     }))
   }
 
-  /** Whether what was intended at this time is measured. */
+  /** Whether requests due at this time are measured. */
   isMeasured(intendedAt: number): boolean {
     return intendedAt >= this.#from
   }
@@ -110,7 +110,7 @@ export class Tally {
     if (phase !== undefined) count(phase.errors, code)
   }
 
-  /** Somebody waited so long and got nothing. */
+  /** Records the waiting time of a request that was given up. */
   waited(now: number, intendedAt: number): void {
     if (this.isMeasured(intendedAt)) this.#latency.recordValue(micros(now - intendedAt))
   }

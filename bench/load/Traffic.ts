@@ -14,11 +14,11 @@ const betsPerSession = 3
 const winningBets = 40
 const rolledBackBets = 10
 
-/** A player's visit: authenticate, some bets with what follows them, a look at the balance. */
+/** A player's visit: authentication, some bets with their follow-up messages, a read of the balance. */
 interface Visit {
   readonly player: number
   betsLeft: number
-  /** What to send next. */
+  /** Next request. */
   step: "authenticate" | "bet" | "follow" | "balance" | "over"
   betId: string
 }

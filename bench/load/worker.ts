@@ -1,4 +1,4 @@
-// The load generator's process: takes jobs from its parent one after the other and answers each with what it saw.
+// The load generator's process: runs jobs from its parent one after the other and answers each with its result.
 import { Schema } from "effect"
 import { type GeneratorMessage, Job } from "./Job.ts"
 import { LoadRun } from "./LoadRun.ts"

@@ -6,18 +6,18 @@ export interface BalanceMismatch {
   readonly highest: number
 }
 
-/** What requests did to balances so far, per player, minor units. */
+/** Changes of balances by requests so far, per player, minor units. */
 export interface Moves {
   /** Added by requests that were acknowledged; stakes are negative. */
   readonly moved: ReadonlyArray<number>
-  /** The least and the most that requests whose outcome nobody was told may have added. */
+  /** Minimum and maximum change by requests with an unknown outcome. */
   readonly leastUnknown: ReadonlyArray<number>
   readonly mostUnknown: ReadonlyArray<number>
 }
 
 /**
- * Compares balances with what was acknowledged, all in minor units and per player. A request that was acknowledged must have
- * been done, one that was refused must not; only one whose outcome nobody was told may have gone either way.
+ * Compares balances with acknowledged changes, in minor units and per player. An acknowledged request must have
+ * taken effect, a refused one must not; only one with an unknown outcome may have done either.
  */
 export const findMismatches = (
   openingBalances: ReadonlyArray<number>,
@@ -36,7 +36,7 @@ export const findMismatches = (
   return mismatches
 }
 
-/** The sum of what rounds did; they may have had different numbers of players. */
+/** Sum of the changes of rounds, which may have different numbers of players. */
 export class Books implements Moves {
   readonly moved: Array<number>
   readonly leastUnknown: Array<number>

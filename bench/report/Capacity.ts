@@ -1,4 +1,4 @@
-/** What a casino on so many nodes carries, and which resource ends first: arithmetic over measured costs (`docs/scaling.md`). */
+/** Capacity of a casino by number of nodes, and its limiting resource, computed from measured costs (`docs/scaling.md`). */
 
 /** Costs of a bet. */
 export interface Costs {
@@ -17,7 +17,7 @@ export interface Costs {
   readonly postgresBytes: number
 }
 
-/** What the machines have. */
+/** Resources of the machines. */
 export interface Machines {
   /** Cores of PostgreSQL; a node has one. */
   readonly postgresCores: number

@@ -3,7 +3,7 @@ import type { Figure, Measurement, Result } from "./Result.ts"
 import { chanceOfDifference, median } from "./Statistics.ts"
 import { renderTable } from "./Table.ts"
 
-/** What may be said of a difference between two runs. */
+/** Verdict on a difference between two runs. */
 type Word = "better" | "worse" | "within the noise" | "too few rounds to tell"
 
 export interface Comparison {
@@ -52,7 +52,7 @@ const compareFigures = (row: Measurement, before: Figure, after: Figure): Compar
   }
 }
 
-/** What both results measured of the same thing, in the order of the second. What is told and not judged is left out. */
+/** Comparison of the figures in both results, in the order of the second. Figures without a better direction are omitted. */
 export const compareResults = (before: Result, after: Result): ReadonlyArray<Comparison> =>
   after.measurements.flatMap((row) => {
     const counterpart = before.measurements.find(({ group, name }) => group === row.group && name === row.name)
@@ -64,7 +64,7 @@ export const compareResults = (before: Result, after: Result): ReadonlyArray<Com
     })
   })
 
-/** What makes two runs hard to compare, a line each. */
+/** Reservations about comparing two runs, one line each. */
 export const reservations = (before: Result, after: Result): ReadonlyArray<string> => {
   const notes: Array<string> = []
   if (before.scenario !== after.scenario) {

@@ -30,7 +30,7 @@ export const formatFigure = ({ unit, values }: Figure): string => {
   return min === max ? format(median) : `${format(median)} (${format(min)}–${format(max)})`
 }
 
-/** What a figure is remembered by: its middle with the unit, and the range beside what it is. */
+/** Headline of a figure: median with unit, and range with the label. */
 export const headlineOf = (found: Figure | undefined, label: string): ReadonlyArray<Headline> => {
   if (found === undefined || found.values.length === 0) return []
   const { unit, values } = found

@@ -13,7 +13,7 @@ export const MachineSchema = Schema.Struct({
   node: Schema.String,
   /** The filesystem that holds the database, as mounted. */
   filesystem: Schema.String,
-  /** Median of writing 8 KiB and forcing it to disk there, µs: what one commit alone costs at least. */
+  /** Median time of writing 8 KiB and flushing it to disk there, µs: lower bound of a single commit. */
   sync_us: Schema.Finite,
   /** Load average of the last minute when the run began. */
   load_before: Schema.Finite

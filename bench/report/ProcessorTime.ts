@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 /** Length of the kernel's accounting tick in /proc: 100 per second on every Linux. */
 const microsPerTick = 10_000
 
-/** What /proc/PID/stat says of one process. */
+/** Values of /proc/PID/stat. */
 export interface ProcessStat {
   readonly parent: number
   /** Ticks spent by its threads. */
@@ -42,7 +42,7 @@ export const familyMicros = (pid: number): number => {
   return ticks * microsPerTick
 }
 
-/** Processor time of the whole machine so far, µs. `stolen` is what the hypervisor gave to others. */
+/** Processor time of the whole machine so far, µs. `stolen`: given to other guests by the hypervisor. */
 export interface MachineMicros {
   readonly busy: number
   readonly stolen: number

@@ -16,7 +16,7 @@ export const CpuProfile = Schema.Struct({
 })
 export type CpuProfile = typeof CpuProfile.Type
 
-/** Processor time by who spent it itself, callees left out. */
+/** Self time by function, without callees. */
 interface SelfTime {
   readonly name: string
   readonly micros: number
@@ -31,7 +31,7 @@ export interface ProfileSummary {
   readonly rooms: ReadonlyArray<SelfTime>
 }
 
-/** The path from the project's folder or from node_modules on; what the runtime does itself has a name in brackets. */
+/** Path relative to the project's folder or node_modules; runtime internals have a name in brackets. */
 const fileOf = (url: string, functionName: string): string => {
   if (url === "") return functionName.startsWith("(") ? functionName : "(native)"
   const path = url.replace(/^file:\/\//, "")

@@ -7,15 +7,15 @@ import { BenchError, failedAt } from "../BenchError.ts"
 import { Timeline } from "../load/Job.ts"
 import { type Machine, MachineSchema } from "./Machine.ts"
 
-/** One thing that was measured, in every round. */
+/** One measured quantity, with its value per round. */
 export const Figure = Schema.Struct({
   name: Schema.String,
   unit: Schema.Literals(["/s", "ms", "s", "µs", "×", "%", "bytes", "MiB", ""]),
-  /** Which way is good; `neither` is told, not judged. */
+  /** Better direction; `neither` is reported but not compared. */
   better: Schema.Literals(["higher", "lower", "neither"]),
   /** One per round, in their order. */
   values: Schema.Array(Schema.Finite),
-  /** What must not be passed, in the unit and the direction of the figure. */
+  /** Limit, in the unit and the direction of the figure. */
   limit: Schema.optionalKey(Schema.Finite)
 })
 export type Figure = typeof Figure.Type
@@ -27,17 +27,17 @@ export const Measurement = Schema.Struct({
   figures: Schema.Array(Figure),
   /** Of all rounds together: latency in ms that a share of 0 to 1 of the requests did not exceed. */
   curve: Schema.optionalKey(Schema.Array(Schema.Tuple([Schema.Finite, Schema.Finite]))),
-  /** Of one round, the one whose throughput is in the middle. */
+  /** Timeline of the round with the median throughput. */
   timeline: Schema.optionalKey(Timeline),
   errors: Schema.Record(Schema.String, Schema.Int)
 })
 export type Measurement = typeof Measurement.Type
 
-/** What a scenario wants to be remembered for. */
+/** Headline value of a scenario. */
 export const Headline = Schema.Struct({ value: Schema.String, label: Schema.String })
 export type Headline = typeof Headline.Type
 
-/** What one run of one scenario found. */
+/** Result of one run of one scenario. */
 export const Result = Schema.Struct({
   format: Schema.Literal(2),
   scenario: Schema.String,
@@ -59,7 +59,7 @@ export type Result = typeof Result.Type
 /** Where results go; `BENCH_RESULTS` names another folder. */
 const folder = (): string => process.env["BENCH_RESULTS"] ?? join(import.meta.dirname, "..", "results")
 
-/** The points of a percentile curve: dense where the tail is, none beyond what the number of values can tell. */
+/** Points of a percentile curve: dense in the tail, limited by the number of values. */
 export const curveOf = (histogram: Histogram): ReadonlyArray<readonly [number, number]> => {
   if (histogram.totalCount === 0) return []
   const nines = Math.min(5, Math.log10(histogram.totalCount))
@@ -91,7 +91,7 @@ const readRevision = (): string | null => {
   }
 }
 
-/** What a scenario found; the rest is added here. */
+/** Findings of a scenario; the other fields of a result are added here. */
 export interface Findings {
   readonly scenario: string
   readonly title: string

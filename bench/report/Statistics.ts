@@ -1,4 +1,4 @@
-/** The middle of the values; the mean of the two middle ones when their number is even. NaN when there is none. */
+/** Median of the values; the mean of the two middle ones when their number is even. NaN without values. */
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = [...values].sort((left, right) => left - right)
   const middle = sorted.length >> 1
@@ -6,7 +6,7 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** What is stated of the rounds of one measurement. */
+/** Statistics of the rounds of one measurement. */
 export interface Spread {
   readonly median: number
   readonly min: number

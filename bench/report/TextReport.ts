@@ -26,7 +26,7 @@ const renderGroup = (group: string, rows: ReadonlyArray<Measurement>): string =>
   )
 }
 
-/** Shares of the requests whose latency is told on the page. */
+/** Reported latency percentiles, as shares. */
 const shares = [0.5, 0.9, 0.99, 0.999, 0.9999] as const
 
 /** Latency of all rounds together, as far into the tail as the number of requests tells. */

@@ -7,20 +7,20 @@ import { median } from "./Statistics.ts"
 /** One round as it is reported. */
 export interface TrafficRound {
   readonly round: number
-  /** What is looked at together: the targets under one mix. */
+  /** Group of rows compared with each other: the targets under one mix. */
   readonly group: string
   readonly target: string
   readonly result: RoundResult
-  /** Of an open loop: what latency is held against, the median of one commit there and back, ms. */
+  /** Open loop: reference of latency, the median round-trip time of one commit, ms. */
   readonly commit_ms?: number
 }
 
-/** What a figure must reach, by its group, its row and its name; undefined where nothing is demanded. */
+/** Required value of a figure, by group, row and name; undefined without a requirement. */
 export type Bars = (group: string, target: string, figure: string) => number | undefined
 
-/** What `measureTraffic` tells beside throughput, latency and cost. */
+/** Optional figures of `measureTraffic` in addition to throughput, latency and cost. */
 export interface ReportOptions {
-  /** Targets that others are told in relation to. */
+  /** Reference targets of ratios. */
   readonly references?: ReadonlyArray<string>
   readonly bars?: Bars
 }
@@ -34,7 +34,7 @@ export const addHistograms = (histograms: ReadonlyArray<Histogram>): Histogram =
   return sum
 }
 
-/** The round whose throughput is nearest to the middle. */
+/** Round with the throughput nearest to the median. */
 export const middleRound = <A extends { readonly perSecond: number }>(rounds: ReadonlyArray<A>): A | undefined => {
   const middle = median(rounds.map(({ perSecond }) => perSecond))
   return rounds.toSorted((one, other) => Math.abs(one.perSecond - middle) - Math.abs(other.perSecond - middle))[0]
@@ -53,7 +53,7 @@ const ratios = (
 
 const p99Of = ({ latency }: RoundResult): number => summarize(latency).p99_ms
 
-/** What an open loop is about: how late answers are, in relation to a commit and to the baseline at the same share of its peak. */
+/** Figures of an open loop: latency relative to a commit and to the baseline at the same share of its peak. */
 const openLoopFigures = (
   own: ReadonlyArray<TrafficRound>,
   baseline: ReadonlyArray<TrafficRound>
@@ -143,7 +143,7 @@ const measureTarget = (
   }
 }
 
-/** Traffic of several operations: what each took, of the service alone. */
+/** Latency per operation, of the service alone, for traffic of several operations. */
 const measureOperations = (
   all: ReadonlyArray<TrafficRound>,
   group: string,
@@ -175,7 +175,7 @@ const measureOperations = (
 }
 
 /**
- * A row per group and target, in the order in which they first ran, and per operation where there are several. Throughput is told in
+ * A row per group and target, in the order in which they first ran, and per operation where there are several. Throughput is reported in
  * relation to the targets named as references and to the same target's in the first group.
  */
 export const measureTraffic = (

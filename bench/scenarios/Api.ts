@@ -23,7 +23,7 @@ export const endpoints = ["bet", "play", ...operatorOperations] as const
 const bars: Readonly<Record<string, number>> = { wallet: 60, deposit: 180 }
 const referenceCeiling = 40
 
-/** What each endpoint costs: one after the other in a closed loop. */
+/** Cost of each endpoint, measured one after the other in a closed loop. */
 export const apiScenario = scenario({
   name: "api",
   title: "The cost of each endpoint",
@@ -63,7 +63,7 @@ export const apiScenario = scenario({
     for (const round of roundNumbers(options.rounds)) {
       const load = { connections: options.connections, ...loadOf(options) }
       const specification = (name: string) => ({ players, idPrefix: `${round}${name}`, seed: round })
-      // what the service does after the last round is not the ceiling's
+      // background work of the service after the last round must not affect the ceiling
       yield* target.judged
       const bare = yield* checkedRound(
         { target: ceiling, postgres, generator },

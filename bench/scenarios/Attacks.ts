@@ -33,7 +33,7 @@ interface Sent {
 /** How often a flood is caught up with its rate. */
 const tickMs = 10
 
-/** Requests at a rate, as far as so many connections carry them, until the scope closes. What is answered does not matter. */
+/** Sends requests at a rate, up to the capacity of its connections, until the scope closes. Ignores answers. */
 const flood = (
   { host, port }: Pitboss,
   perSecond: number,

@@ -20,7 +20,7 @@ import type { Target } from "../targets/Target.ts"
 import { checkBalances, checkedRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-/** What is promised: serving so soon after the process began, with a million players. */
+/** Promised time from process start to readiness, with a million players, in ms. */
 const readyLimitMs = 3000
 const askEveryMs = 5
 const slotMs = 20
@@ -36,7 +36,7 @@ interface Start {
   readonly postgresMs: number
 }
 
-/** From now until the service is ready, and until it has answered one bet of a player whom it has yet to load. */
+/** Time until the service is ready, and until it has answered one bet of a player not in memory. */
 const timeStart = Effect.fnUntraced(function*(
   target: Target,
   postgres: Postgres,

@@ -80,7 +80,7 @@ const measure = (group: string, store: StoreName, rounds: ReadonlyArray<EngineRo
 }
 
 /**
- * Bets asked of the actors by callers in their own process: what the engine and the rules cost without HTTP, with the journal on
+ * Bets sent to the actors by in-process callers: cost of the engine and the rules without HTTP, with the journal on
  * PostgreSQL and with a store in memory. Every balance is checked after every round.
  */
 export const engineScenario = scenario({

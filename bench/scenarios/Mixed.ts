@@ -11,7 +11,7 @@ import { startPostgres } from "../targets/Postgres.ts"
 import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-/** What mixed traffic has to reach of pure bets' throughput. */
+/** Required throughput of mixed traffic, as a share of that of pure bets. */
 const leastShare = 0.7
 
 /** Of a hundred players so many have a limit on a stake. */
@@ -20,7 +20,7 @@ const limitedPercent = 2
 const betGroup = "pure bets"
 const mixedGroup = "mixed traffic"
 
-/** A casino's day against pure bets, in turn in one run. Fails when a balance or the ledger is not what the acknowledged requests make it. */
+/** A casino's day against pure bets, in turn in one run. Fails when a balance or the ledger disagrees with the acknowledged requests. */
 export const mixedScenario = scenario({
   name: "mixed",
   title: "Mixed traffic: everything a casino's day holds, against pure bets",

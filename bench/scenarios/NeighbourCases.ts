@@ -10,13 +10,13 @@ import { Created } from "../targets/Service.ts"
 import type { Pitboss } from "../targets/Pitboss.ts"
 import type { Postgres } from "../targets/Postgres.ts"
 
-/** What a case works with. Its players are not those whose bets are measured. */
+/** Context of a case. Its players are not those of the measured bets. */
 export interface World {
   readonly target: Pitboss
   readonly postgres: Postgres
-  /** A job of the players that cases may touch: what requests are made of. `name` is unique. */
+  /** Job with the players that cases may use. `name` is unique. */
   readonly jobOf: (name: string) => Job
-  /** Ends the service and starts it again at the same address: nobody is in memory then. */
+  /** Restarts the service at the same address, with no players in memory. */
   readonly restart: Effect.Effect<void, BenchError>
   readonly sizes: CaseSizes
   /** Something of the case itself was not answered as it should be. */
@@ -28,7 +28,7 @@ interface CaseSizes {
   readonly readers: number
   /** Bets that are retried at once. */
   readonly retries: number
-  /** Players who go to rest. */
+  /** Number of players that are passivated. */
   readonly resting: number
   readonly restSeconds: number
 }
@@ -43,11 +43,11 @@ export interface NeighbourCase {
   readonly beside: (world: World, round: number, prepared: Prepared) => Effect.Effect<unknown, BenchError>
   /** The service is started again right before it is measured, which is a second then. */
   readonly fromStart?: true
-  /** Seconds that are measured beside it, where they are given by what goes on. */
+  /** Measured seconds, when determined by the case. */
   readonly seconds?: (sizes: CaseSizes) => number
 }
 
-/** What `prepare` leaves for `beside`. */
+/** Result of `prepare` for `beside`. */
 interface Prepared {
   readonly requests: ReadonlyArray<Request>
 }
@@ -62,7 +62,7 @@ const timestamp = (): string => Math.floor(Date.now() / 1000).toString()
 const send = (target: Pitboss, requests: ReadonlyArray<Request>) =>
   Effect.tryPromise({ try: () => sendAtOnce(target, requests), catch: failedAt("requests at once") })
 
-/** Over and over, with a pause after a refusal: what is asked for may be refused while too much of it goes on. */
+/** Repeats an effect, with a pause after a refusal, which overload may cause. */
 const repeatedly = (ask: Effect.Effect<unknown, BenchError>) =>
   Effect.forever(Effect.orElseSucceed(Effect.tapError(ask, () => Effect.sleep("250 millis")), () => undefined))
 

@@ -19,7 +19,7 @@ import { caseNames, type NeighbourCase, neighbourCases, nothing, type World } fr
 import { audit, checkedRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-/** How many times the calm p99 of players who are not concerned may be. */
+/** Maximum ratio of the p99 of unaffected players to the calm p99. */
 const bar = 2
 
 const warmUpSeconds = 1
@@ -125,7 +125,7 @@ const startWorld = Effect.fnUntraced(function*(
   return { world, noted }
 })
 
-/** Bets of some players while others, staff and other programs do what takes long: nobody waits for anybody. */
+/** Latency of bets during long operations of other players, staff and programs, which must not delay them. */
 export const neighbourScenario = scenario({
   name: "neighbours",
   title: "Neighbours: bets beside what takes long",

@@ -24,7 +24,7 @@ import { describeServer, scenario } from "./Scenario.ts"
 const alone = "one process"
 const clusterOf = (nodes: number): string => nodes === 1 ? "1 node" : `${nodes} nodes`
 
-/** What has to be reached of one node's throughput, and of one process's. */
+/** Required ratios to the throughput of one node, and of one process. */
 const bars: Readonly<Record<string, { readonly [reference: string]: number }>> = {
   "1 node": { "× one process": 0.95 },
   "2 nodes, any": { "× 1 node": 1.7 },
@@ -59,7 +59,7 @@ const ownersOf = Effect.fnUntraced(function*(target: Pitboss, nodes: ReadonlyArr
     ), { concurrency: signedConcurrency })
 })
 
-/** Seconds of load before nodes are held: what a processor compiles once is done then. */
+/** Seconds of warm-up load before nodes are limited, for the JIT compiler. */
 const warmingSeconds = 8
 
 /** What several nodes are offered, of what they can do at any node, over so many connections; and how long callers wait for one. */
@@ -81,7 +81,7 @@ const sentBy = (services: ReadonlyArray<Service>): Effect.Effect<SentCounts, Ben
 /** Shards settle for this long after the last node came. */
 const settling = "8 seconds"
 
-/** Several nodes, each held to a part of a core, so that they and not the machine are what ends first. */
+/** Several nodes, each limited to a share of a core, so that nodes and not the machine are the bottleneck. */
 export const nodesScenario = scenario({
   name: "nodes",
   title: "Nodes: throughput of a casino on several nodes",
@@ -109,7 +109,7 @@ export const nodesScenario = scenario({
     const server = yield* describeServer(postgres)
     const { players, registered } = options
     const generator = yield* startGenerator(options.generators)
-    // what makes the players ready ends before nodes begin
+    // preparation of the players ends before nodes start
     const preparing = yield* Scope.make()
     const prepared = yield* startPitboss(
       postgres,
@@ -118,7 +118,7 @@ export const nodesScenario = scenario({
     ).pipe(Scope.provide(preparing))
     const books = new Books(players)
     const rounds: Array<TrafficRound> = []
-    /** By the number of nodes: what became of overloads, and calls in a message at any node. */
+    /** By number of nodes: results of overloads, and calls per message at any node. */
     const overloaded = new Map<number, Array<RoundResult>>()
     const together = new Map<number, Array<number>>()
     const problems = new Set<string>()
@@ -210,7 +210,7 @@ export const nodesScenario = scenario({
       together.set(services.length, [...together.get(services.length) ?? [], calls])
     })
 
-    /** Offers nodes that are warm three times what they could do at any node. */
+    /** Offers warm nodes three times their capacity at any node. */
     const overload = Effect.fnUntraced(function*(round: number, services: ReadonlyArray<Service>) {
       const { seconds } = options
       const name = `${clusterOf(services.length)}, any`
@@ -284,7 +284,7 @@ export const nodesScenario = scenario({
       if (found.length > 0) return yield* new BenchError({ message: JSON.stringify(found.slice(0, 10)) })
     }))
 
-    /** What a forwarded bet costs more than one at its owner, both nodes together, µs. */
+    /** Extra cost of a forwarded bet over one at its owner, both nodes together, µs. */
     const hops: ReadonlyArray<Measurement> = options.nodes.filter((count) => count > 1).map((count) => {
       const microsOf = (kind: string, round: number): number =>
         rounds.find((one) => one.round === round && one.target === `${clusterOf(count)}, ${kind}`)?.result

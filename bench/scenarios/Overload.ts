@@ -17,14 +17,14 @@ import { describeServer, scenario } from "./Scenario.ts"
 
 /** Connections of the closed loop that measures the capacity. */
 const capacityConnections = 128
-/** What is offered before and after, of the capacity. */
+/** Offered load before and after, as a share of the capacity. */
 const calmShare = 0.5
 /** It has recovered when so many slots in a row are as they were. */
 const calmSlots = 3
 
 /**
- * How long after `end`, both in ms from the beginning, answers were late or refusals came: until the first of some slots in a row
- * without failures whose mean latency is at most twice what it was in the calm before. Undefined when that never comes.
+ * Recovery time after `end`, both in ms from the beginning: until the first of several consecutive slots
+ * without failures whose mean latency is at most twice that of the preceding calm. Undefined without recovery.
  */
 export const recoveryMs = (timeline: Timeline, calmEnd: number, end: number): number | undefined => {
   const { failed, latency_sum, processed, slot_ms } = timeline
@@ -83,11 +83,11 @@ const measurePhase = (
   }
 }
 
-/** The phases of an overload, as shares of a capacity: a calm, so many times what there is, and a calm. */
+/** Phases of an overload, as shares of the capacity: calm, `factor` times the capacity, calm. */
 export const overloadPhases = (capacity: number, factor: number, seconds: number): ReadonlyArray<Phase> =>
   [calmShare, factor, calmShare].map((share) => ({ seconds, perSecond: Math.max(1, capacity * share) }))
 
-/** What became of the phases of overloads, a row each. */
+/** Results of the phases of overloads, a row each. */
 export const measureOverload = (
   factor: number,
   rounds: ReadonlyArray<RoundResult>,
@@ -99,8 +99,8 @@ export const recoveries = (rounds: ReadonlyArray<RoundResult>, seconds: number):
   rounds.flatMap(({ timeline }) => recoveryMs(timeline, seconds * 1000, 2 * seconds * 1000) ?? [])
 
 /**
- * Offers several times what the service can do, in an open loop, after a calm and before one: how late is what is accepted, what is
- * refused, and how long it takes to be as before.
+ * Offers several times the service's capacity, in an open loop, between two calm phases: latency of accepted requests,
+ * refusals, and recovery time.
  */
 export const overloadScenario = scenario({
   name: "overload",

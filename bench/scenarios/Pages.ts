@@ -14,18 +14,18 @@ import { Created, startService } from "../targets/Service.ts"
 import { roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-/** What is promised: the first page with a cold cache, and the work of a page of 100 rows. */
+/** Promised limits: the first page with a cold cache, and the main-thread work of a page of 100 rows. */
 const firstPageLimit_ms = 1500
 const workLimit_ms = 300
 const rowsOfWork = 100
 /** A stall: a person sees a frame that comes so late. */
 const stallLimit_ms = 100
-/** Of the W3C's Long Tasks API: what keeps the page's thread longer is felt. */
+/** Threshold of the W3C Long Tasks API: longer tasks are noticeable. */
 const longTask_ms = 50
 const wheelTurns = 100
 
 interface Opened {
-  /** From the request until what the page is about is drawn. */
+  /** Time from the request until the main content is rendered. */
   readonly shownMs: number
   /** Script, style and layout on the page's thread, in processor time. */
   readonly workMs: number
@@ -35,10 +35,10 @@ interface Opened {
 
 interface PageCase {
   readonly name: string
-  /** Opened from home by the navigation too: what a page costs who works in the pages all day. */
+  /** Also opened by navigation from home: cost of a page in an open session. */
   readonly isList?: true
   readonly path: string
-  /** Waits until what the page is about is drawn. */
+  /** Waits until the main content is rendered. */
   readonly shown: (page: Page) => Promise<unknown>
 }
 
@@ -68,7 +68,7 @@ const openBrowser: Effect.Effect<Browser, BenchError, Scope.Scope> = Effect.acqu
   (browser) => Effect.promise(() => browser.close())
 )
 
-/** Counts what the page's thread does from now on; gives it in milliseconds of processor time, which a busy machine does not lengthen. */
+/** Measures the main thread's work from now on, in ms of processor time, which is independent of other load. */
 const countWork = async (context: BrowserContext, page: Page) => {
   const client = await context.newCDPSession(page)
   await client.send("Performance.enable", { timeDomain: "threadTicks" })
@@ -100,7 +100,7 @@ const openIn = (browser: Browser, session: Session, { path, shown }: PageCase, f
       else await page.goto(path, { waitUntil: "commit" })
       await shown(page)
       const shownMs = performance.now() - begun
-      // what is still drawn belongs to it
+      // pending rendering is part of it
       await page.waitForLoadState("networkidle").catch(() => undefined)
       const after = await counted()
       return { shownMs, workMs: after.workMs - before.workMs, busyMs: after.busyMs - before.busyMs }
@@ -185,7 +185,7 @@ const openLedger = (heavy: number) => async (page: Page) => {
   await page.waitForLoadState("networkidle")
 }
 
-/** As high as the ledger, with nothing in it: what the browser and the machine take for themselves. */
+/** Empty page of the ledger's height: baseline of browser and machine. */
 const openEmpty = (page: Page) =>
   page.setContent("<!doctype html><title>Empty</title><div style=height:3300000px></div>")
 
@@ -229,7 +229,7 @@ const measure = (
   errors: {}
 })
 
-/** The back office in a real browser on a large casino: how soon a page is there with a cold cache, what it costs its thread, how it scrolls. */
+/** The back office in a real browser on a large casino: load time with a cold cache, main-thread cost, scrolling. */
 export const pageScenario = scenario({
   name: "pages",
   title: "Pages: the back office in a browser, on a large casino",

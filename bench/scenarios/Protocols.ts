@@ -18,10 +18,10 @@ const protocols = ["hub88", "caleta", "pragmatic", "slotegrator", "a8r", "gcp", 
 /** Protocols whose vendors sign with RSA: a signature takes a second to make two thousand, and a fifteenth of that to check. */
 const signedByRsa: ReadonlyArray<string> = ["hub88", "caleta"]
 
-/** What share of the own protocol's throughput each must reach. */
+/** Required throughput of a protocol, as a share of Pitboss's own. */
 const barOf = (protocol: string): number => signedByRsa.includes(protocol) ? 0.6 : 0.8
 
-/** Of what the own protocol takes so much is signed before the clock runs; what is beyond is signed as it is sent. */
+/** Share of the own protocol's throughput that is signed in advance; further requests are signed when sent. */
 const signedAhead = 0.8
 
 export const protocolScenario = scenario({

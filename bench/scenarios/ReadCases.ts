@@ -3,7 +3,7 @@ import { heavyPlayer, playerId, providerOfRound, type Shape } from "../data/Gene
 /** Something that is read over and over. */
 export interface ReadCase {
   readonly name: string
-  /** What the answer may take at most, ms; undefined where no target is set. */
+  /** Maximum time of the answer, ms; undefined without a target. */
   readonly target_ms: number | undefined
   /** Read in turn. */
   readonly uris: ReadonlyArray<string>
@@ -35,7 +35,7 @@ const searches: ReadonlyArray<readonly [kind: string, texts: ReadonlyArray<strin
   ["5+ characters, absent", ["nobodyhere", "smithsonian"]]
 ]
 
-/** What operators and staff look at, of the generated casino. `usual` are ids of the big operator's players with a few entries. */
+/** Reads by operators and staff of the generated casino. `usual`: ids of the big operator's players with few entries. */
 export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
   const heavy = heavyPlayer(shape)
   const ledger = (player: number, fields: Readonly<Record<string, string | number>> = {}) =>
@@ -112,7 +112,7 @@ export const reportCases = (shape: Shape): ReadonlyArray<ReadCase> => {
   }))
 }
 
-/** What the pages of the back office ask for, as they ask for it: 50 rows, all operators and one. */
+/** Requests of the back office's pages: 50 rows, for all operators and for one. */
 export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
   const heavy = playerId(shape, heavyPlayer(shape).number)
   const [someone = heavy] = usual

@@ -15,7 +15,7 @@ import { type ReadCase, readCases, reportCases, staffCases } from "./ReadCases.t
 import { roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
-/** Whose short ledgers are read: many, so that most are not in the service's memory yet. */
+/** Number of players with short ledgers that are read: many, so that most are not yet in memory. */
 const usualPlayers = 2000
 
 const measureOnce = Effect.fnUntraced(function*(

@@ -83,7 +83,7 @@ const crash = Effect.fnUntraced(function*(options: RecoveryOptions, round: numbe
   return { perSecond, wal: (written - writtenBefore) / result.processed, redo, postgresMs, readyMs, reported }
 }, Effect.scoped)
 
-/** How soon the service is ready after it was killed together with its database under full load, and what of that is recovery. */
+/** Time to readiness after killing service and database under full load, and the share of database recovery in it. */
 export const recoveryScenario = scenario({
   name: "recovery",
   title: "Recovery: from the death of service and database to serving",

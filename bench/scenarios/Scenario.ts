@@ -20,10 +20,10 @@ interface Definition<Name extends string, Flags extends Command.Command.Config> 
   /** Of the command and of the result. */
   readonly name: Name
   readonly title: string
-  /** What the command's help says. */
+  /** Description in the command's help. */
   readonly about: string
   readonly flags: Flags
-  /** What is done, and for about how many seconds. */
+  /** Description of the steps, and approximate duration in seconds. */
   readonly plan: (options: Options<Flags>) => readonly [what: string, seconds: number]
   readonly measure: (options: Options<Flags>, startedAt: Date) => Effect.Effect<
     Omit<Findings, "scenario" | "title" | "startedAt" | "options"> & { readonly title?: string },

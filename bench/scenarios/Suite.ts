@@ -36,7 +36,7 @@ export interface SuiteSize {
   readonly maxForeignLoad: number
 }
 
-/** About eight minutes on two cores: to see where one stands, not to tell small differences. */
+/** About eight minutes on two cores: for an overview, too short for small differences. */
 export const short: SuiteSize = {
   rounds: 3,
   seconds: 2,
@@ -148,7 +148,7 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
   ]
 }
 
-/** Runs everything one after the other and ends in one page. What fails stops the suite: its figures could not be believed. */
+/** Runs all scenarios in order and writes one page. A failure stops the suite, as its figures would be unreliable. */
 export const runSuite = Effect.fn("runSuite")(function*(size: SuiteSize) {
   const startedAt = new Date().toISOString()
   const scenarios = scenariosOf(size)

@@ -28,11 +28,11 @@ const commitsPerRound = 300
 export const mixNames = ["many", "ten", "one"] as const
 type MixName = (typeof mixNames)[number]
 
-/** What a kind of traffic is called, what it needs, and who else can serve it. */
+/** Name of a kind of traffic, its requirements, and its other targets. */
 interface TrafficDefinition {
   readonly name: string
   readonly title: string
-  /** What is counted. */
+  /** Noun of the counted unit. */
   readonly noun: string
   readonly needs: PlayerNeeds
   readonly targets: ReadonlyArray<TargetName>
@@ -90,7 +90,7 @@ export const traffics: Readonly<Record<MeasuredAlike, TrafficDefinition>> = {
 const openGroup = (group: string, share: number): string =>
   `${group}, open loop at ${share === 50 ? "half" : share === 10 ? "a tenth" : `${share} %`} of its own peak`
 
-/** What bets of many players must show, beside the figure of the same run: docs/benchmarks.md. */
+/** Required figures of bets of many players, relative to the same run: docs/benchmarks.md. */
 const barsOfBets = (many: string): Bars => (group, target, name) => {
   if (target !== "pitboss") return undefined
   if (group === many) return { "× baseline": 5, "× one-statement": 2.2, "× ceiling": 0.4 }[name]
@@ -155,8 +155,8 @@ const headlinesOf = (measurements: ReadonlyArray<Measurement>, noun: string): Re
   })
 
 /**
- * One kind of traffic against the service and who else can serve it, in alternating rounds. Fails when a balance or a ledger is not
- * what the acknowledged requests make it.
+ * One kind of traffic against the service and its other targets, in alternating rounds. Fails when a balance or a ledger disagrees with
+ * the acknowledged requests.
  */
 const trafficScenario = (kind: MeasuredAlike) => {
   const { name, needs, noun, shares: standardShares, targets: servedBy, title } = traffics[kind]
@@ -213,7 +213,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
       const rounds: Array<TrafficRound> = []
       const commits: Array<Histogram> = []
       const many = groupName("many", options.players)
-      // The targets alternate, so that whatever changes on the machine meanwhile meets all of them.
+      // The targets alternate, so that changes on the machine affect all of them.
       for (const round of roundNumbers(options.rounds)) {
         const commit = yield* measureCommits(postgres, commitsPerRound)
         commits.push(commit)

@@ -24,7 +24,7 @@ const position = (postgres: Postgres) =>
     ([row]) => String(row?.["lsn"])
   )
 
-/** What stands in the log between two positions, by relation; `''` is what belongs to none, commits above all. */
+/** WAL bytes between two positions, by relation; `''` for records without one, mainly commits. */
 const walByRelation = (postgres: Postgres, from: string, to: string) =>
   postgres.query(
     database,

@@ -10,7 +10,7 @@ import type { BaselineStyle } from "./servers/BaselineBets.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
 export interface BaselineOptions {
-  /** What the target is called; `baseline` when left out. */
+  /** Name of the target; default `baseline`. */
   readonly name?: string
   readonly style: BaselineStyle
   /** Connections to PostgreSQL. */
@@ -42,14 +42,14 @@ const provisionSql = `
   SELECT hash, player_id, 1, now() + interval '12 hours'
   FROM unnest($4::bytea[], $1::bigint[]) AS session (hash, player_id)`
 
-/** Players from $1 to $2 who are registered and never come. */
+/** Idle players from $1 to $2. */
 const idleSql = `
   WITH idle AS (
     INSERT INTO players (id, currency) SELECT id, $3 FROM generate_series($1::bigint, $2::bigint) AS id RETURNING id
   )
   INSERT INTO wallets (player_id, real_balance) SELECT id, 0 FROM idle`
 
-/** What must hold in the baseline's ledger, as `ledger verify` demands it of the service; one row per violation. */
+/** Invariants of the baseline's ledger, as in the service's `ledger verify`; one row per violation. */
 const auditSql = `
   SELECT w.player_id FROM wallets w
   JOIN (

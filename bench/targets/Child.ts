@@ -10,7 +10,7 @@ export interface Child {
   readonly send: (message: object) => Effect.Effect<void, BenchError>
   /** The next message, decoded. Fails when the child ends before it comes. */
   readonly receive: <A>(schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
-  /** Fails when the child ends, never succeeds: race it against what needs the child. */
+  /** Fails when the child ends, never succeeds: to be raced against effects that need the child. */
   readonly ended: Effect.Effect<never, BenchError>
   /** The last lines it wrote, for messages about its end. */
   readonly output: () => string

@@ -1,4 +1,4 @@
-/** Holds processes to a part of a core: a control group each, of version 1, whose processor time the kernel limits. */
+/** Limits processes to a share of a core, with one cgroup v1 each. */
 import { Effect, type Scope } from "effect"
 import { mkdirSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -19,8 +19,8 @@ const attempt = (act: () => void): string | undefined => {
 }
 
 /**
- * Holds each process to so much of a core until the scope closes. Gives what is in the way on this machine, undefined when nothing is: then all
- * of them share what there is.
+ * Limits each process to a share of a core until the scope closes. Returns the obstacle on this machine, undefined when limited; otherwise all
+ * processes share the machine.
  */
 export const holdToCores = (
   pids: ReadonlyArray<number>,

@@ -16,7 +16,7 @@ export const EngineJob = Schema.Struct({
 })
 export type EngineJob = typeof EngineJob.Type
 
-/** What the process tells. */
+/** Messages of the process. */
 const EngineReady = Schema.Struct({ type: Schema.Literal("ready") })
 const EngineMark = Schema.Struct({ type: Schema.Literals(["measuring", "measured"]) })
 const EngineResult = Schema.Struct({
@@ -28,7 +28,7 @@ const EngineResult = Schema.Struct({
   timeline: Timeline,
   commits: Schema.Int,
   units: Schema.Int,
-  /** Players whose balance is not what their acknowledged bets make it. */
+  /** Players whose balance disagrees with their acknowledged bets. */
   wrong: Schema.Array(Schema.Int)
 })
 export const EngineMessage = Schema.Union([EngineReady, EngineMark, EngineResult])

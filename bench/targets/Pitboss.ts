@@ -16,7 +16,7 @@ const Authenticated = Schema.Struct({ player_ref: Schema.String })
 const SessionToken = Schema.Struct({ token: Schema.String })
 const Anything = Schema.Unknown
 
-/** What some kinds of traffic need of each player besides a wallet session. */
+/** Requirements of some kinds of traffic per player besides a wallet session. */
 export interface PlayerNeeds {
   /** How the provider names the player. */
   readonly refs?: boolean
@@ -30,7 +30,7 @@ export interface PitbossOptions {
   readonly name?: string
   /** A new database is made where there is no {@link dataset}. */
   readonly database?: string
-  /** Players who are there already bet, instead of new ones: of this operator, in a database that was migrated. */
+  /** Uses existing players instead of new ones: of this operator, in a migrated database. */
   readonly dataset?: {
     readonly database: string
     readonly environment: Environment
@@ -52,9 +52,9 @@ export interface Pitboss extends Target {
   readonly operatorId: number
   /** Reads something as the operator. `uri` is below the operator's API. */
   readonly read: (uri: string) => Effect.Effect<unknown, BenchError>
-  /** Brings so many players into memory, of those who never bet first. */
+  /** Loads a number of players into memory, starting with those without bets. */
   readonly touch: (count: number) => Effect.Effect<void, BenchError>
-  /** Waits until compliance has judged what happened so far: else it does so while something else is measured. */
+  /** Waits until compliance has evaluated all events so far, so that it does not do so during a measurement. */
   readonly judged: Effect.Effect<void, BenchError>
 }
 
@@ -67,8 +67,8 @@ const idsPerBlock = 4096
 const walletsRead = 100
 
 /**
- * Players $2 of an operator $1 who are registered, have nothing and never come: as the service writes them, without the event.
- * Nothing is to be judged of them while something is measured.
+ * Inserts $2 idle players of operator $1 with empty wallets, as the service would, but without events,
+ * so that compliance has nothing to evaluate during a measurement.
  */
 const idleStatements = (operatorId: number, count: number, currency: string): string => `
   CREATE TEMP TABLE idle ON COMMIT DROP AS
@@ -84,7 +84,7 @@ const idleStatements = (operatorId: number, count: number, currency: string): st
     SELECT id, ${operatorId}, now(), now() FROM idle;
   DELETE FROM compliance_effects USING idle WHERE player_id = idle.id;`
 
-/** How long compliance may take to judge what the preparation of the players left. */
+/** Time limit for compliance to evaluate the events of the players' preparation. */
 const judgingSeconds = 300
 const openingReference = "bench-opening"
 
@@ -104,7 +104,7 @@ const register = (operator: SignedClient, number: number, currency: string) =>
 const everyNth = (length: number, most: number): ReadonlyArray<number> =>
   Array.from({ length: Math.min(length, most) }, (_, number) => Math.floor(number * length / Math.min(length, most)))
 
-/** What this run's own names are told apart by, where data is used again. */
+/** Suffix that makes the names of this run unique when data is reused. */
 const runName = (): string => Date.now().toString(36)
 
 /** Staff make a provider with a game, an original, and a payment method that takes large deposits. */
@@ -239,7 +239,7 @@ export const startPitboss = (
     )
     yield* judged
 
-    /** What is stored, of all; and what the service tells, of some, which has to be the same. */
+    /** Stored balances of all players; those of some are compared with the service's answers. */
     const balances = Effect.fnUntraced(function*(wanted: number) {
       const asked = provisioned.slice(0, wanted)
       const stored = (yield* postgres.query(
@@ -291,7 +291,7 @@ export const startPitboss = (
         Effect.map(parseCommitCounts),
         Effect.orElseSucceed(() => undefined)
       ),
-      // the proof of a large ledger takes minutes: there the players who bet are proved, one by one, by their balances
+      // verifying a large ledger takes minutes: only the balances of the players of the run are checked there
       audit: dataset === undefined
         ? service.verify(operatorId).pipe(
           Effect.map(({ violations }) => violations.slice(0, 10).map((found) => `${name}: ${JSON.stringify(found)}`))

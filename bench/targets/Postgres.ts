@@ -48,7 +48,7 @@ const lastingFolder = (path: string): Effect.Effect<string, BenchError> =>
 export interface PostgresOptions {
   /** Data is kept here, and found again; a temporary folder when left out. */
   readonly folder?: string | undefined
-  /** Settings that win over the service's own. For making data only: what is measured runs with the service's. */
+  /** Settings that override the service's. For data generation only: measurements run with the service's. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

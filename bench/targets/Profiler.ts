@@ -3,7 +3,7 @@ import { type BenchError, failedAt } from "../BenchError.ts"
 import { CpuProfile } from "../report/Profile.ts"
 import { get } from "./Service.ts"
 
-/** The profiler of a running Node.js, over its inspector: only what lies between `begin` and `end` is in the profile. */
+/** Profiler of a running Node.js, over its inspector; records between `begin` and `end`. */
 export interface Profiler {
   readonly begin: Effect.Effect<void, BenchError>
   readonly end: Effect.Effect<CpuProfile, BenchError>

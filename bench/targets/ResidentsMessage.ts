@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 const Weight = Schema.Struct({ heap_bytes: Schema.Int, rss_bytes: Schema.Int })
 
-/** What the process that holds players in memory found. */
+/** Result of the process that holds players in memory. */
 export const ResidentsMessage = Schema.Struct({
   type: Schema.Literal("weighed"),
   /** Players in memory at the end. */
@@ -15,7 +15,7 @@ export const ResidentsMessage = Schema.Struct({
   played: Weight,
   /** After so many bets of each that they carry as many rounds and messages as they ever will. */
   full: Weight,
-  /** After nobody asked for two minutes. */
+  /** After two minutes without requests. */
   resting: Weight
 })
 export type ResidentsMessage = typeof ResidentsMessage.Type

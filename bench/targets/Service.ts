@@ -13,7 +13,7 @@ const source = join(project, "src")
 const host = "127.0.0.1"
 const startTimeoutMs = 120_000
 
-/** What `npm start` gives to Node.js itself: what is measured runs as a customer's. */
+/** Node.js arguments of `npm start`, so that measurements run as in production. */
 export const startArguments = (packageText: string): ReadonlyArray<string> => {
   const { scripts } = Schema.decodeSync(PackageFile)(packageText)
   const words = scripts.start.split(/\s+/)
@@ -24,7 +24,7 @@ export const startArguments = (packageText: string): ReadonlyArray<string> => {
 const PackageFile = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ start: Schema.String }) }))
 const nodeArgumentsOfStart = () => startArguments(readFileSync(join(project, "package.json"), "utf8"))
 
-/** What an answer holds besides what is asked for does not matter. */
+/** Ignores the other fields of an answer. */
 export const Created = Schema.Struct({ id: Schema.Int })
 export const ApiKey = Schema.Struct({ key: Schema.String, secret: Schema.String })
 const Verification = Schema.Struct({ entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
@@ -35,15 +35,15 @@ export interface Service {
   readonly host: string
   readonly port: number
   readonly backofficePort: number
-  /** Creates something as staff do; gives what is decoded of it. `path` is below the staff API's base. */
+  /** Creates a resource through the staff API; returns it decoded. `path` is relative to the API's base. */
   readonly create: <A>(path: string, body: object, schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
   /** Proves the ledger, of one operator or of all: minutes where it is long. */
   readonly verify: (operatorId?: number) => Effect.Effect<typeof Verification.Type, BenchError>
-  /** What the page *home* asks of the service while it is open: the figures once, then the stream of events. */
+  /** Requests of an open page *home*: the figures once, then the stream of events. */
   readonly watchHome: Effect.Effect<never, BenchError>
 }
 
-/** What a service is started with: the same again continues with the same data. */
+/** Environment of a service; the same environment continues with the same data. */
 export type Environment = Readonly<Record<string, string>>
 
 /** The environment of a service of its own on one database of the common server. */

@@ -6,7 +6,7 @@ import type { JobPlayer, JobVendor } from "../load/Job.ts"
 const targetNames = ["pitboss", "baseline", "one-statement", "ceiling"] as const
 export type TargetName = (typeof targetNames)[number]
 
-/** What every target is provisioned with. */
+/** Provisioning of every target. */
 export interface Provisioning {
   /** Players with money and an open wallet session. */
   readonly players: number
@@ -39,7 +39,7 @@ export interface Target {
     readonly owners: ReadonlyArray<number> | null
   }
   readonly provider: { readonly key: string; readonly secret: string }
-  /** Who records deposits; undefined where nothing but bets is served. */
+  /** Key that records deposits; undefined for targets that only serve bets. */
   readonly operator?: { readonly key: string; readonly secret: string }
   /** The vendor that bets in its own protocol; undefined for Pitboss's own. */
   readonly vendor?: JobVendor
@@ -58,6 +58,6 @@ export interface Target {
   readonly balances: ((count: number) => Effect.Effect<ReadonlyArray<number>, BenchError>) | undefined
   /** Commits so far, undefined when the target does not count them. */
   readonly commits: Effect.Effect<CommitCounts | undefined>
-  /** What else must hold when all rounds are over; returns what is wrong, one line each. */
+  /** Further invariants after all rounds; returns the violations, one line each. */
   readonly audit: Effect.Effect<ReadonlyArray<string>, BenchError>
 }

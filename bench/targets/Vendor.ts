@@ -10,7 +10,7 @@ import { Created } from "./Service.ts"
 import { makeSignedClient, signedConcurrency } from "./SignedClient.ts"
 import type { Target } from "./Target.ts"
 
-/** What the answer to a bet that was taken holds, and no refusal. */
+/** Text contained in the answer to an accepted bet and in no refusal. */
 const marks: Readonly<Record<string, string>> = {
   hub88: "\"status\":\"RS_OK\"",
   caleta: "\"status\":\"RS_OK\"",
@@ -62,7 +62,7 @@ export const atVendor = Effect.fnUntraced(function*(
   const ids = pitboss.players.map(({ id }) => id)
   const firstToken = yield* launched(ids[0] ?? 0)
   const first = yield* Queue.take(opened)
-  // a vendor that is told no token of ours opens its sessions in the order of the launches
+  // a vendor without our tokens opens its sessions in the order of the launches
   const isToldToken = first.token === firstToken
   const tokens = [
     firstToken,

@@ -1,4 +1,4 @@
-/** The engine's own actors with nothing else of the service around them: over PostgreSQL and its loader, or over memory. */
+/** The engine's actors without the rest of the service: on PostgreSQL with its loader, or in memory. */
 import { Chain, ChainKey } from "../../../src/chain/Chain.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -79,8 +79,8 @@ export const layerPostgres = (url: string) =>
   )
 
 /**
- * Actors over the store in memory: what the engine and the rules cost by themselves. A commit takes one turn of the event loop, so
- * that the next one gathers meanwhile as it does over PostgreSQL. Ids come from a counter.
+ * Actors on the store in memory, for the cost of the engine and the rules alone. A commit takes one turn of the event loop, so
+ * that the next one gathers meanwhile as on PostgreSQL. Ids come from a counter.
  */
 export const layerMemory = (players: number) =>
   PlayerActors.layerOver(Effect.gen(function*() {

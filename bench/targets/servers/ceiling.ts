@@ -1,4 +1,4 @@
-// What plain Node.js can do with the same signed traffic: parse, verify, answer. Nothing is decided and nothing stored.
+// Upper bound of plain Node.js with the same signed traffic: parse, verify, answer, without decisions or storage.
 import { createServer } from "node:http"
 import { announce } from "./Announce.ts"
 import { ProviderCalls } from "./ProviderCalls.ts"

@@ -30,7 +30,7 @@ const tell = (message: EngineMessage): void => {
 
 const commits = Effect.map(PrometheusMetrics.format(), (text) => parseCommitCounts(text) ?? { commits: 0, units: 0 })
 
-/** What was acknowledged to each player so far, minor units. */
+/** Acknowledged stakes per player so far, minor units. */
 const staked = new Float64Array(options.PLAYERS)
 
 const run = Effect.fnUntraced(function*(actors: PlayerActors["Service"], job: EngineJob) {
@@ -46,7 +46,7 @@ const run = Effect.fnUntraced(function*(actors: PlayerActors["Service"], job: En
 
   const note = (number: number, isDone: boolean, startedAt: number) => {
     const now = performance.now()
-    // told from here: a timer may come late when there is always something to do
+    // reported from here: a timer may be late under constant load
     if (mark === undefined && now >= from) tell({ type: mark = "measuring" })
     if (mark === "measuring" && now >= to) tell({ type: mark = "measured" })
     if (isDone) staked[number] = (staked[number] ?? 0) + stake
@@ -73,7 +73,7 @@ const run = Effect.fnUntraced(function*(actors: PlayerActors["Service"], job: En
         Effect.match({ onFailure: () => false, onSuccess: () => true })
       )
       note(number, isDone, startedAt)
-      // nobody else may run until a commit is there: a caller that is only refused must not keep the thread
+      // yields to pending commits: a caller that is only refused must not occupy the thread
       if (!isDone) yield* Effect.yieldNow
     }
   })

@@ -43,7 +43,7 @@ const program = Effect.gen(function*() {
   const played = yield* weigh
   for (let number = 2; number <= options.BETS; number++) yield* forAll((player) => bet(player, number))
   const full = yield* weigh
-  // nobody asks: within two minutes the actors let go of what they only remembered of the store
+  // idle: within two minutes the actors drop carried rows of the store
   yield* Effect.sleep("125 seconds")
   const resting = yield* weigh
   tell({ type: "weighed", resident: actors.resident(), empty, loaded, played, full, resting })
