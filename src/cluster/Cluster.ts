@@ -1,5 +1,4 @@
 /** A node of the cluster: which players are here, the way to the others, and what staff see of it. */
-import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { Placement } from "../engine/Placement.ts"
@@ -13,6 +12,7 @@ import { makeForwarding } from "./Forwarding.ts"
 import { Membership, refuseLiveNodes } from "./Membership.ts"
 import { Nodes } from "./Nodes.ts"
 import { Ownership } from "./Ownership.ts"
+import { listenForPeers } from "./PeerServer.ts"
 import { makeTrust } from "./Trust.ts"
 
 const NodeJson = Schema.fromJsonString(Schema.Struct({
@@ -102,19 +102,18 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
   const id = (yield* Entropy).token("", 6)
   // its own also where the processes of one supervisor share ports; answers are small, and wait for no other
   const address = { host: clusterHost, port: clusterPort, exclusive: true, noDelay: true }
-  const server = yield* NodeSocketServer.makeTls({ ...trust.server, ...address }).pipe(
+  const server = yield* listenForPeers({ ...trust.server, ...address }).pipe(
     Effect.mapError(() =>
       new StartupError({ message: `CLUSTER_HOST, CLUSTER_PORT: cannot listen on ${clusterHost}:${clusterPort}` })
     )
   )
-  const port = server.address._tag === "UnixPathAddress" ? clusterPort : server.address.port
   return Layer.effect(Nodes, makeNodes(id)).pipe(
     Layer.provideMerge(Layer.effect(
       Forwarder,
       makeForwarding({ node: id, server, trust })
     )),
     Layer.provideMerge(Layer.effect(Placement, Effect.map(Ownership, ({ placement }) => placement))),
-    Layer.provide(Membership.layer(RunnerAddress.make(clusterHost, port), clusterLeaseSeconds))
+    Layer.provide(Membership.layer(RunnerAddress.make(clusterHost, server.port), clusterLeaseSeconds))
   )
 }))
 

@@ -6,12 +6,12 @@
  * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
  */
 import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
-import type { SocketServer } from "effect/socket"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { type ForwardingCounts, registerClusterMetrics } from "./ClusterMetrics.ts"
 import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
+import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
 import { noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Messages.ts"
 import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
@@ -84,7 +84,7 @@ const lengthOf = ({ call, door }: Waiting): number => door.length + call.head.le
 /** Makes the calls of the node `node`, and answers those of others on `server`. */
 export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust }: {
   readonly node: string
-  readonly server: SocketServer.SocketServer["Service"]
+  readonly server: PeerServer
   readonly trust: Trust
 }) {
   const ownership = yield* Ownership

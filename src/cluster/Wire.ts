@@ -4,9 +4,7 @@
  * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time of a message, and messages of a busy node are
  * small.)
  */
-import { NodeSocket } from "@effect/platform-node"
-import { Deferred, Effect, Fiber, References, Scheduler, Schema, type Scope } from "effect"
-import type { SocketServer } from "effect/socket"
+import { Deferred, Effect, Scheduler, Schema, type Scope } from "effect"
 import type { Socket } from "node:net"
 import * as Tls from "node:tls"
 import {
@@ -20,6 +18,7 @@ import {
   writeCalls,
   writeWord
 } from "./Messages.ts"
+import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
 
 /** Does something when this turn of the event loop is over. */
@@ -96,20 +95,17 @@ const speak = (
   socket.resume()
 }
 
-/** Takes calls on a listening socket, until interrupted: `take` is given each, with what answers it. */
+/** Takes calls on a listening socket, until the scope closes: `take` is given each, with what answers it. */
 export const answerCalls = (options: {
   readonly node: string
   readonly trust: Trust
-  readonly server: SocketServer.SocketServer["Service"]
+  readonly server: PeerServer
   readonly take: (call: SentCall, answer: (answer: SentAnswer) => void) => void
-}): Effect.Effect<void, never, Scope.Scope> => {
-  const serve = Effect.gen(function*() {
-    const given = yield* Effect.serviceOption(NodeSocket.NetSocket)
-    if (given._tag === "None") return yield* Effect.die(new Error("the server gives no sockets"))
-    const socket = given.value
+}): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const whenTurnEnds = yield* makeTurnEnd
-    yield* Effect.callback<void>((resume) => {
+    yield* options.server.serve((socket) => {
       let isKnown = false
       let form = 1
       let answered: Array<SentAnswer> = []
@@ -122,6 +118,12 @@ export const answerCalls = (options: {
       const answer = (one: SentAnswer): void => {
         if (answered.push(one) === 1) whenTurnEnds(flush)
       }
+      const ending = fork(Effect.delay(
+        Effect.sync(() => {
+          if (!isKnown) socket.destroy()
+        }),
+        openTime
+      ))
       speak(
         socket,
         (message) => {
@@ -138,25 +140,11 @@ export const answerCalls = (options: {
             socket.destroy()
           }
         },
-        () => resume(Effect.void),
+        () => ending.interruptUnsafe(),
         () => isKnown ? maxMessageBytes : maxStrangeBytes
       )
-      const ending = fork(Effect.delay(
-        Effect.sync(() => {
-          if (!isKnown) socket.destroy()
-        }),
-        openTime
-      ))
-      return Effect.andThen(Effect.sync(() => socket.destroy()), Fiber.interrupt(ending))
     })
   })
-  // a peer that died is no error of this node
-  return options.server.run(() => serve).pipe(
-    Effect.provideService(References.UnhandledLogLevel, "Debug"),
-    Effect.forkScoped,
-    Effect.asVoid
-  )
-}
 
 /** An open connection to a peer. */
 export interface Line {

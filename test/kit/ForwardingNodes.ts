@@ -1,10 +1,10 @@
 /** Nodes with real connections to each other; the test sets the owner of all keys. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import type { Answer, Answered, Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
 import { makeForwarding } from "../../src/cluster/Forwarding.ts"
 import { Ownership } from "../../src/cluster/Ownership.ts"
+import { listenForPeers } from "../../src/cluster/PeerServer.ts"
 import { makeTrust } from "../../src/cluster/Trust.ts"
 import { Placement } from "../../src/engine/Placement.ts"
 import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
@@ -41,8 +41,8 @@ export const startNode = Effect.fnUntraced(function*(world: World, id: string, s
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* Effect.gen(function*() {
     const trust = yield* makeTrust
-    const server = yield* NodeSocketServer.makeTls({ ...trust.server, noDelay: true, host: "127.0.0.1", port: 0 })
-    const self = `127.0.0.1:${server.address._tag === "UnixPathAddress" ? 0 : server.address.port}`
+    const server = yield* listenForPeers({ ...trust.server, noDelay: true, host: "127.0.0.1", port: 0 })
+    const self = `127.0.0.1:${server.port}`
     const ownership = Ownership.of({
       placement: Placement.of({
         isShared: true,
