@@ -52,7 +52,7 @@ export type FromMemory = (caller: CurrentOperator["Service"], params: Found["par
 /** Completion of a request that was started without a fiber. */
 export interface Ending {
   /** Answers with status 200 and this body. `lines`: header lines in addition to the common ones. */
-  readonly answer: (found: Found, lines: string, body: string) => void
+  readonly answer: (found: Found, lines: () => string, body: string) => void
   readonly serve: (found: Found, serving: Serving) => void
 }
 

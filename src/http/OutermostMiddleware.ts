@@ -186,7 +186,11 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     }
 
     /** As `answerDirectly`, for an operator's request started without a fiber. */
-    const answerFromMemory: Ending["answer"] = ({ handler, request, source, startedAt, target }, lines, body) => {
+    const answerFromMemory = (
+      { handler, request, source, startedAt, target }: Found,
+      lines: string,
+      body: string
+    ): void => {
       metrics.observe(request.method, handler.route.path, 200, clock.monotonicTimeNanosUnsafe() - startedAt)
       const about = `content-type: application/json\r\nx-request-id: ${ids.last(namedBy(source))}\r\n`
       write(source, target, 200, preparedLines(headersFor(source)) + lines + about, body)
@@ -237,16 +241,18 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     yield* openDoor(context)
     const endpoints = yield* Endpoints
     const ending: Ending = {
-      answer: (found, lines, body) => contain(found.target, () => answerFromMemory(found, lines, body)),
-      serve
+      answer: (found, lines, body) => contain(found.target, () => answerFromMemory(found, lines(), body)),
+      serve: (found, serving) => contain(found.target, () => serve(found, serving))
     }
-    endpoints.runWith((found) => {
+    const runFound = (found: Found): void => {
       const { handler, request } = found
       if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
       // traces need fibers
       const start = traces === undefined ? handler.start : undefined
       if (start?.(found, endpoints.fromMemory(handler), ending) !== true) serve(found, handler.serving)
-    })
+    }
+    // run by the events of sockets, where nothing else would catch a defect
+    endpoints.runWith((found) => contain(found.target, () => runFound(found)))
 
     if (traces === undefined) return answered
     return (handler: Handler) =>

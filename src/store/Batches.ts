@@ -26,16 +26,19 @@ export const makeBatches = <Item, A, E>(
     let waiting: Array<Waiting<Item, A, E>> = []
     let isRunning = false
 
-    /** Callbacks run in here: a defect of one must not affect the others. */
-    const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
-      let exit: Exit.Exit<A, E> | undefined
+    /** The result of `act`; a defect is logged, since it must affect neither the other items nor the next batch. */
+    const contain = <B>(act: () => B): Exit.Exit<B> => {
       try {
-        exit = outcomeOf(item)
-        done(exit)
+        return Exit.succeed(act())
       } catch (defect) {
         fork(Effect.logError("answer failed", Cause.die(defect)))
-        if (exit === undefined) done(Exit.die(defect))
+        return Exit.die(defect)
       }
+    }
+
+    const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
+      const outcome = contain(() => outcomeOf(item))
+      contain(() => done(Exit.isSuccess(outcome) ? outcome.value : Exit.failCause(outcome.cause)))
     }
 
     const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>) =>

@@ -180,7 +180,7 @@ export const OperatorAuthLive = Layer.effect(
         limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
         replays.post(signature, now, (exit) => {
           if (Exit.isSuccess(exit) && body !== undefined) {
-            return ending.answer(found, rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
+            return ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
           }
           const rest = Exit.isSuccess(exit) ? served(caller) : Effect.failCause(exit.cause)
           ending.serve(found, Effect.uninterruptible(answeredAs(credential, found.request, rest)))
