@@ -130,7 +130,7 @@ const runSoak = async () => {
   const all = { TEST_RUNS: "all" } as const
   if (rest.length > 0) return runTests(["test/soak", ...rest], all)
   const soaked = await runTests(["test/soak", ...partly()], all)
-  const onNodes = await runTests(["test/e2e", "test/spec", "test/security"], { E2E_NODES: "3" })
+  const onNodes = await runTests(["test/e2e", "test/spec", "test/security"], { ...all, E2E_NODES: "3" })
   return { passed: soaked.passed + onNodes.passed, failed: soaked.failed + onNodes.failed }
 }
 

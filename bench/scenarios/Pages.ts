@@ -141,9 +141,11 @@ const longestTaskOf = (trace: string): number => {
     traceEvents.filter(({ args, name }) => name === "thread_name" && args?.name === "CrRendererMain")
       .map(({ pid, tid }) => `${pid} ${tid}`)
   )
-  return traceEvents
+  const longest = traceEvents
     .filter(({ name, pid, tid }) => name === "ThreadControllerImpl::RunTask" && drawing.has(`${pid} ${tid}`))
     .reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1000), 0)
+  if (longest === 0) throw new Error("the trace holds no task of the page's thread")
+  return longest
 }
 
 interface Scrolled {

@@ -253,7 +253,6 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
   // first, so that each kind of operation is there however short the run
   yield* lowerLimit(chance.pick(options.seats.slice(0, 1)))
   while (!options.isOver()) {
-    if (options.restMs !== undefined) yield* Effect.sleep(options.restMs)
     const seat = chance.pick(options.seats)
     const draw = chance.below(100)
     if (draw < 34) {
@@ -290,6 +289,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
     } else {
       yield* send(make.look(seat, chance.pick(["provider", "operator"])), false)
     }
+    if (options.restMs !== undefined) yield* Effect.sleep(options.restMs)
   }
 })
 

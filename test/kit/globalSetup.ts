@@ -1,5 +1,5 @@
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
-import { readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -36,7 +36,7 @@ const folderOfRuns = (): string => {
 
 /** Folders of runs that were killed before they could clean up. */
 const removeLeftovers = (folder: string) => {
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (!name.startsWith(prefix)) continue
     try {
       const [pid] = readFileSync(join(folder, name, "service.lock"), "utf8").split("\n")
@@ -49,8 +49,8 @@ const removeLeftovers = (folder: string) => {
 
 /** One server for the whole run, with a migrated template that every test file's database is cloned from. */
 export default async function setup(project: TestProject) {
+  for (const each of [inMemory, tmpdir()]) removeLeftovers(each)
   const folder = folderOfRuns()
-  for (const each of new Set([folder, tmpdir()])) removeLeftovers(each)
   const dataDir = await mkdtemp(join(folder, prefix))
   // Reachable for the user that PostgreSQL runs as when the tests run as root.
   await chmod(dataDir, 0o711)

@@ -8,6 +8,7 @@ import { numberCursors } from "../../../src/store/Cursors.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { Players } from "../../../src/features/players/Players.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
+import { runs } from "../../kit/Runs.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
@@ -79,7 +80,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       ).filter((text) => text !== "")
       const texts = fc.sample(
         fc.oneof(piece, fc.constantFrom("%", "_", "\\", "x_", "a%b", "zzzz", "e.", "''", "\n", "1@", "Ü")),
-        { seed: 7, numRuns: 20 }
+        { numRuns: runs(20, 60) }
       )
       let found = 0
       let bounded = 0
