@@ -3,5 +3,5 @@ import { Placement } from "../engine/Placement.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** One process without a cluster: every player is here, and nothing is ever sent on. */
+/** One process without a cluster: owns every player and forwards nothing. */
 export const layerAlone = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)

@@ -1,4 +1,4 @@
-/** A node of the cluster: which players are here, the way to the others, and what staff see of it. */
+/** Node of the cluster: its players, forwarding to other nodes, and its view for the back office. */
 import { Clock, Effect, Layer, Schema } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { Placement } from "../engine/Placement.ts"
@@ -33,7 +33,7 @@ const describeDoor = "node"
 const drainDoor = "node drain"
 const lookDoor = "node look"
 
-/** A peer that does not hear it in time looks at the nodes by itself. */
+/** A peer that misses the notice reads the nodes by itself. */
 const tellMs = 500
 
 const question = { head: "", body: "" }
@@ -85,7 +85,7 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
     drain: (node) =>
       forwarder.sendTo(node, drainDoor, question, { isRepeatable: true, timeoutMs: 8000 }).pipe(
         Effect.map((answer) => answer !== undefined),
-        // it goes on handing over
+        // the handover goes on
         Effect.catch(({ because }) => Effect.succeed(because === "lost"))
       ),
     join: membership.join,
@@ -100,7 +100,7 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
   const { clusterHost, clusterLeaseSeconds, clusterPort } = yield* Settings
   const trust = yield* makeTrust
   const id = (yield* Entropy).token("", 6)
-  // its own also where the processes of one supervisor share ports; answers are small, and wait for no other
+  // exclusive even where processes of one supervisor share ports; noDelay because answers are small
   const address = { host: clusterHost, port: clusterPort, exclusive: true, noDelay: true }
   const server = yield* listenForPeers({ ...trust.server, ...address }).pipe(
     Effect.mapError(() =>
@@ -117,7 +117,7 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
   )
 }))
 
-/** What the setting CLUSTER asks for. */
+/** Layer by the setting CLUSTER. */
 export const layerCluster = Layer.unwrap(Effect.gen(function*() {
   if ((yield* Settings).cluster) return layerNode
   yield* refuseLiveNodes
@@ -125,8 +125,8 @@ export const layerCluster = Layer.unwrap(Effect.gen(function*() {
 }))
 
 /**
- * Joins the cluster after everything else of the service is open, so that no player waits for a node that starts, and leaves it before anything
- * is closed: requests are still taken, and sent to who owns their players now.
+ * Joins the cluster after everything else of the service is open, so that no player waits for a starting node, and leaves it before anything
+ * is closed: requests are still accepted and forwarded to the new owners of their players.
  */
 export const layerMember = Layer.effectDiscard(
   Effect.flatMap(Nodes, ({ join, leave }) => Effect.andThen(Effect.addFinalizer(() => leave), join))

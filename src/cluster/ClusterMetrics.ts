@@ -5,11 +5,11 @@ import type { Ownership } from "./Ownership.ts"
 
 /** Counts since the start. */
 export interface ForwardingCounts {
-  /** Messages of calls to other nodes, and the calls in them. */
+  /** Messages with calls to other nodes, and the calls in them. */
   messages: number
   sent: number
   answered: number
-  /** Calls of others to this node, and those of them that were for a key it did not own. */
+  /** Calls received from other nodes, and those of them for a key that this node did not own. */
   received: number
   notMine: number
   lost: number
@@ -48,7 +48,7 @@ const overloadedTotal = Metric.counter(
   counter("Calls refused because as many waited as may")
 )
 
-/** Exports them until the scope closes. */
+/** Exports the metrics until the scope closes. */
 export const registerClusterMetrics = Effect.fnUntraced(function*(node: {
   readonly ownership: Ownership["Service"]
   readonly counts: Readonly<ForwardingCounts>

@@ -1,59 +1,59 @@
 /**
- * Calls to the node that owns a key (`docs/decisions/0044-several-nodes.md`). What is called is a door: a name under which every node serves
- * the same thing. Every door takes and gives text; who opens one gives it its form.
+ * Calls to the node that owns a key (`docs/decisions/0044-several-nodes.md`). A call goes to a door: a named endpoint that every node
+ * serves alike. Doors take and return text; the code that opens a door defines its format.
  */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 
-/** What is asked at a door. */
+/** A call to a door. */
 export interface Call {
-  /** What the door needs to know of it, in the door's own form. */
+  /** Metadata of the call, in the door's own format. */
   readonly head: string
   readonly body: string
 }
 
 export interface Answer {
-  /** The door's own; by convention an HTTP status. */
+  /** Defined by the door; by convention an HTTP status. */
   readonly status: number
   readonly head: string
   readonly body: string
 }
 
-/** An answer with the node that gave it. */
+/** An answer and the node that gave it. */
 export interface Answered extends Answer {
   readonly node: string
 }
 
-/** The key is not owned by the node that was asked, and nothing was done: it is asked for its owner again. */
+/** The node does not own the key, and the call had no effect: its owner is looked up again. */
 export const notMine = "not_mine"
 
-/** Opens a door: calls `done` once, perhaps at once, with the answer, or with `notMine` when nothing was done. */
+/** Serves a door: calls `done` once, possibly synchronously, with the answer, or with `notMine` when the call had no effect. */
 export type Open = (call: Call, done: (answer: Answer | typeof notMine) => void) => void
 
 /**
- * No node answered. `unsent`: nobody took it, within the time that a takeover needs. `lost`: the connection broke, or the owner's time was
- * up, and it may have been done. `overloaded`: as many calls wait for that node as may.
+ * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke or the deadline
+ * passed, and the call may have had its effect. `overloaded`: the queue of that node is full.
  */
 export class NotAnswered extends Schema.TaggedError<NotAnswered>()("NotAnswered", {
   because: Schema.Literals(["unsent", "lost", "overloaded"])
 }) {}
 
 export interface SendOptions {
-  /** It may be sent again although it may have been done: it has an id of its own, or changes nothing. */
+  /** May be sent again although it may have had its effect: it has an idempotent id or changes nothing. */
   readonly isRepeatable: boolean
-  /** Time for the answer, milliseconds. */
+  /** Timeout of the answer, ms. */
   readonly timeoutMs?: number
 }
 
 export class Forwarder extends Context.Service<Forwarder, {
-  /** Id of this node; undefined without a cluster, where nothing is ever forwarded. */
+  /** Id of this node; undefined without a cluster, where nothing is forwarded. */
   readonly node: string | undefined
-  /** Whether this node owns a key, certainly. */
+  /** Whether this node certainly owns a key. */
   readonly isHere: (key: number) => boolean
   /** Opens a door of this node to the others. Each name once. */
   readonly serve: (door: string, open: Open) => void
   /**
-   * Asks the owner of `key`, also when that is this node, and again when the key moves meanwhile. `done` is called once, perhaps at once. What is
-   * posted in one turn of the event loop travels together.
+   * Calls the owner of `key`, also when that is this node, and again when the key moves meanwhile. `done` is called once, possibly synchronously.
+   * Calls posted in one turn of the event loop share a message.
    */
   readonly post: (
     key: number,
@@ -69,17 +69,17 @@ export class Forwarder extends Context.Service<Forwarder, {
     call: Call,
     options: SendOptions
   ) => Effect.Effect<Answered, NotAnswered>
-  /** Asks one node, by its id. `undefined` when there is no such node. */
+  /** Calls one node by its id. Undefined for an unknown node. */
   readonly sendTo: (
     node: string,
     door: string,
     call: Call,
     options: SendOptions
   ) => Effect.Effect<Answered | undefined, NotAnswered>
-  /** Asks every live node, this one included; gives the answers of those that gave one, within the time. */
+  /** Calls every live node, including this one; returns the answers received within the timeout. */
   readonly sendToAll: (door: string, call: Call, options: SendOptions) => Effect.Effect<ReadonlyArray<Answered>>
 }>()("pitboss/cluster/Forwarder") {
-  /** One process: it owns every key, and its doors are opened by nobody else. */
+  /** One process: it owns every key, and its doors serve only itself. */
   static readonly layerNone = Layer.sync(Forwarder, () => {
     const doors = new Map<string, Open>()
     const unsent = new NotAnswered({ because: "unsent" })

@@ -1,9 +1,9 @@
 /**
- * The calls of this node to the owners of keys, and what it is asked by others.
+ * Calls of this node to the owners of keys, and calls received from other nodes.
  *
- * A call waits in one of three places: it is looked for an owner, again and again while a takeover may take; it waits for its turn on the
- * line to the owner; it was sent and waits for its answer. All of them are bounded, in number, bytes and time. Nothing is sent again because it
- * is slow: only when the owner says that the key is not its own, when the line is lost or when the owner left, and then only what may be.
+ * A call waits in one of three states: looking for an owner, retried for as long as a takeover may take; queued for the
+ * connection to the owner; sent and waiting for its answer. All are bounded in number, bytes and time. A slow call is never sent again:
+ * only when the owner answers that it does not own the key, the connection is lost or the owner left, and then only a repeatable call.
  */
 import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
@@ -16,34 +16,34 @@ import type { Trust } from "./Trust.ts"
 import { noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Messages.ts"
 import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
 
-/** Calls in one message. */
+/** Maximum calls in one message. */
 const maxMessage = 256
 
-/** Characters of a message, but for its last call. */
+/** Maximum characters of a message, not counting its last call. */
 const maxMessageLength = 1024 * 1024
 
-/** Calls to a peer that it has not answered yet, and those that wait behind them; one more is refused. */
+/** Maximum unanswered calls to a peer, and maximum calls queued behind them; further calls are refused. */
 const maxSent = 1024
 const maxQueued = 1024
 
-/** Of calls that are looked for an owner. */
+/** Maximum calls looking for an owner. */
 const maxLooking = 4096
 
-/** Characters of all waiting calls; one more is refused. */
+/** Maximum characters of all waiting calls; further calls are refused. */
 const maxWaitingLength = 32 * 1024 * 1024
 
-/** How long an owner is looked for: as long as a takeover may take. */
+/** Maximum time of the search for an owner, in ms: as long as a takeover may take. */
 const maxLookMs = 4500
 
-/** Pause between two looks. */
+/** Pause between two attempts to find an owner. */
 const lookPause = "40 millis"
 
-/** A peer that left the cluster and is silent for so long does not answer any more. */
+/** Silence in ms after which a peer that left the cluster is taken as gone. */
 const maxSilentMs = 3000
 
 const defaultTimeoutMs = 5500
 
-/** Pause before a peer is called again. */
+/** Pause before reconnecting to a peer. */
 const dialPause = "200 millis"
 
 type Done = (exit: Exit.Exit<Answered, NotAnswered>) => void
@@ -55,7 +55,7 @@ interface Waiting {
   readonly call: Call
   readonly isRepeatable: boolean
   readonly deadline: number
-  /** Until when an owner is looked for. */
+  /** End of the search for an owner, monotonic ms. */
   lookUntil: number
   readonly done: Done
 }
@@ -65,11 +65,11 @@ interface Peer {
   line: Line | undefined
   queued: Array<Waiting>
   readonly sent: Map<number, Waiting>
-  /** Monotonic milliseconds of the last answer. */
+  /** Time of the last answer, monotonic ms. */
   heardAt: number
-  /** No call's time is up before, monotonic milliseconds. */
+  /** Lower bound of the calls' deadlines, monotonic ms. */
   firstDeadline: number
-  /** The next message is made when this turn of the event loop is over. */
+  /** Whether a message is scheduled for the end of this turn of the event loop. */
   isDue: boolean
 }
 
@@ -81,7 +81,7 @@ const failures = {
 
 const lengthOf = ({ call, door }: Waiting): number => door.length + call.head.length + call.body.length
 
-/** Makes the calls of the node `node`, and answers those of others on `server`. */
+/** Makes the calls of the node `node` and answers calls of others on `server`. */
 export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust }: {
   readonly node: string
   readonly server: PeerServer
@@ -109,7 +109,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     overloaded: 0
   }
 
-  /** Runs what is not ours: its defect is told in the log, and nobody else misses an answer for it. */
+  /** Runs a callback of a caller: logs its defect, so that no other call misses its answer. */
   const contain = (run: () => void): void => {
     try {
       run()
@@ -145,14 +145,14 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     )
   }
 
-  /** Sends what is queued, if more may be sent: what is posted in this turn of the event loop travels together. */
+  /** Sends queued calls within the limits: calls posted in one turn of the event loop share a message. */
   const sendSoon = (peer: Peer): void => {
     if (peer.isDue || peer.queued.length === 0 || peer.sent.size >= maxSent || peer.line?.hasRoom() !== true) return
     peer.isDue = true
     whenTurnEnds(() =>
       contain(() => {
         peer.isDue = false
-        // a line that was lost has given back what was queued
+        // losing the connection empties the queue
         if (peer.queued.length > 0) peer.line?.send(takeMessage(peer))
         sendSoon(peer)
       })
@@ -180,7 +180,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     for (const waiting of again) place(waiting)
   }
 
-  /** The next message to a peer. */
+  /** Takes the next message to a peer from its queue. */
   const takeMessage = (peer: Peer): ReadonlyArray<SentCall> => {
     const calls: Array<SentCall> = []
     let length = 0
@@ -201,7 +201,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     peer.heardAt = now()
     for (const { body, head, id, status } of answers) {
       const waiting = peer.sent.get(id)
-      // who was told that it was too late
+      // already failed by its deadline
       if (waiting === undefined) continue
       peer.sent.delete(id)
       counts.answered++
@@ -281,7 +281,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   ownership.listen(noteNodes)
   noteNodes()
 
-  /** Ends the waiting of calls whose time is up. */
+  /** Fails calls past their deadline. */
   const endOverdue = (peer: Peer): void => {
     const at = now()
     if (at < peer.firstDeadline) return

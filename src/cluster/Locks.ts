@@ -1,6 +1,6 @@
 /**
- * Releases locks of shards many at a time. The storage of effect/cluster releases one by one, two statements each, over the one connection that
- * holds them all: of a hundred shards that move, the players of the last would wait for two hundred round trips.
+ * Releases shard locks in batches. The storage of effect/cluster releases one by one, two statements each, over the single connection that
+ * holds them all: when a hundred shards move, players of the last would wait for two hundred round trips.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -8,21 +8,21 @@ import { ClusterError } from "effect/cluster"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 
-/** The two numbers of an advisory lock, as `SqlRunnerStorage` has them for the prefix `cluster` and the first group; they are for ever. */
+/** Key pair of an advisory lock, as `SqlRunnerStorage` derives it for the prefix `cluster` and the first group; must never change. */
 const namespace = -1_455_371_005
 const numberOf = (shard: number): number => 1_000_000 + shard
 
 export class Locks extends Context.Service<Locks, {
-  /** Releases the locks that this node holds among these. One that it held twice is found by the storage's next renewal. */
+  /** Releases those of the given locks that this node holds. A lock held twice is found by the storage's next renewal. */
   readonly release: (shards: ReadonlyArray<number>) => Effect.Effect<void, ClusterError.PersistenceError>
 }>()("pitboss/cluster/Locks") {
-  /** Gives the client that the storage has to be built on as well. */
+  /** Provides the client that the storage must be built on as well. */
   static readonly layer = Layer.effectContext(Effect.gen(function*() {
     const client = yield* SqlClient.SqlClient
     let holder: SqlConnection.Connection | undefined
     const sql = yield* SqlClient.make({
       acquirer: client.reserve,
-      // the storage reserves one, for its locks, and another one when that is lost
+      // the storage reserves one connection for its locks, and another after losing it
       transactionAcquirer: Effect.tap(client.reserve, (connection) =>
         Effect.sync(() => {
           holder = connection

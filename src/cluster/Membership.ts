@@ -1,4 +1,4 @@
-/** Membership of the cluster: effect/cluster decides who owns which shard, on PostgreSQL, and does nothing else. */
+/** Cluster membership: effect/cluster assigns shards to nodes, on PostgreSQL, and does nothing else. */
 import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import {
   MessageStorage,
@@ -19,13 +19,13 @@ import { Ownership } from "./Ownership.ts"
 import { nameOf, shardCount, shardGroup } from "./Shards.ts"
 import { Tenures } from "./Tenures.ts"
 
-/** How soon a shard that was lost is asked for again, once it is let go of. */
+/** Pause before a lost shard is requested again, once its work has been released. */
 const pollPause = "250 millis"
 
-/** Where `Sharding` sleeps for a second: after every round of locks, whatever there is to take or to give meanwhile. */
+/** Fixed pause in ms of `Sharding` after every round of locks, even with locks to take or to release. */
 const restMs = 1000
 
-/** What it rests here; who is to be given locks tries them every 50 milliseconds. */
+/** Replaces that pause; pending locks are tried every 50 ms anyway. */
 const shortRest = Duration.millis(50)
 
 const hurry = (clock: Clock.Clock): Clock.Clock => ({
@@ -41,8 +41,8 @@ const hurry = (clock: Clock.Clock): Clock.Clock => ({
 const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
 
 /**
- * How often locks are renewed: a third of the lease, so that one that fails may be tried once more. Never as long as the rest, which is cut short, and
- * whole milliseconds: a clock of milliseconds never meets the end of a part of one, and `Sharding` renews again and again meanwhile.
+ * Interval of lock renewal in ms: a third of the lease, so that a failed renewal can be retried once. Never equal to the pause that is cut short, and
+ * whole milliseconds: a millisecond clock never reaches a fractional deadline, and `Sharding` would renew in a loop until then.
  */
 const refreshMs = (leaseMs: number): number => {
   const third = Math.floor(leaseMs / 3)
@@ -58,7 +58,7 @@ const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
     assignedShardGroups: [shardGroup],
     shardLockExpiration: leaseMs,
     shardLockRefreshInterval: refreshMs(leaseMs),
-    // `Ownership` says when there may be something new
+    // `Ownership` delays this read until there may be a change
     refreshAssignmentsInterval: 1,
     entityMessagePollInterval: pollPause,
     runnerHealthCheckInterval: "1 minute",
@@ -66,14 +66,14 @@ const layerConfig = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
   })
 
 /**
- * Membership of the cluster, over the storage of effect/cluster: there are neither entities nor messages, so there is no port of effect's own,
- * and a node is dead when its lease is over, whoever can still reach it.
+ * Cluster membership over the storage of effect/cluster: without entities and messages, hence without a port of effect's own.
+ * A node is dead when its lease expires, even if others can still reach it.
  */
 export class Membership extends Context.Service<Membership, {
-  /** Makes this node one of them, once: from then on it is given players. Before, it only knows the others. */
+  /** Makes this node a member, once: from then on it is assigned players. Before, it only knows the members. */
   readonly join: Effect.Effect<void>
 }>()("pitboss/cluster/Membership") {
-  /** Gives `Ownership` as well. Needs the storage that nodes share, its `Locks`, and `Tenures`. */
+  /** Provides `Ownership` as well. Needs the storage shared by the nodes, its `Locks`, and `Tenures`. */
   static readonly layerOver = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
     Layer.effect(
       Membership,
@@ -110,7 +110,7 @@ export class Membership extends Context.Service<Membership, {
 
 const Live = Schema.Struct({ nodes: Schema.Int })
 
-/** Refuses to start as one process while nodes of a cluster own the players. */
+/** Refuses to start without a cluster while cluster nodes own the players. */
 export const refuseLiveNodes = Effect.gen(function*() {
   const { clusterLeaseSeconds } = yield* Settings
   const sql = yield* SqlClient.SqlClient

@@ -1,11 +1,11 @@
 /**
- * The messages between nodes, as bytes. The first word of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
- * because texts that are JSON themselves are quoted and read twice in JSON. Each side says the newest form that it reads, and is written to in
- * it. Form 1 goes when no node of a version that does not say its form may run beside this one.
+ * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
+ * because texts that are JSON themselves are escaped and parsed twice in JSON. Each side announces the newest form that it reads, and receives
+ * it. Form 1 can be removed once no node of a version that does not announce its form may run beside this one.
  */
 import { Option, Schema } from "effect"
 
-/** A call on its way. `key` is {@link noKey} when the node itself is meant, whatever it owns. */
+/** A call in transit. `key` is {@link noKey} for a call to the node itself, independent of ownership. */
 export interface SentCall {
   readonly id: number
   readonly key: number
@@ -14,10 +14,10 @@ export interface SentCall {
   readonly body: string
 }
 
-/** Key of a call to a node. */
+/** Key of a call to the node itself. */
 export const noKey = -1
 
-/** Statuses beside a door's own: the key is not this node's, and there is no such door. Nothing was done then. */
+/** Statuses beside those of the door: key not owned by this node, unknown door. The call had no effect. */
 export const notMineStatus = -1
 export const noDoorStatus = -2
 
@@ -28,21 +28,21 @@ export interface SentAnswer {
   readonly body: string
 }
 
-/** The newest form of calls and answers that this node reads and writes. */
+/** Newest form of calls and answers that this node reads and writes. */
 export const newestForm = 2
 
 const Integers = Schema.Array(Schema.Int)
 const Texts = Schema.Array(Schema.String)
 const Form = Schema.optionalKey(Schema.Int)
 
-/** The first word of who calls, and that of who answers: an id, or null for a caller with another master key. */
+/** First message of the caller, and of the answering node: its id, or null for a caller with another master key. */
 const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts, form: Form })
 const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String), form: Form })
 
-/** `texts`: door, head and body of each. */
+/** `texts`: door, head and body of each call. */
 const CallColumns = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
 
-/** `texts`: head and body of each. */
+/** `texts`: head and body of each answer. */
 const AnswerColumns = Schema.Struct({
   kind: Schema.Literal("answers"),
   ids: Integers,
@@ -59,7 +59,7 @@ export type Message =
   | { readonly kind: "calls"; readonly calls: ReadonlyArray<SentCall> }
   | { readonly kind: "answers"; readonly answers: ReadonlyArray<SentAnswer> }
 
-/** Bytes of the length that is before each message. */
+/** Bytes of the length prefix. */
 export const lengthBytes = 4
 
 const framed = (length: number): Buffer => {
@@ -75,16 +75,16 @@ const writeJson = (message: typeof Json.Type): Buffer => {
   return bytes
 }
 
-/** A first word as it is sent, its length before it. */
+/** Encodes a first message with its length prefix. */
 export const writeWord = (word: typeof Hello.Type | typeof Welcome.Type): Buffer => writeJson(word)
 
-/** The first byte of a packed message; that of JSON is a brace. */
+/** First byte of a packed message; JSON begins with a brace. */
 const packedCalls = 1
 const packedAnswers = 2
 
 /**
- * Before the text of each call or answer: its id and its key or status (64-bit floats), bytes of the text, characters of the door and of the head
- * (32 bits each). The text is door, head and body. A half of a surrogate pair comes as a replacement character: texts are of UTF-8, or of JSON.
+ * Header of each call or answer: its id and its key or status (64-bit floats), bytes of the text, characters of the door and of the head
+ * (32 bits each). The text is door, head and body. A lone surrogate becomes a replacement character: texts come from UTF-8 or JSON.
  */
 const recordBytes = 28
 
@@ -117,14 +117,14 @@ const pack = <Item extends { readonly id: number; readonly head: string; readonl
     view.setUint32(at + 20, doorOf(item).length)
     view.setUint32(at + 24, item.head.length)
     at += recordBytes
-    // most texts are ASCII, which is the same bytes in Latin-1 and need not be encoded
+    // most texts are ASCII, whose bytes are the same in Latin-1 without encoding
     bytes.write(text, at, textBytes === text.length ? "latin1" : "utf8")
     at += textBytes
   }
   return bytes
 }
 
-/** Undefined when it is not understood. */
+/** Returns undefined when malformed. */
 const unpack = <Item>(
   bytes: Buffer,
   make: (id: number, number: number, door: string, head: string, body: string) => Item
@@ -149,7 +149,7 @@ const unpack = <Item>(
   return items
 }
 
-/** Calls as they are sent to a peer that reads `form`, their length before them. */
+/** Encodes calls for a peer that reads `form`, with the length prefix. */
 export const writeCalls = (calls: ReadonlyArray<SentCall>, form: number): Buffer => {
   if (form >= 2) return pack(packedCalls, calls, ({ key }) => key, ({ door }) => door)
   return writeJson({
@@ -206,7 +206,7 @@ const fromJson = (message: typeof Json.Type): Message => {
   return message
 }
 
-/** A message without its length, in any form; undefined when it is not understood. */
+/** Decodes a message without its length, in any form; undefined when malformed. */
 export const readMessage = (bytes: Buffer): Message | undefined => {
   const [mark] = bytes
   if (mark === packedCalls) return unpackCalls(bytes)

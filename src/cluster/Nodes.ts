@@ -1,34 +1,34 @@
-/** The nodes of the cluster, as staff see them. */
+/** Cluster nodes for the back office. */
 import { Context, Effect, Layer } from "effect"
 
 /** A live node. */
 export interface Node {
   readonly id: string
-  /** Where other nodes reach it, `host:port`. */
+  /** Address for other nodes, `host:port`. */
   readonly address: string
   readonly pid: number
   readonly version: string
-  /** How many shards of players it holds. */
+  /** Number of player shards held. */
   readonly shards: number
-  /** Epoch milliseconds of its start. */
+  /** Start, epoch ms. */
   readonly since: number
-  /** Until its shards may be taken over, unless it is heard of; null when it did not say. */
+  /** Time at which its shards may be taken over without a further sign of life; null when not reported. */
   readonly leaseMsLeft: number | null
   readonly isDraining: boolean
 }
 
 export class Nodes extends Context.Service<Nodes, {
-  /** Every live node; none without a cluster. */
+  /** All live nodes; empty without a cluster. */
   readonly list: Effect.Effect<ReadonlyArray<Node>>
-  /** Has a node hand its players over and take no more; false when there is no such node. It goes on sending requests to their owners. */
+  /** Makes a node hand over its players and take no more; false for an unknown node. It goes on forwarding requests to their owners. */
   readonly drain: (id: string) => Effect.Effect<boolean>
-  /** Makes this node one of the cluster's, once. Before, it sends requests to their owners and owns nobody. */
+  /** Makes this node a member of the cluster, once. Before, it forwards requests to their owners and owns no players. */
   readonly join: Effect.Effect<void>
-  /** Hands over this node's players and leaves the cluster. Ends when others may have taken them, or after its bound. */
+  /** Hands over this node's players and leaves the cluster. Ends when others may have taken them, or at its time limit. */
   readonly leave: Effect.Effect<void>
-  /** Whether it hands over or has handed over its players. */
+  /** Whether this node is handing over or has handed over its players. */
   readonly isLeaving: () => boolean
-  /** Whether this node knows who owns what: a request can reach its owner. */
+  /** Whether this node knows the owners, so that a request can reach its owner. */
   readonly isJoined: () => boolean
 }>()("pitboss/cluster/Nodes") {
   static readonly layerNone = Layer.succeed(

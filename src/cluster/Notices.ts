@@ -1,14 +1,14 @@
-/** What one node tells all: that something it has changed is to be forgotten, before the caller who changed it hears that it is done. */
+/** Notices to all nodes that data has changed and caches of it are stale, sent before the caller of the change is answered. */
 import { Context, Effect, Layer } from "effect"
 import { Forwarder } from "./Forwarder.ts"
 
 const door = "notice"
 
-/** A node that does not answer finds the change by itself within two seconds. */
+/** A node that does not answer detects the change by itself within two seconds. */
 const timeoutMs = 500
 
 export class Notices extends Context.Service<Notices, {
-  /** Names a notice, at the start of every node, and gives what tells it to all of them; `hear` never fails. */
+  /** Registers a notice at the start of every node and returns the function that sends it to all of them; `hear` never fails. */
   readonly define: (
     name: string,
     hear: (subject: string) => Effect.Effect<void>

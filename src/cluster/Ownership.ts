@@ -1,9 +1,9 @@
 /**
- * Which keys this node owns, until when, and who owns the others.
+ * Keys that this node owns, until when, and the owners of the others.
  *
- * effect/cluster decides: nodes register in PostgreSQL, a hash ring gives every shard to one of them, and an advisory lock makes sure that it
- * is one. This listens to what passes between `Sharding` and its storage, and keeps three things that `Sharding` does not tell: until when a
- * lock is certainly held, a new epoch whenever one was taken, and who owns what is not here.
+ * effect/cluster decides: nodes register in PostgreSQL, a hash ring assigns every shard to one of them, and an advisory lock makes the owner
+ * unique. This intercepts the calls of `Sharding` to its storage and tracks three facts that `Sharding` does not expose: until when a
+ * lock is certainly held, a new fencing epoch whenever one was taken, and the owners of the shards of other nodes.
  */
 import { Clock, Context, Deferred, Duration, Effect, Fiber, Latch, Layer, Schedule, Semaphore } from "effect"
 import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"
@@ -13,29 +13,29 @@ import { Locks } from "./Locks.ts"
 import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
 import { Tenures } from "./Tenures.ts"
 
-/** The clocks of two machines run at the same speed, to this part of the lease. */
+/** Assumed maximum difference in speed between the clocks of two machines, as a fraction of the lease. */
 const leaseMargin = 0.05
 
-/** Time for what was accepted, when a shard is handed over. What is left then fails: its commit is fenced. */
+/** Time limit for draining accepted work of a shard that is handed over. The rest fails: its commit is fenced. */
 const maxDrainTime = "3 seconds"
 
-/** Pause between two looks at the nodes; it ends at once when another node says that something has changed. */
+/** Pause between two reads of the node list; cut short when another node announces a change. */
 const lookPause = "250 millis"
 
-/** Pause before locks that another node has not released yet, or a connection that was lost, are tried again. */
+/** Pause before retrying locks that another node has not released yet, or a lost connection. */
 const retryPause = "50 millis"
 
-/** Of a node that hands over: time for PostgreSQL to hear of it. */
+/** Time limit for writing a handover to PostgreSQL. */
 const maxFarewellTime = "2 seconds"
 
-/** Time for PostgreSQL to hear that shards are given up, and to release their locks; unheard, their next owners wait as if this node had been lost. */
+/** Time limit for recording released shards in PostgreSQL and unlocking them; on failure their next owners wait as for a lost node. */
 const maxNoteTime = "500 millis"
 
 /** Counts since the start. */
 export interface OwnershipCounts {
   /** Shards taken and given. */
   moves: number
-  /** Looks at an epoch that was over. */
+  /** Checks of an epoch that had expired. */
   stale: number
 }
 
@@ -43,27 +43,27 @@ export class Ownership extends Context.Service<Ownership, {
   readonly placement: Placement["Service"]
   /** `host:port` of this node. */
   readonly self: string
-  /** The node that is to own a key, as far as is known here; undefined before anybody is. */
+  /** Assigned owner of a key as far as known here; undefined before the first assignment. */
   readonly ownerOf: (key: number) => string | undefined
-  /** All live nodes, also those that own nothing because they leave. */
+  /** All live nodes, including those that own nothing because they are leaving. */
   readonly nodes: () => ReadonlySet<string>
-  /** Hears of every change of the nodes or the owners, and of what this node takes. */
+  /** Registers a listener for changes of nodes or owners and for shards taken by this node. */
   readonly listen: (listener: () => void) => void
-  /** Looks at the nodes now, and at the locks that are waited for: another node has changed. */
+  /** Reads the nodes and retries pending locks now, because another node has changed. */
   readonly look: () => void
-  /** Hears when the other nodes should look: this one is there, begins to leave, or has given shards. */
+  /** Registers the function that notifies other nodes: this one has joined, begins to leave, or has released shards. */
   readonly announce: (tell: () => void) => void
-  /** Whether this node was among the owners, and has held all that was its own. */
+  /** Whether this node was among the owners and has held all its assigned shards. */
   readonly isJoined: () => boolean
   readonly isLeaving: () => boolean
-  /** Gives all shards to others and takes no more. */
+  /** Hands over all shards and takes no more. */
   readonly handOver: Effect.Effect<void>
   readonly shardsHeld: () => number
-  /** Milliseconds that all shards held are certainly held; null when there are none. */
+  /** Time in ms for which all held shards are certainly held; null without shards. */
   readonly leaseMsLeft: () => number | null
   readonly counts: Readonly<OwnershipCounts>
 }>()("pitboss/cluster/Ownership") {
-  /** Gives `RunnerStorage` as `Sharding` must be given it, over the one it is built on. */
+  /** Provides `RunnerStorage` for `Sharding`, wrapping the underlying one. */
   static readonly layer = Layer.effectContext(Effect.gen(function*() {
     const config = yield* ShardingConfig.ShardingConfig
     const storage = yield* RunnerStorage.RunnerStorage
@@ -79,16 +79,16 @@ export class Ownership extends Context.Service<Ownership, {
     // `Sharding` gives an operation a third of the lease
     const maxRetryMs = fullLeaseMs / 6
 
-    /** By shard: the epoch of its lock, 0 without one; from when and until when it is certainly held; whether it is about to be given. */
+    /** By shard: epoch of its lock, 0 without one; start and end of the time it is certainly held; whether it is being released. */
     const epochs = new Uint32Array(shardCount + 1)
     const heldFrom = new Float64Array(shardCount + 1)
     const heldUntil = new Float64Array(shardCount + 1)
     const isReleased = new Uint8Array(shardCount + 1)
-    /** Whether the epoch has to wait for the owner before, and nobody has met it yet. */
+    /** Whether the epoch must wait for the previous owner and has not been used yet. */
     const isLate = new Uint8Array(shardCount + 1)
-    /** Whether the lock is there to be released: of what was lost it is not. */
+    /** Whether the lock is there to release; false for a lost one. */
     const isLocked = new Uint8Array(shardCount + 1)
-    /** As PostgreSQL numbers them. */
+    /** Tenure numbers of PostgreSQL, by shard. */
     const tenureOf = new Map<number, number>()
     let lastEpoch = 0
     const counts: OwnershipCounts = { moves: 0, stale: 0 }
@@ -99,12 +99,12 @@ export class Ownership extends Context.Service<Ownership, {
     let isJoined = false
     let isLeaving = false
     let isRegistered = false
-    /** Whether this node was among those that shards fall to when they were looked at last. */
+    /** Whether this node was eligible for shards at the last read of the nodes. */
     let isCounted = false
     const listeners: Array<() => void> = []
     const tellers: Array<() => void> = []
     const mayLook = Latch.makeUnsafe(true)
-    /** Opened with the next news, and replaced. */
+    /** Opened at the next change, and replaced. */
     let news = Latch.makeUnsafe(false)
     const look = (): void => {
       mayLook.openUnsafe()
@@ -123,8 +123,8 @@ export class Ownership extends Context.Service<Ownership, {
     }
 
     /**
-     * Numbers epochs that had to wait, when the first of them is met: the owner before may have given ids until now, and those here are drawn anew
-     * with a number above all before.
+     * Renumbers late epochs on the first use of one: the previous owner may have allocated ids until now, and a new highest epoch makes this
+     * node draw new ids.
      */
     const beginLate = (): void => {
       const epoch = ++lastEpoch
@@ -181,7 +181,7 @@ export class Ownership extends Context.Service<Ownership, {
       )
     }
 
-    /** Releases the locks of shards. One that is not reached is released alone, when `Sharding` asks. */
+    /** Releases the locks of shards in one batch. On failure each is released alone when `Sharding` asks. */
     const unlock = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
       Effect.suspend(() => {
         const locked = shards.filter((shard) => isLocked[shard] === 1)
@@ -216,7 +216,7 @@ export class Ownership extends Context.Service<Ownership, {
       noteJoined()
     }
 
-    /** The shards that are released in one turn: the actors are walked once for all of them. */
+    /** Shards released in one turn, so that the actors are walked once for all of them. */
     let gathering: { readonly shards: Set<number>; readonly done: Deferred.Deferred<void> } | undefined
     const drain = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -227,20 +227,20 @@ export class Ownership extends Context.Service<Ownership, {
         }
         const mine = { shards: new Set(shards), done: Deferred.makeUnsafe<void>() }
         gathering = mine
-        /** Of shards that nobody works for any more, or must not. */
+        /** Gives up shards whose work is done or out of time. */
         const give = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
           Effect.andThen(giveUp(shards), unlock(shards))
         const gifts: Array<Fiber.Fiber<void>> = []
         const released = Effect.suspend(() => {
           gathering = undefined
-          /** By release: the shards that it still works for. */
+          /** By release: shards with work left. */
           const busy = releases.map((): ReadonlySet<number> => mine.shards)
-          /** Most players rest: theirs need not wait for the slowest. Half of what is left each time, so that there are few times. */
+          /** Releases idle shards early, so that they need not wait for the slowest; at least half of the rest each time, to bound the calls. */
           const giveFree = Effect.suspend(() => {
             const free = [...mine.shards].filter((shard) => !busy.some((shards) => shards.has(shard)))
             if (free.length * 2 < mine.shards.size) return Effect.void
             for (const shard of free) mine.shards.delete(shard)
-            // in a fiber of its own: what is being given is not cut off when the time to drain is over
+            // in its own fiber: the end of the drain time must not interrupt a release
             return Effect.map(
               Effect.forkIn(give(free), scope, { startImmediately: true }),
               (gift) => void gifts.push(gift)
@@ -276,17 +276,17 @@ export class Ownership extends Context.Service<Ownership, {
     const scope = yield* Effect.scope
     const fork = (effect: Effect.Effect<unknown>) => void Effect.runForkWith(services)(Effect.forkIn(effect, scope))
 
-    // a lock that was asked for before the handover must not be given after it
+    // a lock requested before the handover must not be granted after it
     const turn = Semaphore.makeUnsafe(1)
 
-    /** Tries again for as long as may be: the connection of the locks is made anew when it was lost. */
+    /** Retries within the time limit: a lost connection of the locks is reopened. */
     const patiently = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.suspend(() => {
         const until = now() + maxRetryMs
         return Effect.retry(operation, { schedule: Schedule.spaced(retryPause), while: () => now() < until })
       })
 
-    /** Locks that were got after who asked for them had given up: nobody else would ever release them, and their owner waits. */
+    /** Releases locks acquired after their requester had timed out; otherwise they would stay locked and their owner would wait. */
     const releaseStrays = (runner: RunnerAddress.RunnerAddress, strays: ReadonlyArray<ShardId.ShardId>) =>
       Effect.andThen(
         drain(strays.map(({ id }) => id)),
@@ -295,7 +295,7 @@ export class Ownership extends Context.Service<Ownership, {
 
     const watched = RunnerStorage.RunnerStorage.of({
       ...storage,
-      // ends when there may be something new: `Sharding` asks again at once
+      // ends on a change: `Sharding` asks again at once
       getRunners: Effect.timeoutOption(mayLook.await, lookPause).pipe(
         Effect.andThen(Effect.suspend(() => {
           mayLook.closeUnsafe()
@@ -303,13 +303,13 @@ export class Ownership extends Context.Service<Ownership, {
         })),
         Effect.map((runners) => {
           note(runners)
-          // `Sharding` would make the last node that leaves healthy again
+          // otherwise `Sharding` marks the last leaving node healthy again
           return isLeaving ? runners.map(([runner, is]) => [runner, is || nameOf(runner.address) === self]) : runners
         })
       ),
-      // a node is dead when its lease is over, and leaves when it says so: there is no other judge
+      // a node is dead when its lease expires, and leaves by its own decision; no other health check applies
       setRunnerHealth: () => Effect.void,
-      // a node that was frozen is back when it can hold locks, and not before
+      // a node that was frozen registers again only once it can hold locks
       register: (runner, isHealthy) => {
         const isBack = isRegistered
         isRegistered = true
@@ -322,7 +322,7 @@ export class Ownership extends Context.Service<Ownership, {
           ? Effect.andThen(patiently(storage.refresh(address, [ShardId.make(shardGroup, 1)])), registered)
           : registered
       },
-      // what another node is about to release is taken as soon as it does: `Sharding` asks once a second
+      // retries in here, to take a lock as soon as another node releases it: `Sharding` asks once a second
       acquire: (runner, asked) =>
         turn.withPermits(1)(Effect.suspend(() => {
           const shards = Array.from(asked)
@@ -338,7 +338,7 @@ export class Ownership extends Context.Service<Ownership, {
               }),
               Effect.map((begun) => {
                 const from = now()
-                // one for all: with each new epoch ids are drawn anew
+                // one epoch for the batch: each new epoch draws new ids
                 const epoch = ++lastEpoch
                 for (const { shard: id, tenure, waitMs } of begun) {
                   const shard = wanted.get(id)
@@ -405,14 +405,14 @@ export class Ownership extends Context.Service<Ownership, {
         Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause)),
         Effect.asVoid
       )
-    /** Unhealthy nodes are to own nothing; this one goes on saying that it lives. */
+    /** Marks this node unhealthy, so that it is assigned no shards; its heartbeat goes on. */
     const resign = storage.setRunnerHealth(address, false).pipe(
       Effect.andThen(Effect.sync(() => {
         look()
         announced()
       }))
     )
-    /** Locks that it holds unknowingly as well. */
+    /** Releases all locks, including any untracked ones. */
     const releaseRest = storage.releaseAll(address).pipe(
       Effect.andThen(Effect.sync(() => isLocked.fill(0))),
       turn.withPermits(1)
@@ -420,14 +420,14 @@ export class Ownership extends Context.Service<Ownership, {
     const handOver = Effect.suspend(() => {
       if (isLeaving) return Effect.void
       isLeaving = true
-      // the others begin to ask for the locks while what was accepted is done
+      // other nodes begin to request the locks while accepted work is drained
       return Effect.all(
         [tolerantly(resign), Effect.andThen(drain(heldShards()), tolerantly(releaseRest))],
         { concurrency: "unbounded", discard: true }
       )
     })
 
-    // before this node is one of them, it knows the others: what comes meanwhile is sent to its owner
+    // before joining, this node reads the node list: requests received meanwhile are forwarded to their owners
     yield* Effect.forkScoped(Effect.repeat(Effect.ignore(watched.getRunners), { while: () => !isRegistered }))
 
     return Context.make(RunnerStorage.RunnerStorage, watched).pipe(

@@ -1,6 +1,6 @@
 /**
- * Shards: the portions that keys are handed from node to node in. A key's shard is the same on every node, in every release, for ever: two
- * nodes that disagreed would each believe that a player is theirs.
+ * Shards: the units of keys that move between nodes. The shard of a key is the same on every node, in every release, for ever: two
+ * nodes that disagreed would both believe that they own a player.
  */
 import { HashRing } from "effect"
 import type { RunnerAddress } from "effect/cluster"
@@ -8,10 +8,10 @@ import type { RunnerAddress } from "effect/cluster"
 /** Shards are numbered from 1. */
 export const shardCount = 300
 
-/** Name of the group that effect/cluster knows the shards under. */
+/** Name of the shard group in effect/cluster. */
 export const shardGroup = "default"
 
-/** The shard of a key, a safe integer. Neighbouring ids fall far apart. */
+/** Shard of a key, a safe integer. Neighbouring ids are spread over distant shards. */
 export const shardOf = (key: number): number => {
   let mixed = key ^ (key / 4_294_967_296)
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b)
@@ -19,10 +19,10 @@ export const shardOf = (key: number): number => {
   return ((mixed ^ (mixed >>> 16)) >>> 0) % shardCount + 1
 }
 
-/** `host:port`: names a node for as long as it lives. */
+/** `host:port`: identifies a node for its lifetime. */
 export const nameOf = ({ host, port }: RunnerAddress.RunnerAddress): string => `${host}:${port}`
 
-/** Who is to own each shard, at its number less one; empty without nodes. As `Sharding` decides it. */
+/** Assigned owner of each shard, at the shard's number minus one; empty without nodes. Same algorithm as `Sharding`. */
 export const assign = (
   nodes: ReadonlyArray<{ readonly address: RunnerAddress.RunnerAddress; readonly weight: number }>
 ): ReadonlyArray<string> => {

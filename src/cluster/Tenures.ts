@@ -1,30 +1,30 @@
 /**
- * Who owned a shard last, in PostgreSQL. A lock is free as soon as the connection of its owner is lost, and that owner need not know yet: whoever
- * takes the lock then has to wait for as long as the owner before may believe to have it, which is a lease after it last showed itself.
+ * Last owner of each shard, in PostgreSQL. A lock is free as soon as its owner's connection is lost, possibly before the owner notices: the
+ * next owner must wait while the previous one may still believe that it holds the lock, one lease after its last sign of life.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ClusterError } from "effect/cluster"
 import { SqlClient, SqlSchema } from "effect/sql"
 
-/** A shard in the hands of one node. */
+/** Ownership of a shard by one node. */
 export interface Tenure {
   readonly shard: number
-  /** Rises with every owner of the shard. */
+  /** Fencing epoch: increases with every new owner of the shard. */
   readonly tenure: number
 }
 
 export interface Begun extends Tenure {
-  /** Milliseconds from now in which an owner before may still believe to have the shard; 0 when none does. */
+  /** Time in ms from now during which a previous owner may still believe that it owns the shard; 0 without one. */
   readonly waitMs: number
 }
 
 export class Tenures extends Context.Service<Tenures, {
-  /** Notes that this node has shards, whose locks it holds. */
+  /** Records this node as the owner of shards whose locks it holds. */
   readonly begin: (shards: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<Begun>, ClusterError.PersistenceError>
-  /** Notes that this node has given up shards, before it releases their locks: the next owner need not wait. */
+  /** Records that this node has given up shards, before it releases their locks, so that the next owner need not wait. */
   readonly end: (tenures: ReadonlyArray<Tenure>) => Effect.Effect<void, ClusterError.PersistenceError>
 }>()("pitboss/cluster/Tenures") {
-  /** `owner`: the address of this node. */
+  /** `owner`: address of this node. */
   static readonly layer = (owner: string, leaseSeconds: number) =>
     Layer.effect(
       Tenures,
@@ -33,7 +33,7 @@ export class Tenures extends Context.Service<Tenures, {
         const begin = SqlSchema.findAll({
           Request: Schema.Array(Schema.Int),
           Result: Schema.Struct({ shard: Schema.Int, tenure: Schema.Int, waitMs: Schema.Int }),
-          // a node shows itself when it takes a shard, and by its heartbeat, which is written before it looks at its locks
+          // signs of life are taking a shard and the heartbeat, which is written before the locks are checked
           execute: (shards) =>
             sql`INSERT INTO cluster_shards AS own (shard, owner, taken_at, free_at)
               SELECT shard, ${owner}, now(), now() FROM unnest(${shards}::int4[]) AS asked (shard) ORDER BY shard
@@ -54,7 +54,7 @@ export class Tenures extends Context.Service<Tenures, {
         })
         return Tenures.of({
           begin: (shards) => begin(shards).pipe((noted) => ClusterError.PersistenceError.refail(noted)),
-          // seen at once; were it lost with the server, the next owner would wait: nobody has to wait for the disk now
+          // visible at once; not durable at once: if the server loses it, the next owner waits out the lease
           end: (tenures) =>
             sql`UPDATE cluster_shards AS own SET is_released = true
               FROM (SELECT set_config('synchronous_commit', 'off', true)) AS hasty, unnest(${

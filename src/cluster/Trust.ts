@@ -13,19 +13,19 @@ import { subkeyBytes } from "../platform/Subkey.ts"
 export interface Trust {
   readonly server: Tls.TlsOptions
   readonly client: Tls.ConnectionOptions
-  /** What this node shows of its keys, inside the connection. */
+  /** Proofs of this node's keys, sent inside the connection. */
   readonly proofs: ReadonlyArray<string>
-  /** Whether one of a peer's proofs is of a key that this node knows. */
+  /** Whether one of a peer's proofs belongs to a key known to this node. */
   readonly isProof: (proofs: ReadonlyArray<string>) => boolean
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
-/** Forward secret, and quick without special instructions of the processor. */
+/** Forward secrecy, and fast without special processor instructions. */
 const ciphers = "ECDHE-PSK-CHACHA20-POLY1305"
 
 interface Key {
-  /** Says which key is meant, and nothing of it. */
+  /** Identifies the key and reveals nothing of it. */
   readonly name: string
   readonly secret: Buffer
 }
@@ -35,7 +35,7 @@ const keyOf = (masterKey: Redacted.Redacted<Uint8Array>): Key => ({
   secret: Buffer.from(subkeyBytes(masterKey, "cluster connection"))
 })
 
-/** While a master key is replaced, nodes with the new one and nodes with the old one find the key they share. */
+/** During a master key rotation, nodes with the new key and nodes with the old one find the key they share. */
 const preShared = (current: Key, keys: ReadonlyArray<Key>): Pick<Trust, "server" | "client"> => {
   const common = { ciphers, minVersion: "TLSv1.2", maxVersion: "TLSv1.2" } as const
   return {

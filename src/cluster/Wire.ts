@@ -1,7 +1,7 @@
 /**
- * What nodes say to each other: one connection to each peer, of which the peer that opened it calls and the other one answers. Calls travel
- * many in a message, and answers as they come, those of one turn of the event loop in a message, so that a slow call delays no other. A
- * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time of a message, and messages of a busy node are
+ * Connections between nodes: one to each peer, on which the opening side calls and the other side answers. A message carries many calls, or the
+ * answers of one turn of the event loop in the order of completion, so that a slow call delays no other. A
+ * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time per message, and messages of a busy node are
  * small.)
  */
 import { Deferred, Effect, Scheduler, Schema, type Scope } from "effect"
@@ -21,32 +21,32 @@ import {
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
 
-/** Does something when this turn of the event loop is over. */
+/** Runs a function at the end of this turn of the event loop. */
 export const makeTurnEnd = Effect.map(Scheduler.Scheduler, (scheduler) => {
   const dispatcher = scheduler.makeDispatcher()
   return (act: () => void): void => dispatcher.scheduleTask(act, 0)
 })
 
-/** The connection could not be opened, or is over. */
+/** The connection could not be opened, or has ended. */
 export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
 
 const otherKey = "it has another master key"
 
 const describe = ({ message }: Error): string => /psk identity|bad record mac/i.test(message) ? otherKey : message
 
-/** Time for a connection, and for the first word of the peer. */
+/** Time limit for connecting and for the peer's first message. */
 const openTime = "2 seconds"
 
-/** Idle time before TCP asks whether the peer is still there, milliseconds. */
+/** Idle time in ms before TCP keep-alive probes the peer. */
 const keepAliveMs = 1000
 
-/** Bytes of a message: lists may be long. */
+/** Maximum message size in bytes; large because of lists. */
 const maxMessageBytes = 256 * 1024 * 1024
 
-/** Of a caller who has not shown the master key yet. */
+/** Maximum message size in bytes before the caller has proved that it knows the master key. */
 const maxStrangeBytes = 64 * 1024
 
-/** Messages over a connected socket: `hear` is given each, `lose` is told once why there are no more. */
+/** Frames messages over a connected socket: `hear` gets each one, `lose` gets the reason of the end, once. */
 const speak = (
   socket: Socket,
   hear: (message: Message) => void,
@@ -95,7 +95,7 @@ const speak = (
   socket.resume()
 }
 
-/** Takes calls on a listening socket, until the scope closes: `take` is given each, with what answers it. */
+/** Accepts calls on a listening socket until the scope closes: `take` gets each call and the function that answers it. */
 export const answerCalls = (options: {
   readonly node: string
   readonly trust: Trust
@@ -114,7 +114,7 @@ export const answerCalls = (options: {
         answered = []
         if (!socket.destroyed) socket.write(writeAnswers(answers, form))
       }
-      // what is answered in one turn of the event loop travels together
+      // answers of one turn of the event loop share a message
       const answer = (one: SentAnswer): void => {
         if (answered.push(one) === 1) whenTurnEnds(flush)
       }
@@ -151,11 +151,11 @@ export interface Line {
   /** Id of the peer. */
   readonly node: string
   readonly send: (calls: ReadonlyArray<SentCall>) => void
-  /** False when the peer has to take some of what was sent before more is. */
+  /** False while the socket's send buffer is full (back-pressure). */
   readonly hasRoom: () => boolean
 }
 
-/** Socket to a peer, with TLS. */
+/** TLS socket to a peer. */
 const open = (host: string, port: number, trust: Trust) =>
   Effect.acquireRelease(
     Effect.callback<Tls.TLSSocket, LineLost>((resume) => {
@@ -165,15 +165,15 @@ const open = (host: string, port: number, trust: Trust) =>
       return Effect.sync(() => socket.destroy())
     }),
     (socket) => Effect.sync(() => socket.destroy()),
-    // a peer that takes the connection and says nothing is not waited for, neither by the time below nor by the end of this node
+    // interruptible: neither the time limit below nor the end of this node waits for a peer that accepts the connection and stays silent
     { interruptible: true }
   ).pipe(
     Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
   )
 
 /**
- * Opens a connection to the node at `host:port`: `use` is given it, `hear` gets what is answered, `goOn` is called when there is room again. Fails when
- * it is over.
+ * Opens a connection to the node at `host:port`: `use` gets it, `hear` gets answers, `goOn` is called when the send buffer has drained. Fails when
+ * the connection ends.
  */
 export const dial = (options: {
   readonly node: string
