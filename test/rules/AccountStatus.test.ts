@@ -34,7 +34,7 @@ describe("setStatusStep", () => {
           setStatusStep({ status, reason: "asked by mail", actor: "key:pk" }),
           player
         )
-        // a lock and a closure end all sessions, an opening none
+        // locking and closing end all sessions, reopening does not
         const ended = status === "active" ? null : now
         assert.deepStrictEqual(state, { ...player, status, sessionsEndedAt: ended })
         assert.strictEqual(reply, state)
@@ -83,7 +83,7 @@ describe("setStatusStep", () => {
 const kycStatuses: ReadonlyArray<KycStatus> = ["not_started", "pending_review", "verified", "rejected", "expired"]
 
 describe("moveKycStep", () => {
-  // Goal: the moves are those that were decided and no others. Method: all 25 pairs against a list written by hand.
+  // Goal: exactly the specified transitions are allowed. Method: all 25 pairs against a list written by hand.
   it("moves along the known ways only", () => {
     const ways = [
       "not_started > pending_review",
@@ -187,8 +187,8 @@ describe("session tokens", () => {
     assert.isUndefined(reason({ restrictions: other }))
   })
 
-  // Goal: what was issued before an end of all sessions never works again, what was issued afterwards does, also within one
-  // millisecond. Method: random ends and issues in the player's turn.
+  // Goal: a token issued before an end of all sessions never works again, one issued afterwards does, also within one
+  // millisecond. Method: random ends and issues in the player's actor.
   it("work exactly when no end of sessions came after them", () => {
     const by = { actor: "staff:1", reason: null }
     const ends = {

@@ -10,8 +10,8 @@ import {
   type VisitKind
 } from "../../src/domain/Activity.ts"
 
-// Goal: the visits of all players add up to how many different ones there were in any range. Method: random days of several
-// players, noted one after the other; for every range, the sum of the visits against a set of players.
+// Goal: the recorded visits add up to the number of distinct players in any range. Method: random days of several
+// players, recorded one by one; for every range, the sum of the visits against a set of players.
 
 const kinds: ReadonlyArray<ActivityKind> = ["rng", "live", "deposit", "withdrawal"]
 const first = 20_000
@@ -61,7 +61,7 @@ const step = FastCheck.record({
   ahead: FastCheck.oneof(FastCheck.nat(3), FastCheck.nat(40), FastCheck.constantFrom(365, 366, 367, 800))
 })
 
-/** Every range of the days that were noted and their neighbours, none longer than a report's. */
+/** All ranges of the recorded days and their neighbours up to the maximum length of a report. */
 const rangesOf = (noted: ReadonlyArray<Noted>): ReadonlyArray<readonly [number, number]> => {
   const days = [...new Set(noted.flatMap(({ day }) => [day - 1, day, day + 1]))]
   return days.flatMap((from) => days.filter((to) => to >= from && to - from < 366).map((to) => [from, to] as const))
@@ -79,7 +79,7 @@ describe("days of activity", () => {
     )
   })
 
-  // Two services around midnight: what was the newest day is followed by the day before it.
+  // Two services around midnight: the newest day is followed by the day before it.
   it("add up when a clock is behind the one before it", () => {
     FastCheck.assert(
       FastCheck.property(
@@ -90,7 +90,7 @@ describe("days of activity", () => {
           const last = new Map<string, ReadonlyArray<number>>()
           const noted = steps.map(({ ahead, kind, player }, index) => {
             day += ahead + 1
-            // one day back, unless that is before the day of activity before: nobody can know then
+            // one day back, unless before the previous day of activity, where the count cannot be known
             const key = `${player}`
             const [, before = 0] = last.get(key) ?? []
             const at = late[index] === true && (last.get(key)?.[0] ?? 0) < day && day - 2 > before ? day - 2 : day

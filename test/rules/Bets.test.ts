@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ownPolicy, settle } from "../../src/domain/settlement/Settlement.ts"
 import { newPlayer } from "../kit/players.ts"
 
-// Goal: while the real balance is below zero nothing is staked, not even a free bet, and bonus money does not help. Method: call
+// Goal: with a negative real balance nothing can be staked, not even a free bet, and bonus money does not help. Method: call
 // the rule with all ids known to be new.
 describe("a negative balance", () => {
   for (const amount of [0, 100]) {

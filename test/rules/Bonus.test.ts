@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { contribution, wager, wageringProgress } from "../../src/domain/bonus/Bonus.ts"
 import { makeBonus } from "../kit/Messages.ts"
 
-// Goal: what counts and how far it has come is rounded down, exactly, however large the amounts. Method: values worked out by
+// Goal: contribution and progress are rounded down, exactly, for any amount. Method: values worked out by
 // hand, at the edges.
 describe("wagering", () => {
   it("takes the contribution of a game by its type, unless the bonus names the game", () => {

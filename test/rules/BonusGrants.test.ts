@@ -13,8 +13,8 @@ import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, minute, noon } from "../kit/Messages.ts"
 
-// SPEC 3.4 and 4.6 with numbers that can be followed by hand. Everything runs twice: with a player who remembers, and with one
-// who left memory after every command, so that what is loaded is what was decided.
+// SPEC 3.4 and 4.6 with hand-checkable numbers. Everything runs twice: with the player kept in memory, and with passivation
+// after every command, so that loaded state must equal decided state.
 
 const welcome: CatalogueBonus = {
   id: 5,
@@ -83,7 +83,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(notes.map(({ id: _, ...note }) => note), [
         { operatorId: 1, playerId: 1, author: "staff:7", text: "sorry", createdAt: noon }
       ])
-      // an operator's grant is told by the bonus alone
+      // an operator's grant is identified by the bonus alone
       runner.accept(grant({}, { note: "hello" }))
       runner.accept(grant({}, { grantedBy: "staff:7" }))
       const after = runner.store.tables()
@@ -199,7 +199,7 @@ for (const remembers of [true, false]) {
         playerBonusId: bonus.id,
         createdAt: noon
       }])
-      // the code was looked up before that: the commit says that it is not so any more
+      // the code was looked up before: the commit finds that it has changed
       const refusal = runner.refuse(redeemStep(promo()))
       assert.deepStrictEqual([refusal.code, refusal.details], ["PROMO_CODE_INVALID", { reason: "used" }])
     })

@@ -19,10 +19,10 @@ import { runs } from "../kit/Runs.ts"
 import { bet, close, day, hour, makePlayer, minute, noon, rollback, roulette, slot, win } from "../kit/Messages.ts"
 import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
 
-// Goal: a bonus's whole life is what the terms say, whatever happens around it: the queue, wagering by contribution, conversion and
-// its cap, loss, expiry, cancellation, the cap of stakes, caps of grants and of promo codes. Method: random traffic that is mostly
-// about bonuses, told to the rules and to the plain model that the settlement tests have; every answer, every balance and every
-// bonus is compared after each command, and every kind of end and of refusal must have come up.
+// Goal: a bonus's life cycle follows its terms under any traffic: the queue, wagering by contribution, conversion and
+// its cap, loss, expiry, cancellation, the stake cap, caps of grants and of promo codes. Method: random traffic, mostly
+// about bonuses, applied to the rules and to the plain model of the settlement tests; every answer, every balance and every
+// bonus is compared after each command, and every kind of end and of refusal must occur.
 
 const players = [1, 2]
 type Pick = { readonly playerId: number; readonly pick: number }
@@ -63,7 +63,7 @@ const oneOf = <const A>(...values: ReadonlyArray<A>) => FastCheck.constantFrom(.
 const playerId = oneOf(...players)
 const picked = { playerId, pick: FastCheck.nat() }
 
-/** A live game of which nothing counts towards the bonuses here. */
+/** A live game that contributes nothing to the bonuses here. */
 const barred = { ...roulette, id: 13 }
 
 const weighted = (weight: number, arbitrary: FastCheck.Arbitrary<Command>) => ({ weight, arbitrary })
@@ -157,11 +157,11 @@ const promos = [{ id: 70, cap: 1 }, { id: 71, cap: 2 }, { id: 72, cap: 0 }]
 
 const bank = { code: "bank", supportsWithdrawal: true, currencies: ["EUR"], minWithdrawal: 1, maxWithdrawal: 1000 }
 
-/** One play of commands on both sides. */
+/** Runs commands on the rules and the model. */
 class Play {
   readonly runner: RuleRunner
   readonly model: SettlementModel
-  /** What came up, by name. */
+  /** Occurrences by name. */
   private readonly tally: Map<string, number>
   private readonly bets: Array<{ readonly playerId: number; readonly message: Bet }> = []
   private readonly targets: Array<{ readonly playerId: number; readonly id: string }> = []
@@ -262,7 +262,7 @@ class Play {
     }
   }
 
-  /** Balances, which bonus runs and how far, which wait, and how the others ended. */
+  /** Compares balances, the running bonus with its progress, queued bonuses, and the ends of the others. */
   check(): void {
     for (const playerId of players) {
       const { activeBonus, bonus, pendingBonuses, real, walletSeq } = this.runner.player(playerId)
@@ -279,7 +279,7 @@ class Play {
     }
   }
 
-  /** Counts how the bonuses ended. */
+  /** Counts the ends of bonuses. */
   finish(): void {
     for (const { converted, forfeited, result } of this.runner.store.tables().bonuses.values()) {
       if (result !== null) this.note(result === "converted" && converted > 0 && forfeited > 0 ? "capped" : result)
@@ -323,7 +323,7 @@ class Play {
         bonus,
         isActive: true,
         expiresAt: null,
-        // what was looked up before may be out of date by the time it counts
+        // a look-up may be out of date when the cap is checked
         isUsedUp: !isStale && promo.cap > 0 && redeemed.length >= promo.cap,
         isRedeemed: !isStale && redeemed.some((redemption) => redemption.playerId === playerId)
       }),
@@ -344,11 +344,11 @@ class Play {
     const { code, details } = answer.refusal
     this.note(String(details["reason"]) + (isStale ? " since" : ""))
     if (code === "PROMO_CODE_INVALID") return assert.strictEqual(details["reason"], expected)
-    // who may have no bonus need not learn how a code stands that was good when it was looked up
+    // a player who may have no bonus need not learn the state of a code that was valid when looked up
     assert.include(isStale ? ["used", "exhausted", "BONUS_INVALID"] : ["BONUS_INVALID"], expected)
   }
 
-  /** Settles a message on both sides; gives whether it was taken. */
+  /** Settles a message on both sides; returns whether it was accepted. */
   private settle(playerId: number, message: Action): boolean {
     const does = (player: Player, context: Context) => settle(player, message, context)
     const answer = answerOf(this.runner.ask<Settlement, { readonly code: string }>(does, playerId))
@@ -362,7 +362,7 @@ class Play {
   }
 
   private pick<A extends { readonly playerId: number }>(from: ReadonlyArray<A>, { pick, playerId }: Pick) {
-    // the latest few, so that what is under way is met more than what is over
+    // the latest few, to hit open messages more often than settled ones
     const own = from.filter((one) => one.playerId === playerId).slice(-4)
     return own.length === 0 ? undefined : own[pick % own.length]
   }

@@ -5,7 +5,7 @@ import { bet, makePlayer, noon, roulette, slot, win } from "../kit/Messages.ts"
 
 const tableBet = bet("table", 10, { game: roulette, roundId: "spin" })
 
-/** The player after these messages, of whom nothing was looked up. */
+/** The player after these messages, without any look-up. */
 const after = (...messages: ReadonlyArray<Parameters<typeof settle>[1]>) => {
   let player = makePlayer()
   for (const message of messages) {
@@ -16,7 +16,7 @@ const after = (...messages: ReadonlyArray<Parameters<typeof settle>[1]>) => {
 }
 
 describe("a player who pauses", () => {
-  // Goal: the win of a live table that comes minutes after its bet reads nothing from the store, and memory is given up all the same. Method:
+  // Goal: a live table's win that comes minutes after its bet reads nothing from the store, while other memory is released. Method:
   // bets on a table and on a slot, the pause, the table's win.
   it("keeps open rounds of live tables and their bets", () => {
     const paused = compact(after(bet("spin", 10, { game: slot, roundId: "slot" }), tableBet))

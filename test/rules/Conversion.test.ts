@@ -3,7 +3,7 @@ import * as FastCheck from "fast-check"
 import { boundsIn, oneForOne, parseFactor, thresholdIn } from "../../src/domain/bonus/Conversion.ts"
 import { maxAmount } from "../../src/domain/Money.ts"
 
-// Goal: an amount of a player's currency is above an operator's threshold exactly when its value is, and what cannot be compared is
+// Goal: an amount of a player's currency is above an operator's threshold exactly when its value is, and an amount without a rate is
 // above it. Method: by hand, and a property against the definition in fractions of whole numbers.
 
 const decimals = FastCheck.tuple(FastCheck.nat(2_000_000_000), FastCheck.integer({ min: 0, max: 12 })).map(
@@ -28,9 +28,9 @@ describe("thresholdIn", () => {
   })
 
   it("by hand", () => {
-    // 1 JPY is 0.61 cents: 100.00 EUR are 16393 yen, and the next yen is too much
+    // 1 JPY is 0.61 cents: 100.00 EUR are 16393 yen, and one more yen exceeds it
     assert.strictEqual(thresholdIn(10_000, parseFactor("0.61")), 16_393)
-    // ten minor units of a currency of three digits for each cent
+    // ten minor units of a three-decimal currency per cent
     assert.strictEqual(thresholdIn(10_000, parseFactor("0.1")), 100_000)
     assert.strictEqual(thresholdIn(10_000, parseFactor("1.1")), 9090)
     assert.strictEqual(

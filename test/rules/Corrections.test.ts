@@ -35,7 +35,7 @@ describe("a correction", () => {
     })
   }
 
-  // Goal: no bonus pays out what it did not grant. Method: money in the bonus wallet while no bonus runs, then one that converts.
+  // Goal: no bonus pays out more than it granted. Method: money in the bonus wallet without a bonus, then a bonus that converts.
   it("in the bonus wallet while no bonus runs is no part of the next bonus", () => {
     const runner = new RuleRunner([makePlayer({ real: 200, pendingBonuses: [] })])
     runner.accept(correct("bonus", 5000))

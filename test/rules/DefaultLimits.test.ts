@@ -3,7 +3,7 @@ import { oneForOne, parseFactor } from "../../src/domain/bonus/Conversion.ts"
 import { limitsIn } from "../../src/domain/limit/DefaultLimits.ts"
 
 describe("limitsIn", () => {
-  // Goal: a limit of the operator's currency is the same protection in another one, and never looser.
+  // Goal: a limit of the operator's currency gives the same protection in another one, and is never looser.
   it("converts amounts downwards, and minutes not at all", () => {
     const limits = { max_daily_deposit: 10_000, max_single_bet: 0, max_session_minutes: 60 }
     assert.deepStrictEqual(limitsIn(limits, oneForOne), limits)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { envelope, eventTypes, nextAttemptAt, pingType } from "../../src/domain/Events.ts"
 
-// Goal: the timetable of retries and the envelope are those of the specification. Method: compare with its words, written out.
+// Goal: the retry schedule and the envelope are those of the specification. Method: compare with its text, written out.
 describe("webhook events", () => {
   it("are retried after 1, 2, 4, 8, 16, 32 and 64 minutes, and then no more", () => {
     const minutes = [1, 2, 3, 4, 5, 6, 7, 8].map((attempts) => nextAttemptAt("deposit.paid", attempts, 600_000))

@@ -30,7 +30,7 @@ const accepted = (player: Player, request: Partial<SelfExclude>, now = start) =>
 
 const excluded = (player: Player, request: Partial<SelfExclude>, now = start) => accepted(player, request, now).state
 
-/** The refusal's code and, where it is about fields, which. */
+/** Code of the refusal and, for field errors, the fields. */
 const refusal = (player: Player, request: Partial<SelfExclude>, now = start) => {
   const decision = decide(player, request, now)
   if (decision._tag !== "Refuse") return assert.fail(decision._tag)
@@ -44,7 +44,7 @@ const withExclusion = (type: ExclusionType, days: number) =>
   newPlayer({ exclusion: { type, since: start - day, until: start + days * day } })
 
 describe("addMonths", () => {
-  // Goal: the calendar is right everywhere, not only in a table. Method: arithmetic on the written date, with the rules of leap years.
+  // Goal: the calendar is right everywhere, not only in a table. Method: arithmetic on the written date, with leap years.
   it("agrees with arithmetic on written dates", () => {
     const leap = (year: number) => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
     const lastDay = (year: number, month: number) =>
@@ -174,7 +174,7 @@ describe("selfExcludeStep, exclusion in force", () => {
       ["self_exclusion", 80, { period: "6_months" }, "self_exclusion"],
       ["self_closure", 45, { period: "12_months" }, "self_exclusion"],
       ["self_exclusion", 80, { period: "12_months", type: "self_closure" }, "self_closure"],
-      // the type is not named: what is prolonged stays what it is, whatever the rest of its length
+      // without a type the exclusion keeps its own, whatever the rest of its length
       ["self_exclusion", 5, { period: "7_days" }, "self_exclusion"],
       ["self_exclusion", 5, { until: start + 45 * day }, "self_exclusion"],
       ["self_exclusion", 5, { until: start + 45 * day, type: "self_exclusion" }, "self_exclusion"],
@@ -287,8 +287,8 @@ describe("exclusions over time", () => {
     type: fc.option(fc.constantFrom(...types), { freq: 1 })
   })
 
-  // Goal: the door a player shut stays shut for as long as was said, whatever is sent. Method: any requests at any times; what is
-  // in force is judged by plain promises only, and what is refused must be refused for a reason that a plain reading finds.
+  // Goal: an exclusion holds for its full period, whatever is sent. Method: any requests at any times; the exclusion in
+  // force is judged by plain promises only, and each refusal needs a reason that a plain reading of the rules confirms.
   it("never end earlier, never become weaker, and are never refused without reason", () => {
     let prolonged = 0
     let weakened = 0
@@ -300,7 +300,7 @@ describe("exclusions over time", () => {
           const before: Exclusion | null = activeExclusion(player, now)
           now += wait * day
           const standing = activeExclusion(player, now)
-          // nothing but its own end lifts it
+          // only its own end lifts it
           assert.strictEqual(standing !== null, before !== null && now < (before.until ?? Number.POSITIVE_INFINITY))
           const until = days === null ? null : now + days * day
           const decision = decide(player, { period, until, type }, now)
@@ -330,7 +330,7 @@ describe("exclusions over time", () => {
             const isRule = isOne && standing !== null && (!isLater || isWeaker)
             assert.strictEqual(decision.error.code, isRule ? "RESPONSIBLE_GAMING_RULE" : "VALIDATION_FAILED")
             if (isRule) weakened += 1
-            // a period that ends later and names no type is always taken
+            // a period that ends later and names no type is always accepted
             if (isOne && isLater && period !== null) assert.isNotNull(type)
           }
         }

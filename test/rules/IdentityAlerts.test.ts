@@ -9,7 +9,7 @@ import {
   maxSharedAddress
 } from "../../src/domain/compliance/IdentityAlerts.ts"
 
-// Goal: each rule about who players are finds what it is named after, and nothing beside it. Method: players as values, each rule at
+// Goal: each identity rule finds exactly the cases that it is named after. Method: players as values, each rule at
 // and around each of its terms.
 
 const hour = 3_600_000

@@ -92,7 +92,7 @@ for (const remembers of [true, false]) {
         platform: "web",
         openedAt: noon + hour
       })
-      // a retry of the exchange gets one more, and what was exchanged stays over
+      // a retry of the exchange gets another session, and the exchanged one stays ended
       const again = runner.accept(exchangeSession(session))
       assert.notStrictEqual(again.sessionId, next.sessionId)
       assert.strictEqual(codeOf(runner, { id: again.sessionId, expiresAt: again.expiresAt }), "processed")

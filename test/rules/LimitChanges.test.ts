@@ -48,7 +48,7 @@ describe("readLimitChanges", () => {
     ])
   })
 
-  // Goal: no bad value gets in, and a caller repairs a request in one go. Method: break each limit in another way, at once.
+  // Goal: bad values are refused, all in one response. Method: break each limit in another way, at once.
   it("names every bad limit at once, and names that are none", () => {
     const broken: { readonly [field: string]: unknown } = {
       max_single_bet: -1,
@@ -122,7 +122,7 @@ describe("setLimitsStep", () => {
   it("takes a raise whose time has come for the value in force, and writes it down with the next change", () => {
     const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
     const later = start + 24 * hour
-    // 300 is lower than the 500 of now, though higher than the 100 that are stored
+    // 300 is lower than the effective 500, though higher than the stored 100
     assert.deepStrictEqual(decide(waiting, { max_daily_bet: 300 }, later).reply.applied, ["max_daily_bet"])
     assert.deepStrictEqual(decide(waiting, { max_daily_bet: 300 }, later - 1).reply.pending, ["max_daily_bet"])
     const other = set(waiting, { max_balance: 1 }, later)
@@ -176,7 +176,7 @@ const modelFields = ["max_daily_bet", "max_monthly_deposit", "max_session_minute
 type ModelField = (typeof modelFields)[number]
 
 interface Request {
-  /** Hours and milliseconds since the request before. */
+  /** Hours and milliseconds since the previous request. */
   readonly wait: readonly [hours: number, ms: number]
   readonly sent: { readonly [field in ModelField]?: number | null }
   readonly coolingOffHours: number
@@ -196,14 +196,14 @@ const requests: fc.Arbitrary<ReadonlyArray<Request>> = fc.array(
   { maxLength: 20 }
 )
 
-/** Every request with its time, the player after it, and some times to look at. */
+/** Every request with its time, the player after it, and some times to check. */
 const replay = (list: ReadonlyArray<Request>) => {
   let now = start
   let player = newPlayer()
   return list.map(({ coolingOffHours, sent, wait: [hours, ms] }) => {
     now += hours * hour + ms
     player = set(player, sent, now, coolingOffHours)
-    // what is stored is what comes back
+    // round trip through the stored form
     player = {
       ...player,
       ...JSON.parse(JSON.stringify({ limits: player.limits, pendingLimits: player.pendingLimits }))
@@ -215,9 +215,9 @@ const replay = (list: ReadonlyArray<Request>) => {
 const loose = (limit: number | null | undefined) => limit ?? Number.POSITIVE_INFINITY
 
 describe("limits over time", () => {
-  // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only what was
-  // sent and what is in force, without any idea of how the rule keeps its books: whenever a limit is looser than a moment
-  // before, that very value was asked for at least its cooling-off period ago, and nothing else was since.
+  // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only the requests
+  // and the limits in force, independent of the rule's state: whenever a limit is looser than a moment
+  // before, that value was requested at least its cooling-off period ago, and no other since.
   it("become looser only by a request that has waited, and stricter with the request", () => {
     let raises = 0
     fc.assert(

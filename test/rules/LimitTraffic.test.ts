@@ -16,9 +16,9 @@ import { LimitModel, type ModelRefusal } from "../kit/LimitModel.ts"
 import { bet, day, hour, makeBonus, makePlayer, minute, providerId, rollback, slot, win } from "../kit/Messages.ts"
 import { moveOf } from "../kit/Payments.ts"
 
-// Goal: all sixteen limits hold over any traffic, and what is told of them is true at every moment. Method: random requests, bets
-// of real and bonus money, wins, rollbacks, deposits, reversals, game openings and waits, to the edges of windows and far beyond
-// them, told to the rules and to a plain model of them; every answer is compared, and the whole limits resource after each.
+// Goal: all sixteen limits hold over any traffic, and their resource is right at every moment. Method: random requests, bets
+// of real and bonus money, wins, rollbacks, deposits, reversals, game launches and waits, to the edges of windows and far beyond
+// them, applied to the rules and to a plain model of them; every answer is compared, and the whole limits resource after each.
 
 type Command =
   | { readonly type: "wait"; readonly ms: number }
@@ -39,7 +39,7 @@ const oneOf = <const A>(...values: ReadonlyArray<A>) => FastCheck.constantFrom(.
 
 const amounts = oneOf(0, 1, 5, 20, 50, 100)
 
-/** Values around what the amounts add up to, seldom none. */
+/** Values around the sums of the amounts, seldom null. */
 const valueOf = (field: LimitField) =>
   field === "max_session_minutes" ? oneOf<number | null>(5, 5, 10, 20, null) : field.includes("single")
     ? oneOf<number | null>(0, 4, 20, 50, 99, 100, null)
@@ -94,7 +94,7 @@ const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
   }
 )
 
-/** Shortly before edges of the calendar that fall together in different ways. */
+/** Shortly before calendar edges that coincide in different ways. */
 const starts = oneOf(
   "2026-11-18T12:00:00.000Z",
   "2026-11-22T23:50:00.000Z",
@@ -108,14 +108,14 @@ const starts = oneOf(
 
 const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
-/** A refusal in the words of the model. */
+/** A refusal in the model's form. */
 const refusalOf = ({ code, details }: Refusal): unknown => code === "LIMIT_EXCEEDED" ? { code, ...details } : { code }
 
 type Happening = Exclude<ReturnType<LimitModel["bet"]>, ModelRefusal>
 
 const isRefusal = (answer: Happening | ModelRefusal): answer is ModelRefusal => "code" in answer
 
-/** One play of commands on both sides. `note` hears of each refusal. */
+/** Runs commands on the rules and the model. `note` gets each refusal. */
 class Play {
   readonly runner: RuleRunner
   readonly model: LimitModel
@@ -126,7 +126,7 @@ class Play {
   private count = 0
 
   constructor(start: number, real: number, forgets: () => boolean, note: (refusal: ModelRefusal) => void) {
-    // bonus money without end, so that every stake is paid for, and a bonus that nothing ends
+    // unlimited bonus money, so that every stake is funded, and a bonus that never ends
     const activeBonus = makeBonus({ wagerRequirement: 1e12, expiresAt: start + 40_000 * day })
     this.runner = new RuleRunner([makePlayer({ real, bonus: 1e9, activeBonus })], forgets)
     this.runner.now = start
@@ -208,7 +208,7 @@ class Play {
     }
   }
 
-  /** What is told of the limits is what the model works out. */
+  /** Compares the limits resource with the model's. */
   check(): void {
     const player = this.runner.player()
     const { limits, pending_changes, usage } = limitsResource(player, this.runner.now)
@@ -231,7 +231,7 @@ class Play {
     return from.length === 0 ? undefined : from[pick % from.length]
   }
 
-  /** Both refuse for the same reason and say true, or neither does; gives whether they do. */
+  /** Asserts that both accept, or refuse for the same reason with the right details; returns whether they refuse. */
   private agreeOnRefusal(answer: Answer<unknown, Refusal>, expected: Happening | ModelRefusal | undefined): boolean {
     const isRefused = expected !== undefined && isRefusal(expected)
     assert.deepStrictEqual(
@@ -265,7 +265,7 @@ describe("limits over long traffic", () => {
         ),
         { numRuns: runs(40, 80), seed: 20_261_121 }
       )
-      // the traffic meets every limit, and a balance below zero
+      // the traffic reaches every limit, and a balance below zero
       for (const name of [...limitFields, "INSUFFICIENT_FUNDS"]) {
         assert.isAbove(refusedBy.get(name) ?? 0, runs(0, 2), name)
       }

@@ -4,7 +4,7 @@ import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { day, hour, noon } from "../kit/Messages.ts"
 import { newPlayer } from "../kit/players.ts"
 
-// What LimitTraffic.test.ts does not reach. It proves windows, sums, refusals, waiting raises and every figure of the limits resource
+// Cases that LimitTraffic.test.ts does not reach. It proves windows, sums, refusals, pending raises and every figure of the limits resource
 // against a plain model.
 
 describe("the limits resource", () => {

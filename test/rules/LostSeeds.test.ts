@@ -5,8 +5,8 @@ import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer } from "../kit/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, serverSeedOf, startSeedsOf } from "../kit/Originals.ts"
 
-// Goal: whoever cannot play because a seed cannot be opened can play again, with no more of the seeds changed than must be, and what is
-// lost is never revealed. Method: the rule over a store in memory, for each of the two seeds lost, both and none; then the player
+// Goal: a player blocked by a seed that cannot be decrypted can play again, with no more seeds changed than necessary, and a
+// lost seed is never revealed. Method: the rule over a store in memory, for each of the two seeds lost, both and none; then the player
 // plays and rotates.
 
 const runnerOf = () => {
@@ -58,7 +58,7 @@ describe("lost seeds", () => {
         hashOf(current),
         hashOf(next)
       ])
-      // what the store holds is what the actor believes
+      // the stored state equals the actor's
       runner.forget()
       assert.deepStrictEqual(runner.accept(startSeedsOf("other")), seeds)
       assert.strictEqual(seedsOf(runner).current.nonce, isCurrentLost ? 0 : 1)

@@ -19,8 +19,8 @@ import {
   structuring
 } from "../../src/domain/compliance/MoneyAlerts.ts"
 
-// Goal: each rule about payments finds what anti-money-laundering people mean by its name, to the unit and the millisecond, and
-// nothing beside it. Method: payments as values on a clock of hours, each rule at and around each of its terms.
+// Goal: each payment rule finds exactly the AML pattern of its name, to the unit and the millisecond.
+// Method: payments as values on a clock of hours, each rule at and around each of its terms.
 
 const hour = 3_600_000
 const start = Date.parse("2026-11-20T00:00:00.000Z")
@@ -37,7 +37,7 @@ const payment = (type: "deposit" | "withdrawal", amount: number, hours: number, 
   ...more
 } as const satisfies PaymentFact)
 
-/** The last of payments in the order of time, with those before it. */
+/** The last payment by time, with the payments before it. */
 const caseOf = (payments: ReadonlyArray<PaymentFact>, factor: number | null = 1): PaymentCase => {
   const [last, ...before] = payments.toReversed()
   return last === undefined ? assert.fail("no payment") : { payment: last, before, factor }
@@ -100,7 +100,7 @@ describe("structuring", () => {
   it("is neither what reaches the threshold nor what is far below", () => {
     assert.isUndefined(found([900, 1000, 900]))
     assert.isUndefined(found([900, 799, 900]))
-    // what meets the rule is judged when it comes, and not again with a deposit of another kind
+    // judged once, when it arrives, and not again with a deposit of another kind
     assert.isUndefined(found([900, 900, 900, 100]))
     assert.isUndefined(found([900, 900, 900, 5000]))
     assert.isDefined(found([900, 100, 900, 5000, 900]))

@@ -17,8 +17,8 @@ import {
   startSeedsOf
 } from "../kit/Originals.ts"
 
-// Goal: a play is a bet and its win in one step, decided by seeds that are used once and tell nothing before they may. Method:
-// the rules over a store in memory; what is drawn is made again here. Money is compared with the plain model in
+// Goal: a play is a bet and its win in one step, decided by seeds that are used once and reveal nothing early. Method:
+// the rules over a store in memory; draws are recomputed here. Money is compared with the plain model in
 // SettlementTraffic.test.ts.
 
 /** A runner with one player who has seeds. */
@@ -59,7 +59,7 @@ describe("a play", () => {
       nonce: 0
     })
     assert.deepStrictEqual(rounds(runner), [round])
-    // nothing is left open that a provider's message could find
+    // no round is left open for a provider's message to find
     assert.strictEqual(runner.store.tables().rounds.size, 0)
     assert.strictEqual(runner.player().counters.betDay, 100)
     assert.strictEqual(runner.player().counters.lossDay, -150)
@@ -216,7 +216,7 @@ describe("a rotation", () => {
   })
 })
 
-// Method: any sequence of plays, refused plays and rotations, by a player who remembers or forgets.
+// Method: any sequence of plays, refused plays and rotations, with the player in memory or passivated.
 describe("nonces", () => {
   it("are used once each, in order, whatever comes between", () => {
     FastCheck.assert(FastCheck.property(

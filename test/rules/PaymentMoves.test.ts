@@ -17,13 +17,13 @@ import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, minute, noon } from "../kit/Messages.ts"
 import { depositOf, moveOf, withdrawalOf } from "../kit/Payments.ts"
 
-// Goal: payments go the ways of SPEC section 3.2 and no other, and their money with them. Method: the rule on a store in memory;
-// then random histories against a model that knows nothing but sums.
+// Goal: payments make exactly the transitions of SPEC section 3.2, and their money with them. Method: the rule on a store in memory;
+// then random histories against a model of plain sums.
 
 const step = (paymentId: number, name: PaymentMove, overrides: Partial<MovePayment> = {}) =>
   movePaymentStep(moveOf(paymentId, name, overrides))
 
-/** A runner with a withdrawal of 400 out of 1000 that has come as far as `status`; gives its id. */
+/** A runner with a withdrawal of 400 out of 1000 in status `status`; returns its id. */
 const withWithdrawal = (status: PaymentStatus = "new") => {
   const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 })])
   const { id } = runner.accept(withdrawalStep(withdrawalOf(400, { externalReference: "w" }))).payment
@@ -174,7 +174,7 @@ describe("movePaymentStep", () => {
       ["payment.chargeback", "fraud"]
     ])
     assert.strictEqual(runner.refuse(withdrawalStep(withdrawalOf(10))).code, "INSUFFICIENT_FUNDS")
-    // the reference goes on to name the deposit
+    // the reference still identifies the deposit
     const again = runner.accept(depositStep(depositOf(500, "d")))
     assert.deepInclude(again, { isRepeat: true })
     assert.isTrue(again.payment.isReversed)
@@ -202,9 +202,9 @@ describe("movePaymentStep", () => {
       details: { reason: "token_issued_after_request", first_approved_by: null }
     })
     assert.strictEqual(runner.accept(step(id, "approve", strict)).status, "new")
-    // judged for somebody who had not approved it yet
+    // facts read before this staff member's approval
     assert.strictEqual(runner.refuse(step(id, "approve", { ...strict, actor: "staff:2" })).code, "TRY_AGAIN")
-    // where one person is enough, nothing stands against anybody
+    // with a single approval no approver is excluded
     const other = withWithdrawal()
     assert.strictEqual(other.runner.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
   })
@@ -212,7 +212,7 @@ describe("movePaymentStep", () => {
   it("above the threshold two different people approve", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 399 }
-    /** As judged for those who have approved it by then. */
+    /** Judged with the facts for these approvers. */
     const after = (...approvedBy: Array<string>) => ({ ...strict, judged: { approvedBy, objection: undefined } })
     assert.deepInclude(runner.accept(step(id, "approve", strict)), { status: "new", firstApprovedBy: "staff:1" })
     runner.forget()
@@ -232,10 +232,10 @@ describe("movePaymentStep", () => {
     ])
     assert.strictEqual(runner.accept(step(id, "pay", after("staff:1", "staff:2"))).status, "paid")
 
-    // at the threshold one is enough
+    // at the threshold one approval is enough
     const other = withWithdrawal()
     assert.strictEqual(other.runner.accept(step(other.id, "approve", { secondApprovalAbove: 400 })).status, "allowed")
-    // one that was approved once can still be rejected or cancelled
+    // a payment with one approval can still be rejected or cancelled
     for (const name of ["reject", "cancel"] as const) {
       const once = withWithdrawal()
       once.runner.accept(step(once.id, "approve", strict))
@@ -286,7 +286,7 @@ type Command =
 
 const player = fc.integer({ min: 1, max: 2 })
 const amount = fc.integer({ min: 10, max: 400 })
-/** Few references, so that they meet; 0 stands for none. */
+/** Few references, so that they collide; 0 means none. */
 const reference = fc.integer({ min: 0, max: 12 })
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -312,7 +312,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 const kycThreshold = 500
 const secondApprovalAbove = 200
 
-/** What ought to be, from the list of payments alone. */
+/** Expected state from the list of payments alone. */
 class Model {
   readonly papers: Array<Paper> = []
   readonly byReference = new Map<number, Paper>()
@@ -333,7 +333,7 @@ class Model {
       .reduce((sum, { amount }) => sum + amount, 0)
   }
 
-  /** The refusal, or undefined. */
+  /** Returns the refusal, or undefined. */
   file(isDeposit: boolean, player: number, amount: number, reference: number): string | undefined {
     const known = this.byReference.get(reference)
     if (known !== undefined) {
@@ -381,8 +381,8 @@ class Model {
 }
 
 describe("payments as a whole", () => {
-  // Goal: whatever operators and staff do in whatever order, balances are deposits less what is held or paid out, holds end once, and
-  // each answer is the one that sums alone would give. Method: random histories of two players, who are forgotten at random, against
+  // Goal: for any order of operations by operators and staff, balances are deposits less held and paid-out amounts, holds end once, and
+  // each answer follows from sums alone. Method: random histories of two players, passivated at random, against
   // the model.
   it("the money is where the payments say", () => {
     fc.assert(

@@ -60,7 +60,7 @@ describe("a deposit", () => {
     assert.deepInclude(counters, { depositDay: 500, depositWeek: 500, depositMonth: 500, depositYear: 500, betDay: 0 })
   })
 
-  // Goal: one fixed order of checks. Method: everything is wrong at once; what is named is put right, one after the other.
+  // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
   it("is checked in one order", () => {
     const rights: ReadonlyArray<
       readonly [code: string, reason: string | null, settings: Partial<Player>, Partial<Deposit>]
@@ -99,7 +99,7 @@ describe("a deposit", () => {
     assert.notStrictEqual(runner.player().counters, emptyCounters)
   })
 
-  // Goal: no statement of its own before the commit, and no answer that rests on a guess.
+  // Goal: no statement of its own before the commit, and no refusal without a look-up.
   it("takes its reference for new, and asks for it before it refuses", () => {
     const unasked = { now: noon, firstId: 100, known: undefined }
     assert.strictEqual(deposit("ref", 500)(makePlayer(), unasked)._tag, "Accept")

@@ -28,8 +28,8 @@ import {
 } from "../kit/Messages.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 
-// What each field of a policy decides, row by row, with numbers that can be followed by hand. Everything runs twice: with a player who
-// remembers, and with one who left memory after every message.
+// Effect of each field of a policy, row by row, with hand-checkable numbers. Everything runs twice: with the player kept in
+// memory, and with passivation after every message.
 
 const policyOf = (fields: Partial<SettlementPolicy>): { readonly policy: SettlementPolicy } => ({
   policy: { ...ownPolicy, ...fields }
@@ -75,7 +75,7 @@ for (const remembers of [true, false]) {
         assert.deepInclude(again, { status: "processed", realAmount: -100, balance: -80, roundState: "open" })
         assert.deepInclude(roundOf(runner), { realStake: 100, openBets: 1 })
         assert.strictEqual(runner.player().counters.betDay, 180)
-        // one of the same again is ignored; the bet can be given back once more, and taken once more
+        // a duplicate is ignored; the bet can be given back once more, and taken once more
         assert.strictEqual(runner.accept(does(rollback("kl", "k", forced))).status, "ignored")
         assert.deepInclude(runner.accept(does(rollback("l", "b", forced))), { status: "processed", balance: 20 })
         assert.strictEqual(runner.accept(does(rollback("m", "b", forced))).status, "ignored")
@@ -225,7 +225,7 @@ for (const remembers of [true, false]) {
           assert.deepInclude(joined, { status: "processed", balance: 0, roundState: "closed" })
           const [round] = [...runner.store.tables().rounds.get(1)?.values() ?? []]
           assert.deepInclude(round, { openBets: 1, isLive: true, paidWins: 1, realStake: 50 })
-          // the round is one, of the day on which it was opened
+          // the round counts once, on the day on which it was opened
           assert.deepStrictEqual(roundsCounted(runner), [[Math.floor(noon / day), true, 1]])
         })
       }
@@ -291,7 +291,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(state(rollback("bk", "b", live)), "closed")
         assert.strictEqual(state(bet("c", 10, live)), "open", "a bet opens it again")
         assert.strictEqual(state(win("cw", "c", 30, live)), "closed")
-        // a bet that is settled already settles nothing more
+        // a settled bet settles nothing more
         assert.strictEqual(state(rollback("ck", "c", live)), "closed")
         assert.deepInclude(roundOf(runner), { openBets: 0 })
         assert.strictEqual(state(bet("d", 10, live)), "open")

@@ -10,12 +10,12 @@ import { runs } from "../kit/Runs.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
 
-// Goal: whatever order a vendor's messages of one round come in, however often, and whatever is lost, the rules answer what the plain telling
-// of the rules does. Method: the messages as each protocol's codec makes them, in every sequence of five of them; of four beside every change.
+// Goal: for any order, duplication and loss of a vendor's messages of one round, the rules answer as the plain model
+// does. Method: the messages as each protocol's codec makes them, in every sequence of five of them; of four in the run per change.
 
 type Messages = { readonly [name: string]: Action }
 
-/** The messages of a round as each protocol makes them. */
+/** Messages of a round in each protocol. */
 const rounds: { readonly [protocol in keyof typeof policies]: (policy: SettlementPolicy) => Messages } = {
   pitboss: (policy) => ({
     bet: bet("b", 40, { policy }),
@@ -40,7 +40,7 @@ const rounds: { readonly [protocol in keyof typeof policies]: (policy: Settlemen
     "the win of another bet": win("w", "c", 50, { policy }),
     "rollback of the bet": rollback("rb", "b", { policy, closesRound: true })
   }),
-  // one id for what settles a debit: of a credit and a cancel the first decides
+  // one id for the settlement of a debit: of a credit and a cancel the first decides
   evolution: (policy) => ({
     debit: bet("b", 40, { policy, closesRound: "when_settled" }),
     credit: win("sb", "b", 50, { policy, closesRound: "when_settled" }),
@@ -82,7 +82,7 @@ const rounds: { readonly [protocol in keyof typeof policies]: (policy: Settlemen
     "rollback of the win": rollback("rw", "w", { policy }),
     "rollback of the rollback": rollback("rr", "rb", { policy })
   }),
-  // the id of a rollback is made of what it takes back
+  // the id of a rollback is derived from its target
   spribe: (policy) => ({
     withdraw: bet("b", 40, { policy }),
     "the withdrawal with another amount": bet("b", 41, { policy }),
@@ -124,7 +124,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
       it(`${name}, ${length} of them`, () => {
         for (let index = 0; index < messages.length ** length; index++) {
           const sent = sequence(messages, length, index)
-          // players who remember and players who do not, in turns
+          // in turn: players kept in memory and passivated ones
           const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
           const model = new SettlementModel([player], noon)
           for (const [kind, action] of sent) {
@@ -151,7 +151,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
         const sent = sequence(messages, length, index).map(([, action]) => action)
         const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
         const model = new SettlementModel([player], noon)
-        // the first one or two come by themselves
+        // the first one or two are sent alone
         const alone = 1 + index % 2
         for (const action of sent.slice(0, alone)) {
           runner.ask(step(action))

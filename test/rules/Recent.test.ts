@@ -22,8 +22,8 @@ const find = (recent: Recent<Named>, name: string) => {
 }
 
 describe("Recent", () => {
-  // Goal: the numbers beside the records change nothing but the time of a search. Method: random operations, against a plain list that is
-  // searched by name; names that differ only before their last characters have equal numbers.
+  // Goal: the hashes beside the records affect only the time of a search. Method: random operations, against a plain list that is
+  // searched by name; names that differ only before their last characters have equal hashes.
   it("finds what a list of the same records finds", () => {
     const name = fc.constantFrom("a", "b", "", "x-aaaaaaaaaaaa", "y-aaaaaaaaaaaa", "bet-1", "bet-2")
     const operation = fc.record({

@@ -6,8 +6,8 @@ import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, day, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 
-// A conversion that a rollback takes the ground from: the money of the bonus goes back to where it was. Every test runs with a
-// player who remembers, and with one who left memory after every message.
+// Rollbacks that undo the basis of a conversion: the bonus's money returns to its previous wallet. Every test runs with the
+// player kept in memory, and with passivation after every message.
 
 const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 const moves = (runner: RuleRunner, from: number) =>
@@ -44,7 +44,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { state: "activated", result: null, converted: 0, finishedAt: null })
       for (const again of [rollback("k", "b"), rollback("k2", "b")]) runner.accept(does(again))
       assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000, walletSeq: 2 })
-      // it converts when the requirement is met again
+      // it converts when the wagering requirement is met again
       runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
       assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
@@ -73,7 +73,7 @@ for (const remembers of [true, false]) {
       runner.accept(does(rollback("k", "b2")))
       assert.deepInclude(runner.player(), { real: 0, bonus: 600 })
       assert.deepInclude(runner.player().activeBonus, { wagered: 100, openRounds: 0, restored: 500 })
-      // a win that is taken back after it goes from the bonus, not from the player
+      // a win rolled back afterwards is taken from the bonus, not from the player
       runner.accept(does(rollback("kw", "w")))
       assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
     })

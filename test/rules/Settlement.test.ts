@@ -28,8 +28,8 @@ import {
   win
 } from "../kit/Messages.ts"
 
-// The table of answers of the game-provider wallet, row by row, and the rules for wallets and bonuses, with numbers that can be
-// followed by hand. Everything runs twice: with a player who remembers, and with one who left memory after every message.
+// The table of answers of the game-provider wallet, row by row, and the rules for wallets and bonuses, with hand-checkable
+// numbers. Everything runs twice: with the player kept in memory, and with passivation after every message.
 
 const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
@@ -82,7 +82,7 @@ for (const remembers of [true, false]) {
       })
     })
 
-    // Goal: a retry that had to be looked up is answered from memory when it comes again.
+    // Goal: a retry that needed a look-up is answered from memory the next time.
     it("looks a replay up once", () => {
       const runner = new RuleRunner([makePlayer()])
       runner.accept(does(bet("b", 100)))
@@ -177,7 +177,7 @@ for (const remembers of [true, false]) {
         })
       }
 
-      // Goal: one fixed order of checks. Method: everything is wrong at once; what is named is put right, one after the other.
+      // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
       it("is checked in one order", () => {
         const rights: ReadonlyArray<
           readonly [code: string, settings: Partial<Player>, fields: Partial<ReturnType<typeof bet>>]
@@ -357,8 +357,8 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(bet("b", 100))).status, "processed")
       })
 
-      // Goal: a long batch asks the store a fixed number of times. Method: a hundred rollbacks of bets in a hundred rounds, most of
-      // which nobody remembers.
+      // Goal: a long batch queries the store a fixed number of times. Method: a hundred rollbacks of bets in a hundred rounds, most of
+      // them not in memory.
       it("of a hundred rollbacks is settled", () => {
         const runner = makeRunner(makePlayer())
         const numbers = Array.from({ length: 100 }, (_, index) => index)
@@ -400,7 +400,7 @@ for (const remembers of [true, false]) {
         )
       })
 
-      // Goal: no bonus becomes real money by way of a round that an earlier, converted bonus funds. Method: a stake of 1 of the
+      // Goal: bonus money never becomes real through a round funded by an earlier, converted bonus. Method: a stake of 1 of the
       // first bonus stays open while the rest of it converts; the second one is then staked in the same round, by itself and with
       // real money before it.
       it("of a later bonus is not staked in a round that holds a stake of an earlier one", () => {
@@ -417,7 +417,7 @@ for (const remembers of [true, false]) {
         assert.deepInclude(runner.player(), { real: 0, bonus: 500 })
         assert.strictEqual(runner.player().activeBonus?.id, 502)
         assert.strictEqual(runner.refuse(does(bet("b3", 500))).code, "INSUFFICIENT_FUNDS")
-        // the win of the first one's stake is still real, and real money is still staked
+        // the win of the first bonus's stake is still real, and real money is still staked
         runner.accept(does(win("w", "b", 30)))
         assert.deepInclude(runner.player(), { real: 30, bonus: 500 })
         assert.strictEqual(runner.refuse(does(bet("b4", 31))).code, "INSUFFICIENT_FUNDS")

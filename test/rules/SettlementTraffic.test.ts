@@ -42,13 +42,13 @@ import {
 import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../kit/Originals.ts"
 import { answerOf, type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 
-// Every answer and every balance of the rules is compared with those of a second, plain telling of the same rules. The rules
-// run with players who remember all they carry, who leave memory after every command, and who leave now and then: what they
-// carry must make no difference.
+// Compares every answer and every balance of the rules with a second, plain implementation. The rules
+// run with players kept in memory, passivated after every command, and passivated at random:
+// carried state must make no difference.
 
 const codeOf = (refusal: { readonly code: string }): string => refusal.code
 
-/** What a play moved in each wallet, its conversions of a bonus left out as they are in the answer to a message. */
+/** Net movement of a play in each wallet, without conversions of a bonus, as in the answer to a message. */
 const playedAnswer = (
   answer: Answer<PlayedRound | { readonly _tag: "NoSeeds" | "SeedClosed" }, { readonly code: string }>
 ): ModelAnswer => {
@@ -81,7 +81,7 @@ describe("every order of one round's messages", () => {
   const kinds = ["bet", "win", "rollback of the bet", "rollback of the win", "close"] as const
   type Kind = (typeof kinds)[number]
 
-  /** All sequences of so many messages, each of the five kinds any number of times: duplicates, late and lost ones included. */
+  /** All sequences of `length` messages, each of the five kinds any number of times: duplicates, late and lost ones included. */
   const sequencesOf = (length: number): ReadonlyArray<ReadonlyArray<Kind>> =>
     Array.from(
       { length: kinds.length ** length },
@@ -151,8 +151,8 @@ describe("every order of one round's messages", () => {
     }
   }
 
-  // Goal: a batch is all or nothing, and inside it each action sees what those before it did, also where the player remembers
-  // nothing of their targets. Method: every sequence of four actions, its first part sent one by one, the rest as a batch.
+  // Goal: a batch is all or nothing, and inside it each action sees the effects of those before it, also when their targets
+  // are not in memory. Method: every sequence of four actions, its first part sent one by one, the rest as a batch.
   for (const split of [0, 1, 2]) {
     it(`the last ${4 - split} of four as a batch`, () => {
       const player = makePlayer({ real: 100 })
@@ -218,12 +218,12 @@ describe("long traffic", () => {
   const rounds = oneOf("r0", "r1", "r2", "r3")
   const amounts = oneOf(1, 5, 10, 10, 33, 100, 400)
 
-  /** Mostly the value that is meant, now and then another one. */
+  /** Mostly the intended value, sometimes another one. */
   const mostly = <A>(meant: A, ...others: ReadonlyArray<A>) =>
     oneOf(...Array.from({ length: 24 }, () => meant), ...others)
 
-  // Each player has eight bets, two to a round, a win for each, and two rollbacks for each of them. Their ids come again and
-  // again, in any order, and now and then they say something else than they should.
+  // Each player has eight bets, two to a round, a win for each, and two rollbacks for each of them. Their ids repeat
+  // in any order, and sometimes with a different content.
   const stakes = [10, 33, 100, 5, 60, 10, 0, 40]
   const prizes = [0, 25, 70, 400, 15, 33, 5, 100]
   const numbers = FastCheck.nat(7)
@@ -274,7 +274,7 @@ describe("long traffic", () => {
         providerId: mostly(1, 2, 3),
         closesRound: closings,
         policy: anyPolicy,
-        // of the first rollback, or of something that is not there to be taken back
+        // of the first rollback, or of a target that cannot be rolled back
         aim: oneOf("own", "own", "own", "own", "back", "back", "odd"),
         odd: oneOf(
           `1b${n}`,
@@ -319,7 +319,7 @@ describe("long traffic", () => {
       {
         weight: 4,
         arbitrary: playerIds.chain((playerId) =>
-          // a batch is of one provider
+          // a batch has one provider
           FastCheck.tuple(FastCheck.array(actionOf(playerId), { minLength: 1, maxLength: 5 }), mostly(1, 2)).map(
             ([all, providerId]) => ({
               type: "batch" as const,
@@ -431,7 +431,7 @@ describe("long traffic", () => {
     oneOf(...Array.from({ length: 8 }, () => ownPolicy), ...Object.values(policies)),
     2
   )
-  // few rounds, so that what was taken back is taken back in its turn, and what follows meets it
+  // few rounds, so that rollbacks of rollbacks and messages after them occur
   const protocolCommands = commandsOf(FastCheck.nat(2), oneOf(...Object.values(policies).slice(1)), 12)
 
   /** A round of its own with one bet, which may stay open for long. */
@@ -444,7 +444,7 @@ describe("long traffic", () => {
     )
   }
 
-  /** Mostly originals, between all that a player meets beside them. */
+  /** Mostly originals, mixed with all other commands of a player. */
   const originalCommands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
     {
       weight: 10,
@@ -587,7 +587,7 @@ describe("long traffic", () => {
             info: null,
             notes: null
           }),
-          // deposits are refused to who may not play; that is another test's matter
+          // deposits refused by account status are covered by another test
           command.playerId
         )
         return model.deposit(command.playerId, command.amount)
@@ -606,7 +606,7 @@ describe("long traffic", () => {
     }
   }
 
-  /** Which bonus runs and how far, which wait, and how the others ended. */
+  /** Compares the running bonus with its progress, queued bonuses, and the ends of the others. */
   const checkBonuses = (runner: RuleRunner, model: SettlementModel, playerId: number): void => {
     const { activeBonus, pendingBonuses } = runner.player(playerId)
     const { active, ended, queue, wagered } = model.bonuses(playerId)
@@ -621,7 +621,7 @@ describe("long traffic", () => {
     }
   }
 
-  /** Every bonus that was granted said so once; what was last said of its end is how it ended, unless it runs again. */
+  /** Every granted bonus has one grant event; its last end event matches its end, unless it runs again. */
   const checkBonusEvents = (runner: RuleRunner): void => {
     const { bonuses, entries, events } = runner.store.tables()
     const about = (type: string) =>
@@ -650,7 +650,7 @@ describe("long traffic", () => {
     }
   }
 
-  /** The rounds under each server seed are numbered from 0 without a gap, in the order in which they were played. */
+  /** Rounds under each server seed are numbered from 0 without a gap, in the order of play. */
   const checkNonces = (runner: RuleRunner): void => {
     const played = new Map<number, number>()
     for (const { nonce, seedId } of runner.store.tables().originalRounds) {

@@ -25,7 +25,7 @@ describe("an answer under a claimed key", () => {
     const { entries, replies } = runner.store.tables()
     assert.deepStrictEqual(replies, [{ ...claim, status: 201, body: JSON.stringify(outcome), createdAt: noon }])
     assert.strictEqual(entries.length, 1)
-    // what is found made already writes nothing, so the key stays with whoever claimed it
+    // a payment that already exists writes nothing, so the key stays with its first claim
     assert.isTrue(runner.accept(storingReply(deposit, { ...claim, key: "other" }, render)).isRepeat)
     assert.strictEqual(runner.store.tables().replies.length, 1)
   })

@@ -4,8 +4,8 @@ import type { PlayerStatus } from "../../src/domain/player/Player.ts"
 import { exclusionKeptMs, applyDueChanges } from "../../src/domain/player/DueChanges.ts"
 import { newPlayer } from "../kit/players.ts"
 
-// Goal: what time brings to an account is written down at its instant, once, with its trace; nothing is written down early.
-// Method: call the rule one millisecond before and at each instant, and again on what came of it.
+// Goal: due account changes are applied at their instant, once, with their events; none is applied early.
+// Method: call the rule one millisecond before and at each instant, and again on the result.
 
 const due = 1_800_000_000_000
 const at = (now: number) => ({ now, firstId: 50, known: undefined })

@@ -5,7 +5,7 @@ import { sameWindow, type Window, windowEnd, windowStart } from "../../src/domai
 const at = (text: string): number => Date.parse(`${text}Z`)
 
 describe("windows", () => {
-  // Goal: the edges are where the calendar says. Method: instants around a month that begins on a Sunday, a leap day, years whose
+  // Goal: window edges follow the calendar. Method: instants around a month that begins on a Sunday, a leap day, years whose
   // first week belongs to the year before, and the time before 1970.
   const cases: ReadonlyArray<readonly [window: Window, at: string, start: string, end: string]> = [
     ["day", "2026-11-18T12:00:00.000", "2026-11-18T00:00", "2026-11-19T00:00"],

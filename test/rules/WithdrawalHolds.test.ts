@@ -11,8 +11,8 @@ import { type PaymentMove, movePaymentStep } from "../../src/domain/payment/Paym
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 
-// Goal: alerts stop withdrawals apart from what staff restrict: an alert that is closed takes back its own hold and nothing else,
-// staff lift all at once, and what they have lifted is not placed again. Method: the rules at a runner with a store; then any order of
+// Goal: alerts hold withdrawals independently of staff restrictions: closing an alert releases only its own hold,
+// staff release all at once, and a released hold is not placed again. Method: the rules at a runner with a store; then any order of
 // placing, releasing, lifting and restricting against a plain model.
 
 const place = (alertId: number) => placeHoldStep({ alertId, rule: "structuring" })
@@ -33,7 +33,7 @@ describe("holds", () => {
     isHeld(withdraw("w4"))
     isHeld(move(first, "pay"))
     isHeld(move(second, "approve"))
-    // what is already there is still answered, and money may always go back
+    // existing withdrawals are still replayed, and money may always be returned
     runner.accept(withdraw("w1"))
     runner.accept(move(second, "reject"))
     runner.accept(move(third, "cancel"))
@@ -76,7 +76,7 @@ describe("holds", () => {
     const held = runner.player()
     assert.deepStrictEqual(runner.refuse(sent({ canWithdraw: true, canBet: false })), mayNotLift)
     assert.deepStrictEqual(runner.player(), held)
-    // what takes away, and what has nothing to do with withdrawals
+    // restrictions, and permissions unrelated to withdrawals
     runner.accept(sent({ canBet: false }))
     runner.accept(sent({ canWithdraw: false }))
     assert.deepStrictEqual(heldBy(runner.player().withdrawalHolds), [5])

@@ -6,7 +6,7 @@ import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, noon } from "../kit/Messages.ts"
 import { bank, depositOf, withdrawalOf } from "../kit/Payments.ts"
 
-// Goal: what a request to withdraw holds, and every reason not to (SPEC section 4.4). Method: the rule on a store in memory.
+// Goal: the hold of a withdrawal request, and every reason for refusing it (SPEC section 4.4). Method: the rule on a store in memory.
 
 const request = (amount: number, overrides: Partial<Withdrawal> = {}) => withdrawalStep(withdrawalOf(amount, overrides))
 
@@ -71,7 +71,7 @@ describe("withdrawalStep", () => {
         updated_at: "2026-11-18T12:00:00.000Z"
       }
     })
-    // what was held cannot be held again
+    // held money cannot be held again
     assert.deepInclude(runner.refuse(request(701)), { code: "INSUFFICIENT_FUNDS", details: { balance: 700 } })
     assert.strictEqual(runner.accept(request(700)).payment.amount, 700)
     assert.deepInclude(runner.player(), { real: 0, withdrawn: 1000, walletSeq: 2 })
@@ -88,7 +88,7 @@ describe("withdrawalStep", () => {
     }
     const deposit = runner.refuse(depositStep(depositOf(300, "w1")))
     assert.strictEqual(deposit.code, "DUPLICATE_TRANSACTION")
-    // references are the operator's own
+    // references are scoped to the operator
     assert.isFalse(runner.accept(request(300, { externalReference: "w1" }), 3).isRepeat)
   })
 

@@ -10,7 +10,7 @@ import {
 import { cookieIn, isForeign, isOver, isOwnRequest, steppedUpUntil } from "../../src/features/staffSessions/Rules.ts"
 import { pathAfterSignIn } from "../../src/domain/PathAfterSignIn.ts"
 
-// Goal: what lets staff in by a browser, decided without a database or a clock.
+// Goal: rules of staff sign-in by browser, without a database or a clock.
 
 /** RFC 6238, appendix B: the secret of SHA-1, and the last six digits of its codes. */
 const secret = new TextEncoder().encode("12345678901234567890")

@@ -19,8 +19,8 @@ describe("the bounds of a round", () => {
     return runner
   }
 
-  // Goal: nobody wins more in a round than the operator's bound, however unlikely. Method: params whose highest payout is known, at the
-  // largest stake that the bound lets through and one above it.
+  // Goal: no win of a round exceeds the operator's bound, however unlikely. Method: params whose highest payout is known, at the
+  // largest stake within the bound and one above it.
   const cases = [
     ["limbo", { target: 1_000_000 }, undefined],
     ["limbo", { target: 100 }, 500],

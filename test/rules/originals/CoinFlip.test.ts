@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { coinFlip } from "../../../src/domain/original/CoinFlip.ts"
 import { bet, scripted, wrongs } from "./support.ts"
 
-// Goal: the odds are those stated. Method: both sides of the coin for both bets.
+// Goal: the odds are as stated. Method: both sides of the coin for both bets.
 describe("coin flip", () => {
   it("returns exactly 99 %, whichever side is named", () => {
     for (const side of ["heads", "tails"] as const) {

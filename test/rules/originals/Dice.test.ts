@@ -8,7 +8,7 @@ const targets = { under: [1, 9_800], over: [199, 9_998] } as const
 const play = (direction: "under" | "over", target: number, roll: number) =>
   bet(dice, { direction, target: target / 100 }).play(scripted(roll))
 
-// Goal: the odds are those stated. Method: roll every number there is.
+// Goal: the odds are as stated. Method: every possible roll.
 describe("dice", () => {
   it("wins on exactly the rolls beyond the target and returns 99 % of all 10,000, cut at the fourth decimal", () => {
     for (const direction of directions) {
@@ -19,7 +19,7 @@ describe("dice", () => {
         for (let roll = 0; roll < 10_000; roll++) {
           const { multiplier, outcome } = play(direction, target, roll)
           const won = direction === "under" ? roll < target : roll > target
-          // one comparison in place of an assertion: there are 200,000 rolls
+          // one comparison in place of assertions: there are 200,000 rolls
           if (outcome["won"] !== won || outcome["roll"] !== roll / 100 || multiplier > 0 !== won) {
             assert.fail(`${direction} ${target}: ${JSON.stringify(outcome)}, ${multiplier}`)
           }

@@ -4,8 +4,8 @@ import { hmacSha256, sha256 } from "./support.ts"
 
 const seeds = { serverSeed: "5eed".repeat(16), clientSeed: "lucky", nonce: 7 }
 
-// Goal: every number below a bound is exactly as likely, whatever the bound. Method: count, over every word there is,
-// how many make each number; in a small word size the whole way, in the true one at the places where it could go wrong.
+// Goal: every number below a bound is equally likely, for any bound. Method: count how many words map to each number,
+// for all words of a small word size, and at the critical positions of the real one.
 describe("reduceWord", () => {
   it("gives each number the same count of words, for every bound up to the word size", () => {
     for (const values of [256, 243, 7]) {
@@ -49,7 +49,7 @@ describe("drawsFrom", () => {
   })
 })
 
-// Goal: the stream is the one that is documented. Method: cut the blocks of a plain HMAC into words by hand.
+// Goal: the stream is the documented one. Method: cut the blocks of a plain HMAC into words by hand.
 describe("wordsOf", () => {
   it("reads the blocks of cursor 0, 1, 2, … as words of four bytes, the most significant first", () => {
     const next = wordsOf(hmacSha256, seeds)
@@ -94,7 +94,7 @@ describe("drawsOf", () => {
 
 describe("hashServerSeed", () => {
   it("is the SHA-256 of the text, in lower-case hexadecimal", () => {
-    // the vector of FIPS 180-2
+    // test vector of FIPS 180-2
     assert.strictEqual(
       hashServerSeed(sha256, "abc"),
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

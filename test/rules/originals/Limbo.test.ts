@@ -12,11 +12,11 @@ const play = (target: number, chance: number) => {
   return played
 }
 
-/** How many of the 2^46 chances must win for the stated return: 0.99 ÷ target of them, rounded down. */
+/** Number of the 2^46 chances that must win for the stated return: 0.99 ÷ target of them, rounded down. */
 const winning = (target: number): bigint => 99n * chances / BigInt(target)
 
-// Goal: the odds are those stated. Method: the result never rises with the chance, so the chances that win against a
-// target are the first ones; find where they end, and compare that with the distribution function.
+// Goal: the odds are as stated. Method: the result never rises with the chance, so the chances that win against a
+// target are the first ones; find the last of them, and compare with the distribution function.
 describe("limbo", () => {
   it("wins on exactly the first 0.99 ÷ target of the chances, for every target up to 100 and for larger ones", () => {
     const targets = [
@@ -32,7 +32,7 @@ describe("limbo", () => {
       assert.strictEqual(units(last.multiplier), target * 100)
       assert.deepStrictEqual([last.outcome["won"], next.outcome["won"]], [true, false], `target ${target}`)
       assert.strictEqual(next.multiplier, 0)
-      // 99 % × 2^46 − target × winning, in hundredths: what is missing is less than one chance's worth
+      // 99 % × 2^46 − target × winning, in hundredths: the shortfall is less than one chance's worth
       const shortfall = 99n * chances - BigInt(target) * count
       assert.isTrue(shortfall >= 0n && shortfall < BigInt(target), `return of ${target}`)
     }

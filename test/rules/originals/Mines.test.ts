@@ -14,8 +14,8 @@ const sequences = (count: number): ReadonlyArray<ReadonlyArray<number>> => {
   return all
 }
 
-// Goal: the odds are those stated. Method: with up to three mines, play every sequence of draws there is; for all numbers
-// of mines and cells, compare what a win pays with the share of winning choices, in exact integers.
+// Goal: the odds are as stated. Method: with up to three mines, play every possible sequence of draws; for all numbers
+// of mines and cells, compare the payout of a win with the share of winning choices, in exact integers.
 describe("mines", () => {
   it("mines every set of cells equally often, and opens unmined cells as often as combinatorics say", () => {
     for (const count of [1, 2, 3]) {
@@ -42,7 +42,7 @@ describe("mines", () => {
     let highest = 0
     for (let count = 1; count <= 24; count++) {
       for (let opened = 1; opened <= 25 - count; opened++) {
-        // draws of nothing but 0 mine the first cells
+        // all draws 0 mine the first cells
         const { multiplier, outcome } = bet(mines, { mines: count, cells: lastCells(opened) })
           .play(scripted(...firstCells(count).map(() => 0)))
         assert.deepStrictEqual(outcome["mine_cells"], firstCells(count))

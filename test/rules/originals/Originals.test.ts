@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/domain/original/Original.ts"
 import { originals } from "../../../src/domain/original/Originals.ts"
 import { bet, units, wrongs } from "./support.ts"
 
-/** Params that hold, for each original. */
+/** Valid params for each original. */
 const params: ReadonlyMap<string, FastCheck.Arbitrary<JsonObject>> = new Map<string, FastCheck.Arbitrary<JsonObject>>([
   [
     "dice",
@@ -59,7 +59,7 @@ describe("originals", () => {
     }
   })
 
-  // Goal: no payout is off by a unit and none leaves the exact numbers. Method: the same product in big integers.
+  // Goal: no payout is off by a unit or exceeds the safe integers. Method: the same product in big integers.
   it("pay floor(stake × multiplier), exactly, for stakes up to the largest", () => {
     for (const { original, params } of each) {
       const stake = FastCheck.oneof(

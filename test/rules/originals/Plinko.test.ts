@@ -6,8 +6,8 @@ import { bet, choose, scripted, units, wrongs } from "./support.ts"
 const allRows = [8, 9, 10, 11, 12, 13, 14, 15, 16]
 const tables = allRows.flatMap((rows) => plinkoRisks.map((risk) => ({ rows, risk })))
 
-// Goal: the odds are those stated. Method: let the ball fall along every path there is, and weigh the slots by the
-// binomial coefficients besides.
+// Goal: the odds are as stated. Method: every possible path of the ball, and the slots weighted by
+// the binomial coefficients.
 describe("plinko", () => {
   it("returns exactly 99 % over all paths, in every table", () => {
     for (const { rows, risk } of tables) {

@@ -17,7 +17,7 @@ describe("seeds", () => {
     assert.deepStrictEqual(two.next, { ...first, clientSeed: "other", nonce: 2 })
   })
 
-  // Goal: no outcome can be known before its bet. Method: go back to an earlier client seed, which must not meet an
+  // Goal: no outcome can be known before its bet. Method: return to an earlier client seed, which must not repeat an
   // earlier nonce.
   it("never use a nonce twice under one server seed, whatever client seeds come and go", () => {
     let seeds = startSeeds(first, "a")

@@ -8,7 +8,7 @@ import type { Played } from "../../../src/domain/original/Original.ts"
 import { originals } from "../../../src/domain/original/Originals.ts"
 import { bet, hmacSha256, sha256 } from "./support.ts"
 
-// Goal: a player who follows the documented recipe gets what was played, now and after every change. Method: read the
+// Goal: the documented verification recipe reproduces every round, now and after every change. Method: read the
 // known rounds and the script from the page itself; play the rounds by the rules, and run the script on them.
 
 const page = readFileSync(
@@ -45,7 +45,7 @@ const rounds = lines(Round, roundBlock).map((round) => ({
   ...seeds.get(round.seed) ?? assert.fail(round.seed)
 }))
 
-/** What chance decided in the outcome of each game: the script tells no more than that. */
+/** Random part of the outcome of each game: the script returns only that. */
 const decided: { readonly [game: string]: string } = {
   dice: "roll",
   limbo: "result",

@@ -8,7 +8,7 @@ export const hmacSha256 = (key: string, message: string): Uint8Array =>
 
 export const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 
-/** Draws that give these numbers and no others: a number that the game did not ask for, or one too many, fails. */
+/** Draws that give exactly these numbers: fails on a number outside the requested bound and on one too many. */
 export const scripted = (...numbers: ReadonlyArray<number>): Draws & { readonly bounds: ReadonlyArray<number> } => {
   const bounds: Array<number> = []
   return {
@@ -22,7 +22,7 @@ export const scripted = (...numbers: ReadonlyArray<number>): Draws & { readonly 
   }
 }
 
-/** The bet, which must hold. */
+/** Parses a bet that must be valid. */
 export const bet = <Params extends JsonObject>(
   original: Original<Params>,
   params: JsonObject,
@@ -33,14 +33,14 @@ export const bet = <Params extends JsonObject>(
   assert.fail(`${JSON.stringify(params)}: ${JSON.stringify(checked.fields)}`)
 }
 
-/** What is wrong with the bet, which must be refused. */
+/** Validation errors of a bet that must be refused. */
 export const wrongs = (original: Original, params: unknown, stake = 10_000) => {
   const checked = original.check(params, stake)
   if (checked._tag === "Invalid") return checked.fields
   assert.fail(`accepted ${JSON.stringify(params)} with stake ${stake}`)
 }
 
-/** A multiplier as the integer of ten-thousandths that it must be. */
+/** A multiplier as an integer of ten-thousandths. */
 export const units = (multiplier: number): number => {
   const rounded = Math.round(multiplier * 10_000)
   assert.strictEqual(rounded / 10_000, multiplier)
