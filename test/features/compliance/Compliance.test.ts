@@ -9,8 +9,8 @@ import { Outbox } from "../../../src/store/Outbox.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: what cannot be judged stops nobody else and is not lost; what is judged late is judged as of its time; who was there before
-// the rules is known and not accused; play is added up exactly, however long it is; and every look goes by an index. Method: the
+// Goal: an effect that cannot be judged delays no other and is not lost; late judgement uses the time of the effect; players older than
+// the rules are recorded without an alert; long play is added up exactly; and every query uses an index. Method: the
 // follower on a real database with rows of the test's own and a test clock.
 
 const noon = Date.UTC(2026, 10, 20, 12)
@@ -25,7 +25,7 @@ const judge = Effect.gen(function*() {
 
 let ids = 9_000_000_000
 
-/** Writes a payment of a player, as an actor's commit does. */
+/** Inserts a payment of a player as an actor's commit does. */
 const pay = Effect.fnUntraced(function*(playerId: number, amount: number, at: number, type = "deposit") {
   const sql = yield* SqlClient.SqlClient
   const id = ++ids
@@ -56,7 +56,7 @@ layer(base)("the follower", (it) => {
       const sound = yield* addOperator("sound")
       const [one, other] = [yield* addPlayer(broken, "one"), yield* addPlayer(sound, "other")]
       yield* judge
-      // no release ever wrote this
+      // a setting that no release has written
       yield* sql`INSERT INTO compliance_settings (operator_id, rule, settings, updated_at)
         VALUES (${broken.id}, 'large_deposit', '{"threshold": "much"}', now())`
       const stuck = yield* pay(one, 300_000, noon)
@@ -78,7 +78,7 @@ layer(base)("the follower", (it) => {
       const operator = yield* addOperator("late")
       const slow = yield* addPlayer(operator, "slow")
       const quick = yield* addPlayer(operator, "quick")
-      // nobody judged for weeks: three near the threshold within the window, and three that never were
+      // not judged for weeks: three payments near the threshold within the window, and three further apart
       for (const day of [0, 4, 8]) yield* pay(slow, 190_000, noon - (20 - day) * 24 * hour)
       for (const day of [0, 1, 2]) yield* pay(quick, 170_000, noon - (20 - day) * 24 * hour)
       yield* judge
@@ -94,7 +94,7 @@ layer(base)("the follower", (it) => {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("before")
       const known = [yield* addPlayer(operator, "known1"), yield* addPlayer(operator, "known2")]
-      // as the migration leaves them: not judged, to be known
+      // as the migration leaves them: not judged, to be recorded
       yield* sql`DELETE FROM compliance_effects`
       for (const id of known) {
         yield* sql`INSERT INTO compliance_effects (kind, player_id, at) VALUES ('known', ${id}, now())`
@@ -117,7 +117,7 @@ layer(base)("the follower", (it) => {
       yield* Effect.scoped(Effect.gen(function*() {
         yield* Layer.build(Compliance.layerWakes)
         outbox.announce()
-        // its quarter of a second is the test's, its look into the database takes what it takes
+        // the quarter of a second is test time, the query takes real time
         while ((yield* alertsOf(player)).length === 0) yield* TestClock.adjust(250)
       }))
       assert.deepStrictEqual(yield* alertsOf(player), [`large_deposit payment ${payment}`])
@@ -133,7 +133,7 @@ layer(base)("play", (it) => {
       const player = yield* addPlayer(operator, "busy")
       const idle = yield* addPlayer(operator, "idle")
       const entries = 12_000
-      // one bet of 3 each second, every tenth of them taken back, every fourth entry bonus money; the last at noon
+      // one bet of 3 per second, every tenth rolled back, every fourth entry bonus money; the last at noon
       yield* sql.unsafe(
         `INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
         SELECT ${player}, i, ${ids} + i, ${operator.id}, CASE WHEN i % 4 = 0 THEN 'bonus' ELSE 'real' END,

@@ -5,12 +5,12 @@ import fc from "fast-check"
 import { type ComplianceEffect, makeEffectQueue } from "../../../src/features/compliance/internal/EffectQueue.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: every committed effect is judged exactly once, and none that was rolled back: whatever the order in which transactions that
-// took their numbers end, whoever follows beside whom, and wherever a follower dies. Method: random interleavings of real
-// transactions, followers and deaths on a real database, beside a plain model that knows what was committed. What is judged is
-// written down in the judging transaction, twice when it is judged twice.
+// Goal: every committed effect is judged exactly once, and none that was rolled back, for any order of commits of transactions
+// that took their numbers, with concurrent followers, and wherever a follower dies. Method: random interleavings of real
+// transactions, followers and crashes on a real database, beside a plain model of the committed effects. Judgements are
+// recorded in the judging transaction, twice when an effect is judged twice.
 
-/** What happens next; numbers choose among the transactions that are open. */
+/** Next step; numbers choose among the open transactions. */
 type Happening =
   | { readonly _tag: "begin"; readonly effects: number }
   | { readonly _tag: "end"; readonly which: number; readonly how: "commit" | "rollback" }
@@ -40,7 +40,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 const dead = { _tag: "Dead" } as const
 
-/** How many transactions can be open: fewer than there are connections, so that followers find one. */
+/** Maximum number of open transactions: fewer than the connections, so that followers find one. */
 const openMost = 3
 
 layer(TestDatabase.layer)("the follower of committed effects", (it) => {
@@ -60,7 +60,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       const follow = (most: number, dies: "never" | "before" | "after" = "never") =>
         queue.work({ now: 0, most }, judge(dies)).pipe(Effect.catchTag("Dead", () => Effect.succeed([])))
 
-      /** Opens a transaction that has written effects; gives what ends it. */
+      /** Opens a transaction that has written effects; returns the function that ends it. */
       const begin = Effect.fnUntraced(function*(count: number) {
         const mine = Array.from({ length: count }, () => ++subjects)
         const scope = yield* Scope.make()
@@ -137,7 +137,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
         { startImmediately: true }
       )
       yield* Effect.promise(() => entered)
-      // there is another effect, and nobody holds its row
+      // there is another effect, with its row unlocked
       assert.deepStrictEqual(yield* queue.work({ now: 0, most: 5 }, () => Effect.die("must not be asked")), [])
       yield* Fiber.interrupt(first)
       yield* queue.work({ now: 0, most: 5 }, (effects) =>
@@ -172,7 +172,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       for (let time = 0; time < 10; time++) yield* queue.setAside(effect, 0)
       assert.deepStrictEqual(yield* work(60 * minute - 1), [8])
       assert.deepStrictEqual(yield* work(60 * minute), [7, 8])
-      // a clock that was a year ahead of time, and is right again
+      // a clock that was a year ahead and has been corrected
       yield* queue.setAside(effect, 365 * 24 * 60 * minute)
       assert.deepStrictEqual(yield* work(0), [7, 8])
     }))

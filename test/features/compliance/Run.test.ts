@@ -14,8 +14,8 @@ import { Outbox } from "../../../src/store/Outbox.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: what has failed for no fault of an effect is tried again at once when it has passed, one player who cannot be asked keeps no
-// other waiting, and an occurrence that staff have closed is raised again when it gets worse, once in each degree. Method: the real
+// Goal: effects that failed for an external reason are retried at once when it has passed, a player whose actor fails delays no
+// other, and an occurrence closed by staff is raised again when it gets worse, once per severity. Method: the real
 // follower on a real database, with ids and actors that fail when the test says so.
 
 const world = { hasIds: true, asked: Array<number>(), broken: new Set<number>() }
@@ -137,7 +137,7 @@ layer(services)("a run of the follower", (it) => {
       ])
       yield* closeAll
       assert.strictEqual(yield* find("medium", "high", "critical"), 0)
-      // what is known of one player says nothing of another
+      // a player's closed alert has no effect on another player
       assert.strictEqual(yield* sql.withTransaction(raise([of(2, "low"), of(3, "low")], 0)), 1)
       const [told] = yield* sql`SELECT count(*)::float8 AS count FROM events WHERE player_id = 2`
       assert.deepStrictEqual(told, { count: 2 })

@@ -33,7 +33,7 @@ const removeFolder = Layer.effectDiscard(
 const live = () => layerBackoffice.pipe(Layer.provideMerge(layerTestService()), Layer.provideMerge(removeFolder))
 
 layer(live())("DemoSeed on an empty database", (it) => {
-  // Goal: a first start leaves something to try, every later start finds it again, and nobody else can read the secrets.
+  // Goal: the first start creates demo data, every later start finds it again, and only the owner can read the secrets.
   // Method: seed twice, with the file removed in between; the credentials must be those that requests are checked with.
   it.effect("seeds once and returns the same credentials afterwards", () =>
     Effect.gen(function*() {

@@ -43,7 +43,7 @@ const names = (query: Partial<Parameters<Games["Service"]["list"]>[0]> = {}) =>
   })
 
 layer(live)("Games", (it) => {
-  // Goal: what callers type is text, not a pattern and not an accident.
+  // Goal: search text is literal, neither a pattern nor a cause of errors.
   it.effect("search takes wildcards, quotes and a null character literally", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* names({ search: "0%" })).names, ["Apples 100%"])
@@ -53,7 +53,7 @@ layer(live)("Games", (it) => {
       }
     }))
 
-  // Goal: a warm look-up needs no query. Method: nothing is in memory before it was asked for; then it is, under both keys.
+  // Goal: a warm look-up needs no query. Method: memory is empty before the first look-up; then the game is cached under both keys.
   it.effect("a game once read is served from memory", () =>
     Effect.gen(function*() {
       const games = yield* Games
@@ -67,8 +67,8 @@ layer(live)("Games", (it) => {
       assert.isFalse((yield* games.find(15))?.active, "a game of a provider that is switched off")
     }))
 
-  // Goal: a change that staff make here shows at once, one made elsewhere within two seconds.
-  // Method: change rows behind the service's back; first call what staff changes call, then only let time pass.
+  // Goal: a change by staff shows at once on this node, one made on another within two seconds.
+  // Method: update rows directly; first with the call that staff changes make, then with only the clock advanced.
   it.effect("changes reach the memory", () =>
     Effect.gen(function*() {
       const games = yield* Games
@@ -81,7 +81,7 @@ layer(live)("Games", (it) => {
 
       yield* sql`UPDATE providers SET active = false, name = 'Acme 2' WHERE id = 1`
       yield* Effect.gen(function*() {
-        // time passes at once, the watching fiber's query takes a moment of its own
+        // the clock jumps, but the watching fiber's query takes real time
         yield* TestClock.adjust("1 second")
         return games.findUnsafe(11)?.provider.name
       }).pipe(Effect.repeat({ until: (name) => name === "Acme 2" }))

@@ -7,7 +7,7 @@ import { Settings } from "../../../src/platform/Settings.ts"
 const live = PlayerRefs.layer.pipe(Layer.provide([SealedSecrets.layerMemory, Settings.layerTest()]))
 
 layer(live)("PlayerRefs", (it) => {
-  // Goal: a ref names one player to one provider, the same text for ever.
+  // Goal: a ref identifies one player to one provider, with the same text for ever.
   // Method: make it twice and in two instances; read it as its provider and as another.
   it.effect("is stable, and speaks to one provider only", () =>
     Effect.gen(function*() {
@@ -25,7 +25,7 @@ layer(live)("PlayerRefs", (it) => {
     }))
 
   // Goal: two providers cannot tell from their refs that they have the same player.
-  // Method: the refs of neighbouring players at two providers share no run of bytes where the id stands.
+  // Method: the refs of neighbouring players at two providers share no run of bytes at the position of the id.
   it.effect("shows nothing of the player's id", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs

@@ -13,7 +13,7 @@ const session: WalletSession = {
   expiresAt: 1_795_219_200_123
 }
 
-/** A service that was never shown the tokens of another: whatever it knows stands in the token. */
+/** A service without state of another: everything it knows comes from the token. */
 const anotherService = (masterKey?: Uint8Array) =>
   Layer.build(
     Layer.fresh(SessionTokens.layer).pipe(
@@ -22,8 +22,8 @@ const anotherService = (masterKey?: Uint8Array) =>
   ).pipe(Effect.map((context) => Context.get(context, SessionTokens)))
 
 layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTokens", (it) => {
-  // Goal: a token says all there is to know of its session, to any process with the same master key.
-  // Method: issue here, verify in a second instance, for both modes and for the largest ids there can be.
+  // Goal: a token carries the whole session, readable by any process with the same master key.
+  // Method: issue here, verify in a second instance, for both modes and for the largest possible ids.
   it.effect("a token carries its session", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens
@@ -41,8 +41,8 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
       }
     }))
 
-  // Goal: nothing but an issued token verifies. Method: change every character in turn, to every way a decoder might forgive;
-  // cut it, lengthen it, spell it in the other base64 alphabet, issue it under another key.
+  // Goal: only issued tokens verify. Method: replace every character in turn, in every way a lenient decoder might accept;
+  // cut it, lengthen it, encode it in the other base64 alphabet, issue it under another key.
   it.effect("foreign tokens do not verify", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens
@@ -64,7 +64,7 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
       assert.deepStrictEqual(tokens.verify(token), session)
     }))
 
-  // Goal: being over is not being unknown: the one who asks decides what an ended session still allows.
+  // Goal: an expired session is distinguished from an unknown one: the caller decides what it still allows.
   it.effect("a session that is over still verifies", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens

@@ -5,7 +5,7 @@ import { type NotedCall, ProviderCallLog } from "../../../src/features/integrati
 
 // Goal: staff see a vendor's calls whichever nodes answered them. Method: logs of several nodes whose doors are open to each other.
 
-/** Nodes of which each asks all. */
+/** Nodes that can each query all. */
 const makeNodes = () => {
   const nodes: Array<Map<string, Open>> = []
   return (more?: Answered) =>

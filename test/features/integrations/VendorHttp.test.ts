@@ -6,8 +6,8 @@ import { type HostAddress, Resolver } from "../../../src/platform/Resolver.ts"
 import { VendorHttp } from "../../../src/features/integrations/VendorHttp.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 
-// Goal: a request to a vendor ends within five seconds whatever the vendor does, reaches nobody it must not reach, and brings the whole
-// answer. Method: a local server that behaves badly, a test clock, and names that resolve to what the test says.
+// Goal: a request to a vendor ends within five seconds whatever the vendor does, reaches no forbidden address, and returns the whole
+// answer. Method: a local server that misbehaves, a test clock, and names resolved by the test.
 
 const at = (address: string) =>
   Layer.succeed(Resolver, { resolve: () => Effect.succeed<ReadonlyArray<HostAddress>>([{ address, family: 4 }]) })

@@ -31,9 +31,9 @@ const provider: Provider = {
 }
 
 /**
- * A history with everything in it that may look wrong and is not: bets of both outcomes, a rollback, a rollback that came first, a
- * win of nothing, a win taken back after it was spent, a promo-win, corrections, withdrawals in every state, a deposit charged
- * back after it was spent, bonuses that run and have been paid out, and a player who never did anything.
+ * A history with every legitimate case that could look wrong: bets of both outcomes, a rollback, a rollback before its target, a
+ * win of 0, a win rolled back after it was spent, a promo-win, corrections, withdrawals in every state, a deposit charged
+ * back after it was spent, active and converted bonuses, and a player without any activity.
  */
 const play = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -101,7 +101,7 @@ const play = Effect.gen(function*() {
   yield* deposit(500, "d2")
   yield* correct(70, stranger)
 
-  // what waits, was paid out, and came back
+  // pending, paid out, and returned
   const payments = yield* Payments
   const approvals = yield* Approvals
   yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
@@ -139,7 +139,7 @@ const play = Effect.gen(function*() {
   yield* bonuses.grant(operator.id, receiver, { bonusId: 3, amount: null, note: null }, { claim: undefined, render })
   yield* bonuses.redeem(operator.id, receiver, "hello")
 
-  // what protocols of vendors may do besides: a bet that stands again, a win of a round, one before its bet, corrections
+  // vendor protocols also allow: a bet reinstated, a win of a round, a win before its bet, corrections
   const dora = yield* addPlayer(operator, "dora")
   yield* (yield* Launches).launch(operator.id, dora, 2, { mode: "real", platform: null, ip: null }, {
     claim: undefined,
@@ -179,7 +179,7 @@ const play = Effect.gen(function*() {
   return { playerId, operatorId: operator.id, otherId: other.id, stranger }
 })
 
-/** How each law can be broken, by hand in the tables of the history above. */
+/** Ways to break each invariant, by SQL on the tables of the history above. */
 const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<string>]> = [
   ["UPDATE ledger_entries SET balance_after = balance_after - 1 WHERE type = 'casino_win'", ["balance_chain"]],
   [
@@ -227,7 +227,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "payment_is_its_entries",
     "payment_entry_names_its_payment"
   ]],
-  // a hold that stands for nothing, a payout that was never held, a refund for something that goes on
+  // a hold without a payment, a payout without a hold, a refund for a pending payment
   [
     "UPDATE payment_requests SET status = 'cancelled', cancelled_at = now() WHERE external_reference = 'new'",
     ["payment_is_its_entries", "withdrawn_is_its_requests"]
@@ -368,7 +368,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
 ]
 
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit", (it) => {
-  // Goal: what the service does is proved sound, and everything that could be wrong is found. Method: a history through the service
+  // Goal: the service's own ledger verifies, and every violation is found. Method: a history through the service
   // itself; then each kind of damage alone, in a transaction that is rolled back.
   it.effect("finds nothing in a true ledger, and every damage to it", () =>
     Effect.gen(function*() {
@@ -389,14 +389,14 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
         if (!("violations" in report)) return
         const found = [...new Set(report.violations.map(({ rule }) => rule))]
         assert.sameMembers(found.filter((rule) => !rule.startsWith("chain_")), [...rules], damage)
-        // the rate is chosen inside the commit: its links do not know it
+        // the rate is chosen inside the commit, and links do not cover it
         const isRowOfTheChain = /(UPDATE|DELETE FROM) ledger_entries/.test(damage) &&
           !damage.includes("exchange_rate_id")
         assert.strictEqual(found.some((rule) => rule.startsWith("chain_row_")), isRowOfTheChain, damage)
         for (const { message, subject } of report.violations) assert.isAbove(message.length * subject.length, 0)
       }
 
-      // an operator's proof is about the operator's own players
+      // an operator's proof covers the operator's own players
       assert.deepInclude(yield* audit.verify(otherId), { players: 1, entries: 1, violations: [] })
       yield* sql`UPDATE ledger_entries SET balance_after = 71 WHERE balance_after = 70`
       assert.deepStrictEqual((yield* audit.verify(operatorId)).violations, [])

@@ -7,8 +7,8 @@ import { makeByIndex } from "../../../src/store/ByIndex.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: what staff look for across players is found by an index, however much there is. Method: tens of thousands of rows by statement;
-// PostgreSQL says by which index it would read, and how many rows it took up.
+// Goal: staff queries across players use an index for any number of rows. Method: tens of thousands of rows by statement;
+// PostgreSQL's plan names the index, and counts the rows read.
 
 const count = 60_000
 
@@ -41,7 +41,7 @@ const live = LedgerEntries.layer.pipe(
   Layer.provideMerge(TestDatabase.layer)
 )
 
-/** How PostgreSQL would run a statement, as text. */
+/** PostgreSQL's plan of a statement, as text. */
 const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
@@ -78,7 +78,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       assert.strictEqual(first.items[0]?.id, 1_000_000 + count - 1)
       assert.isBelow(yield* rowsRead("ledger_entries", list({ transaction: "1030000" })), 10_000)
       assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 100_077, minAmount: 1 })), 100)
-      /** Goes on to the end. */
+      /** Follows the cursors to the end. */
       const walk = Effect.fnUntraced(function*(query: object) {
         let cursor: string | undefined
         const found: Array<number> = []
@@ -91,7 +91,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
         } while (cursor !== undefined)
         return { found, pages }
       })
-      // one entry among very many is found by going on, and no page looks at all of them
+      // one entry among very many is found by following cursors, and no page reads all of them
       const rare = yield* walk({ type: "chargeback", scope: [2] })
       assert.deepStrictEqual(rare.found, [1_000_007])
       assert.isAbove(rare.pages, 1)
@@ -101,7 +101,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
           TIMESTAMPTZ '2019-01-01' + n * INTERVAL '1 minute' FROM generate_series(1, 12000) n`
       assert.isBelow(yield* rowsRead("ledger_entries", list({ playerId: 105_000, minAmount: 70 })), 6000)
       assert.deepStrictEqual(yield* walk({ playerId: 105_000, minAmount: 70 }), { found: [5_000_007], pages: 3 })
-      // more in one millisecond than a page looks at: the walk goes on behind it
+      // more entries in one millisecond than a page reads: the cursor continues behind it
       yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at)
         SELECT 105000, 20000 + n, 6000000 + n, 1, 'real', 'correction_up', 1, 0, TIMESTAMPTZ '2018-01-01'
         FROM generate_series(1, 25000) n`

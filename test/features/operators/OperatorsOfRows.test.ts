@@ -6,12 +6,12 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 import { adminQuery, asService } from "../../kit/TestServer.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: every row of play says whose it is, whichever version wrote it. Method: rows without an operator, as the version before wrote
-// them, before and after the migration; the job over them.
+// Goal: every row of play gets its operator, whichever version wrote it. Method: rows without an operator, as the previous version
+// wrote them, before and after the migration; the job over them.
 
 const tables = ["game_sessions", "provider_transactions", "rounds"] as const
 
-/** Rows of two players of two operators as the version before writes them. */
+/** Rows of two players of two operators as the previous version writes them. */
 const addRows = Effect.fnUntraced(function*(players: ReadonlyArray<number>, from: number, to: number) {
   const sql = yield* SqlClient.SqlClient
   const list = `{${players.join(",")}}`
@@ -27,7 +27,7 @@ const addRows = Effect.fnUntraced(function*(players: ReadonlyArray<number>, from
 
 const all = (without: number) => tables.map((table) => `${table}: ${without} without, 0 with another one`)
 
-/** How many rows of each table have no operator, and how many another one than their player's. */
+/** Number of rows of each table without an operator, and with another one than their player's. */
 const wrong = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.forEach(tables, (table) =>
@@ -60,7 +60,7 @@ layer(layerTestService())("the operator of rows", (it) => {
       assert.deepStrictEqual(yield* wrong, all(9000))
       yield* sql`UPDATE operator_walk SET pages = pg_relation_size(name::regclass) / 8192`
 
-      // a round that a bet changes meanwhile, as the version before changes it
+      // a round that a bet changes concurrently, as the previous version does
       const { done } = yield* sql.withTransaction(Effect.gen(function*() {
         yield* sql`UPDATE rounds SET paid_wins = 1 WHERE round_id = '7'`
         return yield* job.run
@@ -69,7 +69,7 @@ layer(layerTestService())("the operator of rows", (it) => {
       assert.deepStrictEqual(yield* wrong, all(0))
       assert.deepStrictEqual(yield* job.run, { done: 0, hasMore: false })
 
-      // what the version before writes from now on
+      // rows that the previous version writes from now on
       yield* addRows(players, 9001, 9010)
       assert.deepStrictEqual(yield* wrong, all(0))
     }))

@@ -44,7 +44,7 @@ layer(
         assert.isUndefined(yield* methods.find(2, "card"))
       }))
 
-    // Goal: a change by staff shows at once here, and within two seconds where it was made elsewhere.
+    // Goal: a change by staff shows at once on this node, and within two seconds when made on another.
     it.effect("changes show", () =>
       Effect.gen(function*() {
         const methods = yield* PaymentMethods

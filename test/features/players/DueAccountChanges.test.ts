@@ -8,12 +8,12 @@ import { DueAccountChanges } from "../../../src/features/players/DueAccountChang
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: the job finds exactly the accounts that something is due for, and what it writes is what the actor then knows.
-// Method: rows as they lie in the table, one kind each and neighbours that are not due; run the job twice.
+// Goal: the job finds exactly the accounts with due changes, and writes the state that the actor then has.
+// Method: table rows, one of each kind and neighbours that are not due; run the job twice.
 
 const noon = Date.UTC(2026, 10, 20, 12)
 
-// set before anything that goes by the clock has begun
+// set before any timer has started
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(layerAtNoon)("account upkeep", (it) => {

@@ -6,8 +6,8 @@ import { layerEndedSessionsBy } from "../../../src/features/sessions/EndedSessio
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: every end of sessions is seen, however many there are at one instant. Method: looks of three rows at a database where seven players
-// share an instant between two milliseconds and two more come after it; who is renewed is written down.
+// Goal: every end of sessions is seen, however many share one instant. Method: reads of three rows each at a database where seven players
+// share an instant between two milliseconds and two more come after it; renewed players are recorded.
 
 layer(layerTestService(), { excludeTestServices: true })("ends of sessions that another process committed", (it) => {
   it.effect("are all seen where more of them share an instant than a look reads", () =>

@@ -12,9 +12,9 @@ import { runs } from "../../kit/Runs.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: a search finds exactly the players who have the text in their username, e-mail or last name, and finds them by an index, so that
-// it still answers when there are a million of them. Method: tens of thousands of generated players; what is found is held against a
-// filter over all of them, and PostgreSQL says by which way it found them.
+// Goal: a search finds exactly the players with the text in their username, e-mail or last name, and by an index, so that
+// it still answers with a million of them. Method: tens of thousands of generated players; results are compared with a
+// filter over all of them, and PostgreSQL's plan shows the access path.
 
 const playersCount = 10_000
 
@@ -41,7 +41,7 @@ const live = Players.layer.pipe(
   Layer.provideMerge(TestDatabase.layer)
 )
 
-/** How PostgreSQL would run a statement, as text. */
+/** PostgreSQL's plan of a statement, as text. */
 const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
@@ -58,11 +58,11 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         assert.include(plan, "Bitmap Index Scan on players_search", text)
         assert.notInclude(plan, "Seq Scan", text)
       }
-      // what many have is found by a walk back from the newest, which needs no more of the index than the order
+      // a common text is found by a backward scan from the newest, which needs only the order of the index
       for (const text of ["a", ".example", "mail3", "u_"]) {
         assert.isFalse(yield* isRare(sql, [1], text, 1_000_000, 500), text)
       }
-      // few players are looked at one by one, whatever the text
+      // a small number of players is filtered one by one, whatever the text
       assert.isFalse(yield* isRare(sql, [1], "nobody", 10_000, 500))
     }))
 
@@ -85,7 +85,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       let found = 0
       let bounded = 0
       for (const search of texts) {
-        // PostgreSQL lowers the text, so that one place decides what upper and lower case are
+        // PostgreSQL lowers the text, so that case folding is defined once
         const [lowered] = yield* sql<{ readonly text: string }>`SELECT lower(${search}) AS text`
         const expected = all.filter(({ fields }) => fields.some((field) => field.includes(lowered?.text ?? "")))
         const { items, total } = yield* players.list(1, { page: 1, perPage: 100, search })
@@ -103,7 +103,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         assert.strictEqual(rest.next !== null, total > 100)
         if (total > 0) found++
 
-        // among many players a search finds the same and counts no further than it must
+        // among many players a search returns the same and counts no further than needed
         const far = yield* Effect.provideService(
           Effect.all([
             players.list(1, { page: 1, perPage: 100, search }),
@@ -127,7 +127,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       assert.isAbove(bounded, 3)
     }), 60_000)
 
-  // Goal: a page costs the same among however many players. Method: PostgreSQL says how many rows it took up for one.
+  // Goal: the cost of a page is independent of the number of players. Method: PostgreSQL counts the rows read for one.
   it.effect("reads few rows beyond those of its page", () =>
     Effect.gen(function*() {
       const players = yield* Players

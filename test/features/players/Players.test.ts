@@ -38,7 +38,7 @@ const live = Players.layer.pipe(
 
 const render = (player: PlayerProfile) => ({ status: 201, body: JSON.stringify({ data: player }) })
 
-/** A body that is unlike every other in this file. */
+/** A body with unique fields in this file. */
 const bodyOf = (name: string, more: { readonly [field: string]: unknown } = {}) => ({
   username: name,
   email: `${name}@example.com`,
@@ -56,7 +56,7 @@ const register = Effect.fnUntraced(
   }
 )
 
-/** Registers and gives the player. */
+/** Registers and returns the player. */
 const newPlayer = Effect.fnUntraced(
   function*(name: string, more: { readonly [field: string]: unknown } = {}, operator = one) {
     const registered = yield* register(operator, bodyOf(name, more))
@@ -78,7 +78,7 @@ const claimOf = (key: string, content = "a"): IdempotencyClaim => ({
 })
 
 layer(live)("Players", (it) => {
-  // Goal: what is answered is what is kept, the wallets are empty, and no password is readable: one that was not sent opens nothing.
+  // Goal: the answer equals the stored state, the wallets are empty, and no password is readable: a missing one never verifies.
   it.effect("a registration stores the profile, an empty account and a hash of the password", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -97,7 +97,7 @@ layer(live)("Players", (it) => {
       }
     }))
 
-  // Goal: of any number of simultaneous registrations with a field in common one wins and the others are told which field.
+  // Goal: of any number of simultaneous registrations with a field in common one wins and the others are refused with that field.
   // Method: twenty at once, sharing one field at a time.
   it.effect("a race for a unique field has one winner", () =>
     Effect.gen(function*() {
@@ -116,7 +116,7 @@ layer(live)("Players", (it) => {
     }))
 
   // Goal: a repeated request with its key registers once, whether it comes after the first or together with it.
-  // Method: ten at once under one key, as if they came through different processes that do not know of each other.
+  // Method: ten at once under one key, as from separate processes without shared state.
   it.effect("a retry under an idempotency key gets the first answer", () =>
     Effect.gen(function*() {
       const body = bodyOf("retried")

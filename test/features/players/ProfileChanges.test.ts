@@ -5,8 +5,8 @@ import {
   profileFields
 } from "../../../src/features/players/RegistrationResource.ts"
 
-// Goal: a profile can change to what could have been registered, and to nothing else (SPEC section 4.2). Method: each field by itself,
-// held against the registration's own judgement of the same value.
+// Goal: a profile can change exactly to values valid at registration (SPEC section 4.2). Method: each field by itself,
+// compared with the registration's validation of the same value.
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")
 

@@ -29,7 +29,7 @@ describe("checkRegistration", () => {
     }
   })
 
-  // Goal: a caller repairs a request in one go. Method: break every field there is at once; each must be named.
+  // Goal: one refusal lists all invalid fields. Method: break every field at once; each must be named.
   it("names every bad field at once, nested ones with dots", () => {
     const broken = {
       username: "a b",
@@ -76,8 +76,8 @@ describe("checkRegistration", () => {
     })
   })
 
-  // Goal: each field takes what is well formed, keeps it in one form, and refuses the rest. Method: by field, what is sent and kept, and
-  // what is refused.
+  // Goal: each field accepts well-formed values, stores one normal form, and refuses the rest. Method: by field, values sent and stored, and
+  // values refused.
   type Row = readonly [
     field: "birth_date" | "country" | "currency" | "email" | "password" | "phone" | "terms_accepted" | "username",
     good: ReadonlyArray<string | readonly [sent: string, kept: string]>,
@@ -142,7 +142,7 @@ describe("checkRegistration", () => {
     })
   }
 
-  // Goal: what is taken can be said beside what is malformed. Method: one bad field among good unique ones.
+  // Goal: well-formed unique fields are available beside malformed ones. Method: one bad field among good unique ones.
   it("returns well-formed unique fields of an invalid registration", () => {
     const { unique } = check({ country: "??", email: "nobody", phone: "+49 151 23456789", external_id: " x1 " })
     assert.deepStrictEqual(unique, {

@@ -9,8 +9,8 @@ import { runs } from "../../kit/Runs.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 import { adminQuery } from "../../kit/TestServer.ts"
 
-// Goal: the sums say what the grants say, whatever becomes of these and whenever the job is run, cut off or run twice. Method: random grants,
-// ends, late changes and reversals by SQL, some of them from before the sums; the report against the statement that reads every grant.
+// Goal: the maintained totals equal the sums of the grants, whenever the job runs, is cut off or runs twice. Method: random grants,
+// ends, late changes and reversals by SQL, some of them older than the totals; the report against the statement that reads every grant.
 
 const dayMs = 86_400_000
 const start = Date.UTC(2026, 2, 30, 22)
@@ -34,7 +34,7 @@ const scene = Effect.gen(function*() {
     SELECT id, 1 + id % 2, 'B' || id, 'no_deposit', 100, 20, 7, now(), now() FROM generate_series(1, ${bonuses}::int) id`
 })
 
-/** Grants of players of one operator get its bonuses. */
+/** Grants of one operator's bonuses to its players. */
 const grant = (from: number, to: number, at: number, isCounted: boolean) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -46,7 +46,7 @@ const grant = (from: number, to: number, at: number, isCounted: boolean) =>
         FROM generate_series(${from}::int, ${to}::int) g JOIN players p ON p.id = 1 + g % ${players}::int`
   )
 
-/** What every grant says, read one by one. */
+/** Sums over every single grant. */
 const plain = Effect.fnUntraced(function*(operator: number, from: string, to: string, test: boolean) {
   const sql = yield* SqlClient.SqlClient
   const within = (column: "created_at" | "finished_at") =>
@@ -209,7 +209,7 @@ layer(
         const sql = yield* SqlClient.SqlClient
         const { url } = yield* TestDatabase
         const { addUp } = yield* BonusCosts
-        // more than are read for an answer
+        // more than one answer reads
         yield* grant(1001, 4000, start, true)
         yield* grant(4001, 4040, start, false)
         const [locked, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -237,7 +237,7 @@ layer(
         yield* addUp
         assert.deepStrictEqual(yield* sql`SELECT 1 FROM bonus_cost_changes`, [])
         yield* compare("run again")
-        // bets wait for the grants that a statement has locked
+        // bets wait for grants locked by a statement
         const [largest] = yield* sql`SELECT count(*)::int AS rows FROM player_bonuses WHERE id BETWEEN 4001 AND 4040
           GROUP BY xmin::text
           ORDER BY 1 DESC LIMIT 1`

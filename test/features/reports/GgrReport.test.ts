@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { ggrReport, type GroupSums, noSums } from "../../../src/features/reports/GgrReport.ts"
 
-// Goal: the report adds up by what it shows. Method: sums that are what rounding leaves; the differences by hand.
+// Goal: the report's displayed figures add up. Method: sums with rounding remainders; the differences by hand.
 
 const head = { from: "2026-11-01", to: "2026-11-30", currency: "EUR", include_test_players: false }
 

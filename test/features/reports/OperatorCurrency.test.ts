@@ -5,9 +5,9 @@ import { RatePairs } from "../../../src/store/internal/ReportSections.ts"
 import { Reports } from "../../../src/features/reports/Reports.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: an operator whose currency staff have changed gets a report in the new one, and a commit stays of one mind about its rates.
-// Method: sums as commits before and after the change wrote them, one of them of a player who was in memory meanwhile; and two
-// players of one operator, of whom one was loaded before the change.
+// Goal: after staff change an operator's currency its report is in the new one, and each commit uses one set of rates.
+// Method: sums as commits before and after the change wrote them, one of them of a player who stayed in memory; and two
+// players of one operator, one of them loaded before the change.
 
 it("an operator's currency is resolved once per commit", () => {
   const before = { operatorId: 1, currency: "EUR", baseCurrency: "EUR" }
@@ -29,7 +29,7 @@ layer(Reports.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("an operator's
         VALUES (1, 'one', 'one', 'USD', now(), now())`
       yield* sql`INSERT INTO exchange_rates (currency, base, rate, factor, created_at)
         VALUES ('USD', 'EUR', 0.9, 0.9, now()), ('EUR', 'USD', 1.1, 1.1, now())`
-      // dollars as they were converted to the euros that the operator had, and dollars as its own; euros likewise
+      // dollars converted to the operator's former euros, and dollars as its own currency; euros likewise
       yield* sql`INSERT INTO daily_sums (operator_id, day, is_test, currency, exchange_rate_id, provider_id, is_live, shard, entries,
           rounds, bets, bonus_bets, wins, bonus_conversions, deposits, chargebacks, withdrawals)
         VALUES (1, '2026-06-01', false, 'USD', 1, 0, false, 0, 1, 0, 0, 0, 0, 0, 1000, 0, 0),

@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { reportText } from "../../../src/features/reports/internal/ReportQuery.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
 
-// Goal: a report reads its operator's days and nothing else, however much others have. Method: many rows of several operators, and
-// the plan that the server makes.
+// Goal: a report reads only its operator's days, however many others have. Method: many rows of several operators, and
+// PostgreSQL's plan.
 
 layer(TestDatabase.layer)("the statement of the report", (it) => {
   it.effect("goes by indexes", () =>

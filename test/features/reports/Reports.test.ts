@@ -22,10 +22,10 @@ import { dayText, ReportNotes, slowReports, type Source } from "../../kit/Report
 import { runs } from "../../kit/Runs.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: a report says of any range what the ledger says, to the unit, and what is over never changes. Method: random traffic of two
+// Goal: a report of any range equals the ledger's sums, to the unit, and past days never change. Method: random traffic of two
 // operators through the service on a calendar of the test's (bets in one round over midnight, rollbacks days later, games whose type
-// changes, wins of no game, deposits, payouts and chargebacks, bonuses, rates that change, one currency without any); then
-// reports of random ranges against sums over every entry in exact fractions. The ledger's proof must agree.
+// changes, wins without a game, deposits, payouts and chargebacks, bonuses, rates that change, one currency without any); then
+// reports of random ranges against sums over every entry in exact fractions. `ledger verify` must agree.
 
 const start = "2026-06-10T12:00:00Z"
 const staff = { id: null, name: "test", role: "admin", operators: null, label: "staff:1" } as const
@@ -134,7 +134,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
       yield* sql`INSERT INTO providers (id, slug, name, key, secret_sealed, created_at, updated_at)
             VALUES (${id}, ${slug}, ${name}, ${key}, '\\x00', ${at}, ${at}) ON CONFLICT DO NOTHING`
     }
-    // games of this run: their types change
+    // games of this run, since their types change
     const gameIds = [run * 10, run * 10 + 1, run * 10 + 2]
     for (const [index, id] of gameIds.entries()) {
       yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
@@ -171,7 +171,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
     const deposits: Array<{ readonly id: number }> = []
     let number = 0
     const next = () => `${run}-${++number}`
-    /** The newest rate of a pair, as the test set it. */
+    /** Newest rate of a pair, as set by the test. */
     const rates = new Map<string, number>()
     const known = yield* sql<{ readonly id: number; readonly pair: string }>`SELECT id::float8 AS id,
           currency || base AS pair FROM exchange_rates ORDER BY id`
@@ -192,7 +192,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
       yield* pass(ms)
     })
 
-    /** Notes what a settlement moved; entries that are there already were noted. */
+    /** Records the movements of a settlement; existing entries were recorded before. */
     const note = (settlement: Settlement, source: Source | null): void => {
       for (const id of settlement.entryIds) if (!notes.sources.has(id)) notes.sources.set(id, source)
     }
@@ -428,7 +428,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
     let done = 0
     for (const taken of steps) {
       yield* ahead(taken.ahead, taken.pick)
-      // what is refused leaves no trace, and so is not noted
+      // a refusal has no effect, and so is not recorded
       const exit = yield* Effect.exit(one(taken))
       if (Exit.isSuccess(exit)) done++
       else if (Exit.hasDies(exit)) return yield* exit

@@ -7,13 +7,13 @@ import { toDate } from "../../../src/platform/Time.ts"
 import { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: a round that stays open for a day is found, once; one that is closed after all is struck off; the list names what is open
-// for as long as is asked. Method: rounds as they lie in the table, the job run until it has no more to do, as time goes on.
+// Goal: a round open for a day is found, once; one that is closed after all is removed; the list filters by the time that rounds
+// have been open. Method: table rows of rounds, and runs of the job until it is idle, as time advances.
 
 const hour = 3_600_000
 const noon = Date.UTC(2026, 10, 20, 12)
 
-// set before anything that goes by the clock has begun
+// set before any timer has started
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(layerAtNoon)("rounds without an end", (it) => {
@@ -76,7 +76,7 @@ layer(layerAtNoon)("rounds without an end", (it) => {
       }])
 
       yield* sql`UPDATE rounds SET closed = true WHERE round_id = 'two-days'`
-      // before the job has looked again, too
+      // before the next run of the job, too
       assert.deepStrictEqual(yield* list(48), [])
       yield* TestClock.setTime(noon + 1)
       assert.strictEqual(yield* runAll, 2)

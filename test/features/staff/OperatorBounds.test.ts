@@ -4,7 +4,7 @@ import { actions, actionsOf, concernOf } from "../../../src/features/staff/Autho
 import { isWithin, sumWithin } from "../../../src/features/staff/OperatorBounds.ts"
 import { targetOf } from "../../../src/features/staff/OperatorTargets.ts"
 
-// Goal: what is not known is not for bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
+// Goal: unknown actions are refused to bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
 
 describe("staff bound to operators", () => {
   it("may take no action that the table does not know", () => {

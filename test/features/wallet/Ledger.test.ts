@@ -21,7 +21,7 @@ const operatorId = 1
 const start = Date.UTC(2026, 0, 1)
 const hour = 3_600_000
 
-/** Entries of all kinds, some of them rare; the clock of the one who wrote them was now and then put back. */
+/** Entries of all kinds, some of them rare; the writer's clock was set back now and then. */
 const history = fc.sample(
   fc.record({
     wallet: fc.constantFrom("real" as const, "real" as const, "real" as const, "bonus" as const),
@@ -37,7 +37,7 @@ const history = fc.sample(
   { numRuns: 3000, seed: 7 }
 ).map(({ back, type, wallet }, index): Row => ({ seq: index + 1, wallet, type, at: start + (index - back) * hour }))
 
-/** How many of the entries are there, by player: one with a long ledger, one with a short one. */
+/** Number of entries inserted, by player: one with a long ledger, one with a short one. */
 const written = new Map([[5, 0], [6, 0]])
 
 const layerActors = Layer.succeed(
@@ -78,8 +78,8 @@ const filters: fc.Arbitrary<LedgerFilters> = fc.record({
 })
 
 layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatabase.layer)))("Ledger", (it) => {
-  // Goal: pages, totals and walks of a long ledger are those of its entries, whatever the filters, also while it grows and also when
-  // time does not go with the numbers. Method: random filters and positions against a filter over the same entries in memory.
+  // Goal: pages, totals and cursors of a long ledger match its entries under any filter, also while it grows and when
+  // times are not in the order of the numbers. Method: random filters and positions against a filter over the same entries in memory.
   it.effect("finds and counts the entries of any filter", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
@@ -125,7 +125,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
       assert.deepStrictEqual(blocks, [{ player: 5, blocks: 11, entries: 11 * 256 }])
     }))
 
-  // Goal: what a page costs does not grow with the ledger. Method: PostgreSQL says how many entries it took up for one.
+  // Goal: the cost of a page does not grow with the ledger. Method: PostgreSQL counts the entries read for one.
   it.effect("takes up few entries for a page", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
@@ -137,7 +137,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
         [25, ledger.list(operatorId, 5, { page: 1, perPage: 25 })],
         [25, ledger.list(operatorId, 5, { page: 60, perPage: 25 })],
         [26, ledger.walk(operatorId, 5, { cursor: numberCursors.write(1500), limit: 25 })],
-        // the unfinished block twice, to count and to show, and one or two full ones
+        // the unfinished block twice, for the count and for the page, and one or two full ones
         [4 * 256, ledger.list(operatorId, 5, { type: "casino_bet", page: 1, perPage: 25 })],
         [4 * 256, ledger.walk(operatorId, 5, { type: "casino_bet", cursor: numberCursors.write(1500), limit: 25 })],
         [2 * 256, ledger.list(operatorId, 5, { type: "loyalty_exchange", page: 1, perPage: 25 })]
@@ -147,7 +147,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
       }
     }))
 
-  // Goal: the length of a ledger does not matter to a filtered page. Method: the summaries are falsified, and the total follows them.
+  // Goal: the length of a ledger does not affect a filtered page. Method: the summaries are falsified, and the total follows them.
   it.effect("totals come from block summaries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger

@@ -8,19 +8,19 @@ import { Ledger } from "../../../src/features/wallet/Ledger.ts"
 import { balancesAtText } from "../../../src/features/wallet/PastBalances.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-// Goal: a player's balances at any moment are those of the last entry of each wallet until then, found without reading the ledger.
-// Method: generated ledgers, held against a look at every entry; PostgreSQL says how many pages a long one costs.
+// Goal: past balances of a player are those of the last entry of each wallet until then, found without reading the ledger.
+// Method: generated ledgers, compared with a scan of every entry; PostgreSQL counts the pages read for a long one.
 
 const noon = Date.parse("2026-11-20T12:00:00.000Z")
 
 interface Line {
   readonly wallet: "real" | "bonus"
   readonly amount: number
-  /** Milliseconds since the entry before. */
+  /** Milliseconds since the previous entry. */
   readonly after: number
 }
 
-/** Writes a ledger as the player's actor would have; gives it with its times and balances. */
+/** Inserts a ledger as the player's actor would; returns it with its times and balances. */
 const write = Effect.fnUntraced(function*(operatorId: number, playerId: number, lines: ReadonlyArray<Line>) {
   const sql = yield* SqlClient.SqlClient
   const balances = { real: 0, bonus: 0 }
@@ -61,7 +61,7 @@ const Plan = Schema.Struct({
 })
 const Plans = Schema.Tuple([Schema.Struct({ "QUERY PLAN": Schema.Array(Plan) })])
 
-// the clock first: what the service does every minute must not make up for half a century
+// the clock first: jobs that run every minute must not catch up on half a century
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(live)("balances at a moment", (it) => {
@@ -72,7 +72,7 @@ layer(live)("balances at a moment", (it) => {
       const line = fc.record({
         wallet: fc.constantFrom("real" as const, "real" as const, "bonus" as const),
         amount: fc.integer({ min: 1, max: 1000 }),
-        // several entries of one moment are common: a bet and its win
+        // several entries at one time are common: a bet and its win
         after: fc.constantFrom(0, 0, 1, 7)
       })
       for (const [index, lines] of fc.sample(fc.array(line, { maxLength: 16 }), { numRuns: 12, seed: 7 }).entries()) {
@@ -102,7 +102,7 @@ layer(live)("balances at a moment", (it) => {
       const operator = yield* addOperator("elsewhere")
       const playerId = yield* addPlayer(operator, "ada")
       assert.deepInclude(yield* ledger.balancesAt(operator.id, playerId, noon), { real: 0, bonus: 0 })
-      // the player is in memory here now, as it was before these
+      // the player is in memory here now, in the state before these entries
       yield* write(operator.id, playerId, [
         { wallet: "real", amount: 500, after: 1 },
         { wallet: "bonus", amount: 70, after: 1 }
@@ -130,7 +130,7 @@ layer(live)("balances at a moment", (it) => {
         // fifteen halvings and two look-ups, of three or four pages each
         assert.isBelow(yield* pagesOf(mixed, noon - 10_000_000 + length * share), 120, `at ${share}`)
       }
-      // the worst: a bonus that was played for longer than anybody plays
+      // the worst case: a bonus played for unrealistically long
       const playing = yield* addPlayer(operator, "playing")
       yield* writeLong(operator.id, playing, length, true)
       const ledger = yield* Ledger

@@ -12,7 +12,7 @@ import { layerTestService } from "../../kit/TestService.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 import { addListener, someStaff } from "../../kit/Webhooks.ts"
 
-// Goal: several senders share the work, what one leaves behind is taken over, nobody is starved, and nothing grows for ever.
+// Goal: several senders share the work, take over from stopped ones, starve no endpoint, and keep memory and tables bounded.
 // Method: senders that the test starts and stops, side by side on one database, with a test clock.
 
 const noon = Date.UTC(2026, 10, 20, 12)
@@ -22,7 +22,7 @@ const base = layerBackoffice.pipe(
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
 )
 
-/** A sender of its own, until the scope closes. It takes every event at once, since the clock stands still, unless a test says otherwise. */
+/** A separate sender, until the scope closes. By default it takes every event at once, since the clock stands still. */
 const startSender = (options: Partial<SenderOptions> = {}) =>
   Effect.map(
     Layer.build(Layer.fresh(WebhookSender.layerWith({ gatherMs: 0, ...options }))),
@@ -81,7 +81,7 @@ layer(base)("sharing the work", (it) => {
       yield* emit()
       const { sweep } = yield* startSender()
       yield* sweep
-      // as it looks when somebody has taken it and is no more
+      // as left by a sender that claimed it and died
       const now = yield* Clock.currentTimeMillis
       yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 30_000)}
         WHERE endpoint_id = ${id}`
@@ -134,7 +134,7 @@ layer(base)("sharing the work", (it) => {
       yield* Scope.close(idle, Exit.void)
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
-      // with next to no room
+      // with minimal capacity
       const sender = yield* startSender({ maxInFlight: 4, maxInFlightPerEndpoint: 4 })
       yield* much.arrived(20)
       yield* calm.emit()
@@ -182,7 +182,7 @@ layer(base)("sharing the work", (it) => {
       yield* emit()
       const { sweep } = yield* startSender()
       yield* sweep
-      // a day: taken by a clock that ran ahead, in a process that is no more
+      // a day: claimed under a clock that ran ahead, by a process that died
       const now = yield* Clock.currentTimeMillis
       yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 86_400_000)}
         WHERE endpoint_id = ${id}`
@@ -229,12 +229,12 @@ layer(base)("sharing the work", (it) => {
       const putOff = (ms: number) =>
         sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + ms)} WHERE endpoint_id = ${id}`
       sink.answer = () => 200
-      // as far ahead as the last attempt can be
+      // the longest delay before the last attempt
       yield* putOff(64 * 60_000)
       yield* tidy
       yield* sweep
       assert.lengthOf(sink.received, 1)
-      // a day: written by a clock that ran ahead
+      // a day: written under a clock that ran ahead
       yield* putOff(86_400_000)
       yield* tidy
       yield* sweep
@@ -267,7 +267,7 @@ layer(base)("sharing the work", (it) => {
       yield* age("events")
       yield* age("webhook_deliveries")
       yield* tidy
-      // one delivery waits for a pause to end, the other ended a moment ago: both keep the event
+      // one delivery waits for a retry, the other ended just now: both keep the event
       assert.strictEqual(yield* count, 1)
       const old = toDate(noon - keptMs - 1)
       yield* sql`UPDATE webhook_deliveries SET updated_at = ${old} WHERE endpoint_id = ${done}`

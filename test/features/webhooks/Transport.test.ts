@@ -7,10 +7,10 @@ import { type Message, type Outcome, Transport } from "../../../src/features/web
 import { freePort } from "../../kit/ServiceProcess.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 
-// Goal: an attempt ends within five seconds whatever the other side does, reaches nobody it must not reach, and says what came of
-// it. Method: a local server that behaves badly, a test clock, and names that resolve to what the test says.
+// Goal: an attempt ends within five seconds whatever the receiver does, reaches no forbidden address, and reports its
+// result. Method: a local server that misbehaves, a test clock, and names resolved by the test.
 
-/** Names lead where the table says, the next entry each time one is asked for. */
+/** Resolves names by the table, the next entry at each look-up. */
 const resolving = (table: { readonly [hostname: string]: ReadonlyArray<ReadonlyArray<string>> }) => {
   const asked: Array<string> = []
   const resolver = Layer.succeed(Resolver, {
@@ -44,7 +44,7 @@ it.effect("a 2xx is a success, and connections are kept", () =>
         assert.deepInclude(yield* post(sink.url), { status, error: null })
       }
     }
-    // a request may be ready before the connection of the one before is
+    // a request may start before the previous connection is free
     assert.isAtMost(sink.connections(), 2)
     const [first] = sink.received
     assert.strictEqual(first?.body, "{\"a\":1}")
@@ -102,14 +102,14 @@ it.effect("an answer counts by its status, and no more than a little of it is re
     assert.deepInclude(yield* post(huge.url), { status: 200, error: null })
     assert.isBelow(sent, 50_000_000)
 
-    // one that goes on for ever, drop by drop, holds on for five seconds at most
+    // an endless response in small pieces holds the connection for five seconds at most
     const slow = yield* makeSink(() => (response) => {
       response.writeHead(202)
       response.write("a")
     })
     const attempt = yield* Effect.forkChild(post(slow.url))
     yield* slow.arrived(1)
-    // until the head of the answer has come
+    // until the head of the answer has arrived
     yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 300)))
     yield* TestClock.adjust("5 seconds")
     const outcome = yield* Fiber.join(attempt)
@@ -154,13 +154,13 @@ it.effect("addresses inside are refused, in the URL and behind a name", () =>
 it.effect("a name that changes its mind is connected to where it was judged", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
-    // the address of the sink stands for a public one; where nothing is refused, what is connected to must be what was resolved
+    // the sink's address stands in for a public one; with all addresses allowed, the connection must use the resolved one
     const { asked, resolver } = resolving({ "rebind.example": [["127.0.0.1"], ["127.0.0.2"]] })
     yield* Effect.gen(function*() {
       assert.deepInclude(yield* post(`http://rebind.example:${sink.port}/`), { status: 200, error: null })
       assert.deepStrictEqual(asked, ["rebind.example"])
     }).pipe(Effect.provide(transportWith(resolver, true)))
-    // inside when it is judged, public a moment later: the first word counts
+    // private at the check, public a moment later: the first answer counts
     const fickle = resolving({ "fickle.example": [["127.0.0.1"], ["8.8.8.8"]] })
     yield* Effect.gen(function*() {
       const refused: Outcome = { status: null, error: "target_refused", body: null }

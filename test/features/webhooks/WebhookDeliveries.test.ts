@@ -7,12 +7,12 @@ import { rowsRead } from "../../kit/RowsRead.ts"
 import { layerTestService } from "../../kit/TestService.ts"
 import { addListener } from "../../kit/Webhooks.ts"
 
-// Goal: a list of deliveries shows each one that its filters want once, newest first, and takes up few rows for a part however many there are. Method:
-// thousands of deliveries of three endpoints, thirty to a millisecond, every filter against the same in memory; PostgreSQL says how many rows it took up.
+// Goal: a list of deliveries shows each match of its filters once, newest first, and reads few rows per page however many there are. Method:
+// thousands of deliveries of three endpoints, thirty to a millisecond, every filter against the same in memory; PostgreSQL counts the rows read.
 
 const count = 6000
 
-/** Newest first, as ids and times have it. */
+/** Newest first, by both ids and times. */
 const statusOf = (number: number) => number > 4800 ? "failed" : number % 200 === 0 ? "pending" : "delivered"
 
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("deliveries", (it) => {
@@ -69,7 +69,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("deliveries"
         }
         const what = JSON.stringify(query)
         assert.deepStrictEqual(found, expected, what)
-        // where it is not known which are delivered, a part may be empty; it is never so for ever
+        // `delivered` is filtered row by row: a page may be empty, but the list still ends
         assert.isAtMost(parts, 1 + Math.ceil(expected.length / 100) + (status === "delivered" ? 2 : 0), what)
         const most = status === "delivered" ? 4100 : 300
         assert.isBelow(yield* rowsRead("webhook_deliveries", deliveries.list({ ...query, limit: 25 })), most, what)

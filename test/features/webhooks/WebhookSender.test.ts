@@ -13,12 +13,12 @@ import { layerTestService, ServiceSql } from "../../kit/TestService.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
 import { addListener, someStaff } from "../../kit/Webhooks.ts"
 
-// Goal: every event that is committed reaches every endpoint that is to be told, at least once and by the timetable, and what was
-// not committed reaches none. Method: the sender on a database of its own, a test clock, and servers that answer as the test says.
+// Goal: every committed event reaches every subscribed endpoint, at least once and by the retry schedule, and uncommitted
+// events reach none. Method: the sender on a database of its own, a test clock, and servers scripted by the test.
 
 const noon = Date.UTC(2026, 10, 20, 12)
 
-// looks by itself once a minute: every look on the way of the clock takes its time
+// polls once a minute: every poll takes real time when the clock is advanced
 const live = WebhookSender.layerWith({ pollMs: 60_000, gatherMs: 0 }).pipe(
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerTestService()),
@@ -70,7 +70,7 @@ layer(live)("sending webhooks", (it) => {
       yield* TestClock.adjust("1 minute")
       yield* sweep
       assert.deepInclude(yield* only, { status: "delivered", attempts: 2, next_attempt_at: null, response_status: 204 })
-      // one that was delivered can be sent again, too
+      // a delivered one can be sent again, too
       yield* deliveries.retry(someStaff, failed.id)
       yield* sweep
       assert.deepInclude(yield* only, { status: "delivered", attempts: 1 })
@@ -106,7 +106,7 @@ layer(live)("sending webhooks", (it) => {
       let refused = 0
       yield* Effect.forEach(Array.from({ length: 120 }), (_, index) =>
         Effect.gen(function*() {
-          // every third names a reference that is taken, by another amount; every fifth a way to pay that is unknown
+          // every third reuses a reference with another amount; every fifth has an unknown payment method
           const paymentMethod = index % 5 === 4 ? "unknown" : null
           const externalReference = index % 3 === 2 ? "taken" : index === 0 ? "taken" : `d${index}`
           const request = { amount: 100 + index, externalReference, paymentMethod, info: null, notes: null }
@@ -116,7 +116,7 @@ layer(live)("sending webhooks", (it) => {
         }))
       assert.isAbove(refused, 20)
       assert.isAbove(paid.size, 60)
-      // what is rolled back was never there
+      // a rolled-back event never existed
       yield* Effect.ignore(sql.withTransaction(Effect.andThen(insert(), Effect.fail("rolled back"))))
 
       yield* sweep
@@ -136,7 +136,7 @@ layer(live)("sending webhooks", (it) => {
         }
       }
       assert.deepStrictEqual(good, paid)
-      // who keeps the ids of events knows each once
+      // a receiver that stores event ids counts each once
       const ids = new Set(sink.received.map(({ headers }) => headers["x-service-event-id"]))
       assert.strictEqual(ids.size, paid.size)
       assert.isAbove(sink.received.length, ids.size)
@@ -182,15 +182,15 @@ layer(live)("sending webhooks", (it) => {
       yield* quick.emitMany(30)
       yield* prompt.arrived(30)
       yield* hanging.arrived(8)
-      // nobody waits for anything now but the eight that hang
+      // only the eight hanging requests are pending now
       assert.strictEqual(hanging.received.length, 8)
       yield* TestClock.adjust("5 seconds")
-      // one that keeps silent is given less to hold on to
+      // a silent endpoint gets fewer concurrent requests
       yield* hanging.arrived(10)
       yield* quick.emitMany(5)
       yield* prompt.arrived(35)
       assert.strictEqual(hanging.received.length, 10)
-      // it comes to itself
+      // it recovers
       hanging.answer = () => 200
       yield* TestClock.adjust("5 seconds")
       yield* hanging.arrived(30)
@@ -218,7 +218,7 @@ layer(live)("sending webhooks", (it) => {
       const [inFlight] = (yield* deliveries.list({ ...all, webhookId })).items
       assert.deepInclude(inFlight, { status: "pending", attempts: 2 })
       yield* deliveries.retry(someStaff, inFlight?.id ?? 0)
-      // the attempt that was under way fails, which is nobody's any more
+      // the attempt in flight fails, superseded by the retry of staff
       sink.answer = () => 500
       sink.cut()
       yield* sweep
@@ -345,7 +345,7 @@ layer(live)("sending webhooks", (it) => {
       assert(received !== undefined)
       assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
 
-      // nor when it was kept
+      // nor when it was stored
       yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = decode('02', 'hex'),
           previous_secret_until = ${toDate((yield* Clock.currentTimeMillis) + 60_000)} WHERE id = ${id}`
       yield* emit()
