@@ -8,7 +8,7 @@ import { send } from "../kit/HttpCalls.ts"
 import { BothServers, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { runs } from "../kit/Runs.ts"
 
-// Goal: each operation of the staff API is open to exactly the roles of its table, refuses bad input without an error of its own, and
+// Goal: each operation of the staff API is open to exactly the roles of its table, refuses bad input without a server error, and
 // shows secrets once. Method: walks over the served document and over the contract, so that a new operation is covered, on both servers.
 
 const api = "/backoffice/v1"
@@ -32,7 +32,7 @@ const served = Effect.gen(function*() {
   )
 })
 
-/** Every endpoint of the contract, with a path of its form. */
+/** All endpoints of the contract, each with a valid path. */
 const endpoints = (() => {
   const found: Array<{ readonly action: string; readonly method: string; readonly path: string }> = []
   HttpApi.reflect(BackofficeApi, {
@@ -131,8 +131,8 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       assert.deepStrictEqual([wrongMethod.status, wrongMethod.code], [405, "METHOD_NOT_ALLOWED"])
     }))
 
-  // Goal: nothing that can be sent is answered with our own mistake. Method: every endpoint with bodies and queries of every wrong kind; with a quarter
-  // of them beside every change, another quarter for the next endpoint.
+  // Goal: no input causes a 5xx. Method: every endpoint with bodies and queries of every wrong kind; with a quarter
+  // of them in each change's run, another quarter for the next endpoint.
   it.effect("refuses bad input of every kind, without a 5xx", () =>
     Effect.gen(function*() {
       const texts = ["\u0000", "\ud800", "%", "'; --", "x".repeat(3000), "\u202e", "9".repeat(30)]
@@ -176,8 +176,8 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       assert.strictEqual(form.code, "INVALID_REQUEST")
     }), 240_000)
 
-  // Goal: a secret is seen once, by who asked for it. Method: make one of each kind, then look for them in every table as text and
-  // as bytes, in everything that was logged, and in every list.
+  // Goal: a secret is shown once, to its requester. Method: create one of each kind, then search every table as text and
+  // as bytes, all logs, and every list.
   it.effect("shows secrets once, keeps none in clear and logs none", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -213,7 +213,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
 
   it.effect("opens each served operation to the roles of the table alone", () =>
     Effect.gen(function*() {
-      // open before there is a session: staffSessions.test.ts
+      // public before there is a session: staffSessions.test.ts
       const operations = (yield* served).filter(({ action }) => !action.startsWith("sign_in."))
       assert.sameMembers(operations.map(({ action }) => action), [...actions])
       const tokens = new Map<string, string>()

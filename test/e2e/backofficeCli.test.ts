@@ -16,8 +16,8 @@ import {
 import { operatorWith } from "../kit/Casino.ts"
 import { registration } from "../kit/PublicApi.ts"
 
-// Goal: the command line keeps its contract as a process: streams, exit codes, tokens, progress on a terminal. What each command does and
-// refuses is proved in spec/commands*.test.ts. Method: a sample of each kind of end, as processes.
+// Goal: the command line keeps its contract as a process: streams, exit codes, tokens, progress on a terminal. Effects and refusals of
+// the commands are tested in spec/commands*.test.ts. Method: a sample of each kind of end, as processes.
 
 const Envelope = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))
 
@@ -63,7 +63,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.deepInclude(staff, { name: "Sam", role: "support", active: true })
       const as = { token: staff.token }
       assert.strictEqual(yield* refused(["staff", "create", "--name", "Eve"], as), "INSUFFICIENT_SCOPE")
-      // --token goes before the variable
+      // --token takes precedence over the variable
       const listed = yield* runCommand(["staff", "list", "--token", bootstrapToken, "--json"], as)
       const { last_used_at: _used, token: _, ...account } = staff
       const [{ last_used_at: used, ...only }] = JSON.parse(listed.stdout)

@@ -12,8 +12,8 @@ import { commandOf } from "../kit/commands/Scene.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { dataOf, registration } from "../kit/PublicApi.ts"
 
-// Goal: docs/backoffice.md is true: its examples work in the order in which they stand, every command has one, its table of roles
-// is the one that decides, and every page of the browser has a section with its picture. Method: read the page, run its examples against a fresh
+// Goal: docs/backoffice.md is right: its examples work in their order, every command has one, its table of roles
+// matches the code, and every page of the browser has a section with its screenshot. Method: read the page, run its examples against a fresh
 // service, and compare the table and the sections.
 
 const root = Path.join(import.meta.dirname, "..", "..")
@@ -21,14 +21,14 @@ const page = Fs.readFileSync(Path.join(root, "docs", "backoffice.md"), "utf8")
 
 const prompt = "npm run -s backoffice -- "
 
-/** The examples of the page, each without what starts the command line. */
+/** Examples of the page without the command that starts the command line. */
 const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => block.trim().split("\n"))
 
-/** The words of an example, as a shell reads them once its variables are filled in. */
+/** Words of an example after shell expansion of its variables. */
 const wordsOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "")
 
-/** The variables of the page that stand for what a command printed. */
+/** Variables of the page for values printed by a command. */
 const kept: { readonly [command: string]: string } = {
   "staff create": "STAFF",
   "game create": "GAME",
@@ -43,7 +43,7 @@ const kept: { readonly [command: string]: string } = {
   "audit list": "LINE"
 }
 
-/** Prints a document on each line; chainExport.test.ts tests it, and `ledger check-export`, which asks no service. */
+/** Prints a document per line; tested by chainExport.test.ts, as is `ledger check-export`, which calls no service. */
 const printsLines = "ledger export"
 
 const documentOf = (command: string, printed: string): unknown =>
@@ -95,7 +95,7 @@ describe("the page about the back office", () => {
 })
 
 const live = layerCasinos.pipe(
-  // the vendor of the page, with a protocol of the tests
+  // the page's vendor, with a protocol of the tests
   Layer.provide(Layer.succeed(ProviderProtocols, [{ ...fakeProtocol, name: "hub88" }]))
 )
 
@@ -106,7 +106,7 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
       let lucky = operatorWith({ key: "", secret: "" })
       const ofPlayer = (path: string) => `/players/${variables.get("PLAYER")}${path}`
 
-      /** What the operator's system does once it has its key. */
+      /** Steps of the operator's system once it has its key. */
       const register = Effect.gen(function*() {
         const { id } = dataOf(yield* lucky.post("/players", registration(fresh("ada_"))), 201)
         variables.set("PLAYER", String(id))
@@ -120,7 +120,7 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
           variables.set(name, String(dataOf(yield* lucky.post(ofPlayer("/withdrawals"), body), 201).id))
         })
 
-      /** Keeps what an example printed for those behind it, and lets the operator's system do what comes between. */
+      /** Stores the output of an example for later ones, and runs the operator's steps in between. */
       const goOn = Effect.fnUntraced(function*(command: string, words: ReadonlyArray<string>, printed: unknown) {
         const { id, key, secret } = Object(Array.isArray(printed) ? printed[0] : printed)
         const name = kept[command]

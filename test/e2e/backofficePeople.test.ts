@@ -6,26 +6,26 @@ import { pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Answer, type Fields, House, layerCasinos, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: an admin is always left; notes about players and the audit log are kept, unchangeable and readable by every filter. Method: the
-// staff API over HTTP, and the tables where nothing may be changed.
+// Goal: there is always an admin; notes about players and the audit log are durable, immutable and readable by every filter. Method: the
+// staff API over HTTP, and direct changes of the tables, which must fail.
 
 const api = "/backoffice/v1"
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Lines of the log, with what their envelope holds. */
+/** Lines of the log with their envelope. */
 const readAudit = (query: string) => staffCall("GET", `${api}/audit?${query}`)
 
 const linesOf = (query: string) => Effect.map(readAudit(query), ({ data }) => data)
 
 layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit log", (it) => {
-  // Goal: somebody can always let others in. Method: two admins who take away each other at the same moment, as often as it takes
-  // both to be tried in both orders; then every way to lose the one that is left.
+  // Goal: the installation keeps an admin who can create accounts. Method: two admins who remove each other at the same moment, until
+  // both orders have occurred; then every way to lose the last one.
   it.effect("the last active admin stays", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const change = (id: number, body: Fields) => staffCall("PATCH", `${api}/staff/${id}`, body)
-      // one who is bound to operators lets nobody in: the bootstrap token is still the only way in
+      // an admin bound to operators cannot create accounts: the bootstrap token is still the only way in
       const { slug } = yield* House
       const bound = yield* made("/staff", { name: "Bound", operators: [slug] })
       const early = yield* staffCall("POST", `${api}/staff/bootstrap/retirement`, {})
@@ -59,7 +59,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       }
       assert.strictEqual((yield* change(first.id, { name: "The first" })).status, 200)
       assert.strictEqual((yield* change(bound.id, { active: false })).status, 200)
-      // an account that opens nothing is not one that lets others in
+      // a disabled account does not count as an admin
       const off = yield* made("/staff", { name: "Off" })
       yield* change(off.id, { active: false })
       assert.strictEqual((yield* change(first.id, { active: false })).code, "VALIDATION_FAILED")
@@ -157,7 +157,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
         const { data, meta }: Answer = yield* readAudit(`staff=${ann.id}&per_page=4&cursor=${cursor}`)
         walked.push(...data)
         cursor = meta.next_cursor
-        // what comes meanwhile moves nothing
+        // lines added meanwhile move no page
         yield* write(two.id, "meanwhile", bootstrapToken)
       }
       assert.deepStrictEqual(walked, all)

@@ -11,15 +11,15 @@ import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.
 import type { Call, Reply } from "../kit/HttpCalls.ts"
 import { runs } from "../kit/Runs.ts"
 
-// Goal: whatever is sent, the answer is the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
+// Goal: any bad input gets the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
 // connection serves the next request. Method: walk over the OpenAPI document of the contract, so that every endpoint, field and
-// parameter gets every kind of bad input, a new one as well; what no HTTP client would send goes over a bare socket.
+// parameter, new ones too, gets every kind of bad input; input that no HTTP client would send goes over a bare socket.
 
 interface Field {
-  /** Dotted, as refusals name it. */
+  /** Dotted path, as in refusals. */
   readonly name: string
   readonly type: string
-  /** Puts a value there, into a body that is empty otherwise. */
+  /** Sets the value in an otherwise empty body. */
   readonly put: (value: unknown) => unknown
 }
 
@@ -41,7 +41,7 @@ const document: Node = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 const at = (value: unknown, ...keys: ReadonlyArray<string>): unknown =>
   keys.reduce((inside, key) => isNode(inside) ? inside[key] : undefined, value)
 
-/** A schema without references, and without the null beside it. */
+/** A schema with references resolved and without its null alternative. */
 const resolve = (schema: unknown): Node => {
   const reference = at(schema, "$ref")
   if (typeof reference === "string") return resolve(at(document, ...reference.split("/").slice(1)))
@@ -66,10 +66,10 @@ const fieldsOf = (
   })
 }
 
-/** Ends the sessions of the one player there is, and with them the token of the requests behind it. */
+/** Ends the sessions of the only player, and thereby the token of later requests. */
 const endsSessions = ({ method, path }: Endpoint): boolean => method === "DELETE" && path.endsWith("/session-tokens")
 
-/** All there are; what ends sessions comes last. */
+/** All endpoints; those that end sessions come last. */
 const endpoints: ReadonlyArray<Endpoint> = Object.entries(Object(document["paths"])).flatMap(([path, operations]) =>
   Object.entries(Object(operations)).map(([method, operation]) => {
     const parameters = at(operation, "parameters")
@@ -91,7 +91,7 @@ const endpoints: ReadonlyArray<Endpoint> = Object.entries(Object(document["paths
 
 const written = endpoints.filter(({ method }) => method === "POST")
 
-/** The one player there is, with a provider's game and an original. */
+/** The only player, with a provider's game and an original. */
 interface OnePlayer extends Seat {
   readonly original: number
 }
@@ -101,7 +101,7 @@ class Stage extends Context.Service<Stage, {
   readonly operator: Caller
   readonly provider: Caller
   readonly seat: OnePlayer
-  /** One connection, for all requests of a scene; counts how often it had to be opened. */
+  /** One connection for all requests of a scene; counts how often it had to be opened. */
   readonly opened: () => number
 }>()("pitboss/test/BadInputStage") {
   static readonly layer = Layer.effect(
@@ -137,7 +137,7 @@ const Live = Stage.layer.pipe(
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))))
 )
 
-/** What is wrong with an answer, in words; undefined when it is as it must be. */
+/** Description of a defect of an answer; undefined when correct. */
 const complaintAbout = (reply: Reply, isProvider: boolean): string | undefined => {
   const { json, status } = reply
   if (status >= 500) return "a 5xx"
@@ -155,7 +155,7 @@ const complaintAbout = (reply: Reply, isProvider: boolean): string | undefined =
   return undefined
 }
 
-/** The path of an endpoint for the one player there is. Only an original is played here. */
+/** Path of an endpoint for the only player. Only an original is played here. */
 const pathOf = ({ path }: Endpoint, { game, original, playerId }: OnePlayer): string =>
   path.replace("{player}", String(playerId)).replace("{transaction_id}", "t-1")
     .replace("{game}", String(path.endsWith("/play") ? original : game.id))
@@ -167,7 +167,7 @@ interface Expected {
   readonly field?: string
 }
 
-/** Sends things and collects what was wrong with the answers, so that one run shows all of it. */
+/** Sends requests and collects defects of the answers, so that one run shows all of them. */
 const makeJudge = Effect.gen(function*() {
   const { operator, provider, seat } = yield* Stage
   // another scene may have ended the sessions
@@ -204,7 +204,7 @@ const makeJudge = Effect.gen(function*() {
 
 const invalidRequest = { status: 422, code: "INVALID_REQUEST" }
 
-/** A player's body may have 4 KiB, everybody else's 256. */
+/** Body limits: 4 KiB for player endpoints, 256 KiB for all others. */
 const refusalOf = ({ isPlayer }: Endpoint, raw: string | Uint8Array): Expected =>
   isPlayer && raw.length > 4096 ? { status: 413, code: "INVALID_REQUEST" } : invalidRequest
 
@@ -214,14 +214,14 @@ const takesNothing = ({ path }: Endpoint): boolean =>
 
 const successOf = ({ path }: Endpoint): number => path.endsWith("/session-tokens") ? 201 : 200
 
-/** Still the same connection, and it serves. */
+/** Asserts that the connection is the same and still serves. */
 const assertStillOpen = Effect.gen(function*() {
   const { opened, operator } = yield* Stage
   assert.strictEqual((yield* operator.get("/api/v1/operator/me")).status, 200)
   return opened()
 })
 
-/** One walk: nothing to complain of, and all of it over one connection, which serves still. */
+/** One walk: no defects, and all of it over one connection, which still serves. */
 const walk = (steps: (judge: Effect.Success<typeof makeJudge>) => Effect.Effect<void, ConnectionLost, Stage>) =>
   Effect.gen(function*() {
     const judge = yield* makeJudge
@@ -231,7 +231,7 @@ const walk = (steps: (judge: Effect.Success<typeof makeJudge>) => Effect.Effect<
     assert.strictEqual(yield* assertStillOpen, before)
   })
 
-/** With a body where the method takes one. */
+/** Adds a body where the method takes one. */
 const withBody = ({ method }: Endpoint, body: unknown = {}): Call => method === "POST" ? { body } : {}
 
 layer(Live)("bad input", (it) => {
@@ -282,7 +282,7 @@ layer(Live)("bad input", (it) => {
             const what = `${name} = ${(JSON.stringify(value) ?? "").slice(0, 30)}`
             yield* send(endpoint, what, { body: put(value) }, { status: 422, code: "VALIDATION_FAILED", field: name })
           }
-          // a registration takes null for "not given"
+          // a registration takes null for an absent field
           const given = endpoint.path.endsWith("/players") ? {} : { field: name }
           yield* send(endpoint, `${name} = null`, { body: put(null) }, {
             status: 422,
@@ -341,7 +341,7 @@ layer(Live)("bad input", (it) => {
       const agent = yield* makeAgent()
       for (const endpoint of written) {
         yield* send(endpoint, "too large", { raw: large }, { status: 413, code: "INVALID_REQUEST" })
-        // and without saying so before
+        // without a declared length
         const reply = yield* stream(agent, port, pathOf(endpoint, (yield* Stage).seat), large)
         judge(`${endpoint.path} too large, in pieces`, reply, endpoint.isProvider)
       }
@@ -350,7 +350,7 @@ layer(Live)("bad input", (it) => {
     }))
 
   it.effect("malformed queries are refused or ignored", () =>
-    // beside every change a third of them for each parameter, another third for the next
+    // in each change's run a third of them for each parameter, another third for the next
     walk(Effect.fnUntraced(function*({ judged, send }) {
       const { seat } = yield* Stage
       const odd = "%00 % %zz %C3%28 %ED%A0%80 %F0%9F%8E%B0 '%20OR%201=1-- %2525 + a&b=c []".split(" ")
@@ -389,7 +389,7 @@ layer(Live)("bad input", (it) => {
     walk(Effect.fnUntraced(function*({ send }) {
       const { seat } = yield* Stage
       const odd = "% %zz %00 %ff %C3%28 %ED%A0%80 .. %2e%2e %2f a%2fb 1%20 -1 1e9 :player *".split(" ")
-      // a semicolon is to some routers the end of a path
+      // some routers end a path at a semicolon
       const ids = [`${seat.playerId};7`, "x".repeat(2000), ...odd]
       for (const endpoint of endpoints) {
         for (const parameter of [...endpoint.path.matchAll(/\{\w+\}/g)].map(([name]) => name)) {
@@ -474,7 +474,7 @@ layer(Live)("bad input", (it) => {
         ]
         for (const [headers, expected] of odd) {
           const body = withBody(endpoint, { amount: true })
-          // a player's request is not signed, and what stands in these headers is nobody's business
+          // a player's request is not signed, so these headers are ignored
           const answer = endpoint.isPlayer ? {} : expected
           yield* send(endpoint, JSON.stringify(headers).slice(0, 60), { ...body, headers }, answer)
         }
@@ -539,7 +539,7 @@ const stream = (agent: Http.Agent, port: number, path: string, body: string): Ef
     headers: { "transfer-encoding": "chunked", "content-type": "application/json" }
   })
 
-/** Says something over a bare connection, and reads the first answer to its end. */
+/** Sends text over a bare connection, and reads the first answer to its end. */
 const talk = (port: number, text: string): Effect.Effect<Reply> =>
   Effect.callback((resume) => {
     const socket = Net.connect(port, "127.0.0.1")

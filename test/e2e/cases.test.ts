@@ -9,7 +9,7 @@ import { raisedAlert } from "../kit/commands/Scene.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: what staff do with one alert, one delivery or one bonus is done, and seen where it counts. Method: over HTTP; a sink for webhooks.
+// Goal: staff actions on one alert, one delivery or one bonus take effect where it counts. Method: over HTTP; a sink for webhooks.
 
 layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => {
   it.effect("an alert is given to who may work on it, and holds withdrawals as long as staff say", () =>
@@ -36,7 +36,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => 
       assert.deepStrictEqual(yield* idsOf("assigned_to=me"), [alert])
       assert.deepStrictEqual(yield* idsOf("assigned_to=none"), [])
 
-      // whatever its rule did: released, held, released
+      // for every effect of the alert's rule: released, held, released
       yield* as(`/alerts/${alert}/release`, { reason: "known" })
       dataOf(yield* casino.withdraw(player, 100), 201)
       const held = dataOf(yield* as(`/alerts/${alert}/hold`, { reason: "asked for papers" }))

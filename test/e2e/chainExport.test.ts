@@ -9,7 +9,7 @@ import { runHere } from "../kit/Backoffice.ts"
 import { layerCasinos, openCasino } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: staff export a ledger and anybody verifies the file with one published hash. Method: the commands, over the running service and
+// Goal: staff export a ledger, and the file can be verified with one published hash. Method: the commands, over the running service and
 // without it.
 layer(layerCasinos, { excludeTestServices: true })("ledger export and check-export", (it) => {
   it.effect("print the chain, and verify a file by one published hash", () =>

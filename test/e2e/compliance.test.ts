@@ -13,9 +13,9 @@ import { type Casino, type Fields, fresh, layerCasinos, move, openCasino, staff 
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: what operators and players do through public endpoints raises the alerts that it should and no others, the operator hears of
-// each once, an alert that stops withdrawals stops them, and staff steer all of it. Method: the service over HTTP by the calendar of
-// the test; the follower is run by the test, twice each time, since it may be.
+// Goal: actions of operators and players through public endpoints raise exactly the specified alerts, the operator gets each
+// once, an alert that holds withdrawals blocks them, and staff control all of it. Method: the service over HTTP on the test's
+// calendar; the follower is run by the test, twice each time, since repetition must be harmless.
 
 const live = layerWebhooks.pipe(Layer.provideMerge(layerCasinos))
 
@@ -31,7 +31,7 @@ interface Alert {
   readonly created_at: string
 }
 
-/** Judges all that waits, and once more. */
+/** Judges all pending effects, and runs once more. */
 const judge = Effect.gen(function*() {
   const { run } = yield* Compliance
   for (let rounds = 0; rounds < 2; rounds++) {
@@ -39,7 +39,7 @@ const judge = Effect.gen(function*() {
   }
 })
 
-/** Runs a command that must work; gives what it printed. */
+/** Runs a command that must succeed; returns its output. */
 const command = Effect.fnUntraced(function*(...words: ReadonlyArray<string | ReadonlyArray<string>>) {
   const { exitCode, stderr, stdout } = yield* runHere(words.flat())
   assert.deepStrictEqual([exitCode, stderr], [0, ""], words.join(" "))
@@ -56,7 +56,7 @@ const alertsOf = (playerId: number) =>
 /** Their rules. */
 const rulesOf = (playerId: number) => Effect.map(alertsOf(playerId), (alerts) => alerts.map(({ rule }) => rule).sort())
 
-/** The one alert of a rule about a player. */
+/** The only alert of a rule about a player. */
 const alertOf = Effect.fnUntraced(function*(playerId: number, rule: string) {
   const found = (yield* alertsOf(playerId)).filter((alert) => alert.rule === rule)
   assert.strictEqual(found.length, 1, `${rule}: ${JSON.stringify(found)}`)
@@ -152,7 +152,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           })
         }
         assert.sameMembers(Object.keys(scenes), [...alertRules])
-        // bets leave nothing to judge: no table that they write has a trigger that would
+        // bets create no effects: no table that they write has such a trigger
         const sql = yield* SqlClient.SqlClient
         const noting = yield* sql<
           { readonly table: string }
@@ -241,23 +241,23 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         assert.deepStrictEqual(yield* shared(alias.id), [["high", ["email"], [ada.id]]])
         const neighbour = yield* casino.register({ address: "12 harbour st", zip_code: "vlt1000" })
         assert.deepStrictEqual(yield* shared(neighbour.id), [["medium", ["address"], [ada.id]]])
-        // a number that was given up, and is somebody else's now
+        // a phone number that was given up, and now belongs to another player
         yield* judge
         dataOf(yield* casino.patch(`/players/${ada.id}`, { phone: null }))
         const heir = yield* casino.register({ phone: "+356 9900 0001" })
         assert.deepStrictEqual(yield* shared(heir.id), [["high", ["phone"], [ada.id]]])
-        // one address is two players who live together; three are worth a look
+        // two players at one address may live together; three raise an alert
         const second = yield* casino.register({ registration_ip: "81.2.69.160" })
         assert.deepStrictEqual(yield* shared(second.id), [])
         const third = yield* casino.register()
         dataOf(yield* casino.launch(third.id, { ip: "81.2.69.160" }))
         assert.deepStrictEqual(yield* shared(third.id), [["low", ["ip"], [ada.id, second.id]]])
-        // the first to have something is not told of those who come later
+        // the first player with the value gets no alert for later ones
         assert.deepStrictEqual(yield* shared(ada.id), [])
-        // another operator's players are another operator's
+        // other operators' players are not compared
         const stranger = yield* other.register({ first_name: "Zoë", last_name: "O'Hara", birth_date: "1980-02-03" })
         assert.deepStrictEqual(yield* shared(stranger.id), [])
-        // nothing that says who somebody is stands in what staff and operators are shown, or in the facts
+        // no personal data in the responses to staff and operators, or in the facts
         const sql = yield* SqlClient.SqlClient
         const facts = yield* sql`SELECT kind, encode(digest, 'escape') AS digest FROM player_facts`
         const listed = yield* staff("GET", `/alerts?operator=${casino.slug}`)
@@ -282,7 +282,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const { id } = yield* casino.register()
         yield* paid(casino, id, 4000)
         const allowed = yield* requested(casino, id, 10)
-        // what has not been judged is not approved; money may always go back
+        // withdrawals with unjudged effects are not approved; money may always be returned
         const waits = (paymentId: number, name: string) =>
           Effect.map(move(paymentId, name), ({ code, status }) =>
             assert.deepStrictEqual([status, code], [503, "TRY_AGAIN"]))
@@ -293,7 +293,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         assert.strictEqual((yield* move(allowed.id, "approve")).data.status, "allowed")
         const large = yield* requested(casino, id, 1000)
 
-        // the alert is committed, and whoever was to place its hold is no more
+        // the alert is committed, and the process that should place its hold has died
         yield* sql`ALTER TABLE players RENAME COLUMN withdrawal_holds TO hidden`
         const { run } = yield* Compliance
         yield* Effect.ignoreCause(run)
@@ -302,7 +302,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           { readonly hold: string }
         >`SELECT hold FROM compliance_alerts WHERE player_id = ${id}`
         assert.strictEqual(waiting?.hold, "wanted")
-        // it was judged, and its hold has not reached the player yet: also not for what was allowed before
+        // judged, but the hold has not reached the player yet: blocks earlier approved withdrawals too
         yield* waits(large.id, "approve")
         yield* waits(allowed.id, "pay")
         const alert = yield* alertOf(id, "large_withdrawal")
@@ -317,7 +317,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         // deposits and play go on
         yield* paid(casino, id, 10)
 
-        // what staff have restricted themselves outlives the alert
+        // a restriction set by staff outlives the alert
         yield* staff("PATCH", `/players/${id}/restrictions`, { can_withdraw: false })
         yield* staff("PATCH", `/alerts/${alert.id}`, { status: "closed", note: "a win, seen on the papers" })
         assert.isFalse(yield* mayWithdraw(id))
@@ -326,7 +326,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         assert.strictEqual((yield* move(allowed.id, "pay")).data.status, "paid")
         assert.strictEqual((yield* move(large.id, "approve")).data.status, "allowed")
 
-        // two alerts, one closed: the other one holds on
+        // two alerts, one closed: the hold of the other one remains
         yield* paid(casino, id, 5000)
         const deposit = yield* alertOf(id, "large_deposit")
         yield* paid(casino, id, 6000)
@@ -335,7 +335,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         )
         yield* staff("PATCH", `/alerts/${deposit.id}`, { status: "closed" })
         assert.isFalse(yield* mayWithdraw(id))
-        // who may not close alerts lifts none of their holds
+        // staff who may not close alerts may release none of their holds
         const { token } = yield* made("/staff", { name: "Sue", role: "support" })
         const lifted = yield* staffCall("PATCH", `/backoffice/v1/players/${id}/restrictions`, { can_withdraw: true }, {
           authorization: `Bearer ${token}`
@@ -344,14 +344,14 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           required_roles: ["admin", "compliance"]
         }])
         assert.isFalse(yield* mayWithdraw(id))
-        // staff let the player go on: for good, and for withdrawals that are open
+        // staff release the player: for good, and for open withdrawals
         yield* staff("PATCH", `/players/${id}/restrictions`, { can_withdraw: true })
         yield* judge
         assert.isTrue(yield* mayWithdraw(id))
         assert.deepInclude(yield* staff("GET", `/alerts/${again?.id}`), { status: "open", stops_withdrawals: false })
         yield* requested(casino, id, 10)
 
-        // an alert that was closed before its hold was placed, and one whose hold was left behind
+        // an alert closed before its hold was placed, and one whose hold remained
         yield* paid(casino, id, 7000)
         const late = (yield* alertsOf(id)).at(-1)
         yield* sql`UPDATE compliance_alerts SET status = 'closed', closed_at = now() WHERE id = ${late?.id ?? 0}`
@@ -374,7 +374,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
     300_000
   )
 
-  // Goal: docs/compliance.md is true. Method: read it; its table has the defaults that decide, its examples are run in their order.
+  // Goal: docs/compliance.md is right. Method: read it; its table has the actual defaults, its examples are run in their order.
   it.effect(
     "CONTRACT 3 the page about alerts has every rule with its defaults, and examples that work",
     () =>

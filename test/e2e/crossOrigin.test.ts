@@ -17,8 +17,8 @@ import {
   register
 } from "../kit/PublicApi.ts"
 
-// Goal: pages call the player endpoints from browsers, and nothing else of the API; what a browser asks before it calls is answered, and
-// the errors of the pipeline stay what they are. Method: requests as browsers send them, byte by byte.
+// Goal: browser pages may call the player endpoints, and no others; preflight requests are answered, and
+// the errors of the pipeline are unchanged. Method: requests as browsers send them, byte by byte.
 
 const origin = "https://casino.example"
 
@@ -31,7 +31,7 @@ const asked = Effect.fnUntraced(function*(path: string, method: string, headers:
   })
 })
 
-/** The headers of an answer that are for browsers. */
+/** The CORS headers of an answer. */
 const forBrowsers = ({ headers }: Reply) =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.startsWith("access-control-") || name === "vary")
@@ -61,7 +61,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
           "access-control-max-age": "7200"
         })
         assert.isDefined(reply.headers["x-request-id"])
-        // nobody is asked who they are, and nothing is counted
+        // no authentication, and no rate limit
         assert.isUndefined(reply.headers["x-ratelimit-limit"])
       }
     }))
@@ -94,7 +94,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       ])
       for (const answer of answers) assert.deepStrictEqual(forBrowsers(answer), everybody)
       assert.isDefined(answers.at(-1)?.headers["retry-after"])
-      // who asks from no page hears the same
+      // a request without an origin gets the same
       assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me")), everybody)
     }))
 
@@ -124,7 +124,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       assert.deepStrictEqual(forBrowsers(mine), {})
       assertRefused(yield* asked("/api/v1/player/nothing", "GET"), 404, "NOT_FOUND")
       assertRefused(yield* asked("/api/v1/players", "GET"), 404, "NOT_FOUND")
-      // no browser's question: an OPTIONS like any other method that a path does not take
+      // not a preflight: an OPTIONS like any other method that a path does not take
       for (const unasked of [{ origin }, { "access-control-request-method": "GET" }, {}]) {
         const reply = yield* send(yield* portOf, "/api/v1/player/me", { method: "OPTIONS", headers: unasked })
         assertRefused(reply, 405, "METHOD_NOT_ALLOWED")
@@ -133,7 +133,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
     }))
 })
 
-// fresh, since the first server of the same services is another one
+// fresh, to build a second server of the same services
 const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
   Layer.provide(Settings.layerTest({ playerOrigins: [origin, "http://localhost:3000"] })),
   Layer.provideMerge(layerPublicApi)

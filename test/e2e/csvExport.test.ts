@@ -5,7 +5,7 @@ import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { cell } from "../../src/http/CsvExport.ts"
 
-// Goal: an export is the whole list and nothing but it, and no spreadsheet runs what a player wrote. Method: more rows than a page has, by page and by
+// Goal: an export is exactly the whole list, and no spreadsheet executes player input. Method: more rows than a page has, by page and by
 // cursor, over HTTP; cells one by one.
 
 layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {

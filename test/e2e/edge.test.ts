@@ -12,8 +12,8 @@ import { send, sendSigned, type SignedCall, type Signer } from "../kit/HttpCalls
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
-// Goal: the public server as a whole: nothing is open that should not be, the documents say what it does, and no body or query
-// that a caller can think of ends in a 500. Method: walk over the contract itself, so that a new endpoint is covered when it is added.
+// Goal: the public server as a whole: only documented paths are open, the documents match the behaviour, and no body or query
+// causes a 500. Method: walk over the contract itself, so that a new endpoint is covered when it is added.
 
 const Server = layerPublicServer.pipe(Layer.provideMerge(layerHttpServices))
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
@@ -176,7 +176,7 @@ layer(Live)("the public server", (it) => {
             const isRetryable = code === "IDEMPOTENCY_IN_PROGRESS" || code === "TRY_AGAIN"
             assert.isTrue(isRetryable || text === winner?.text || status === 200, `${status} ${text}`)
           }
-          // whoever asks again, wherever, hears the first answer
+          // a retry anywhere gets the first answer
           for (const port of ports) {
             const again = yield* sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `two${count++}` })
             assert.deepStrictEqual(
@@ -185,7 +185,7 @@ layer(Live)("the public server", (it) => {
             )
           }
         }
-        // asked of the ledger: a process that only replayed the last answer still has the balance before it in memory
+        // read from the ledger: a process that only replayed the last answer still has the previous balance in memory
         const sql = yield* SqlClient.SqlClient
         assert.deepStrictEqual(
           yield* sql`SELECT count(*)::int AS entries, sum(amount)::int AS total FROM ledger_entries WHERE player_id = ${player}`,

@@ -11,7 +11,7 @@ import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
 import { addVendor, sitDown } from "../kit/Vendors.ts"
 
-// Goal: every rule of Evolution's One Wallet holds over real HTTP. Method: calls as they stand in its description, against the public server
+// Goal: every rule of Evolution's One Wallet holds over real HTTP. Method: calls as in its description, against the public server
 // and a real database; each answer's status and balance.
 
 const Answer = Schema.fromJsonString(Schema.Struct({
@@ -27,7 +27,7 @@ const evolutionCase = () => {
   return { name: "evolution", protocol: "evolution", settings: provider, dialect: evolutionDialect.make(settings) }
 }
 
-/** A player with 100.00 of the euro at a table of a new operator, and the calls of the vendor for the player. */
+/** A player with 100.00 EUR at a table of a new operator, and the vendor's calls for the player. */
 const newTable = Effect.gen(function*() {
   const port = yield* portOf
   const agent = yield* makeAgent()

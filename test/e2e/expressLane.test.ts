@@ -5,12 +5,12 @@ import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
 import type { Call } from "../kit/HttpCalls.ts"
 
-/** What asks for the ordinary way: the same type, written so that the lane does not take it. */
+/** Headers that avoid the express lane: the same type in a spelling that it does not accept. */
 const ordinary = { "content-type": "application/json;charset=UTF-8" }
 
 const base = "/api/v1/provider/wallet"
 
-/** A request of a provider by a name that becomes part of its ids. */
+/** A provider request by a name that becomes part of its ids. */
 interface Scene {
   readonly path: string
   readonly body?: (seat: Seat, id: string) => unknown
@@ -46,7 +46,7 @@ const rollback = ({ ref }: Seat, id: string) => ({
   target_transaction_id: `${id}-bet`
 })
 
-/** One after the other for one player: what is answered depends on what came before. */
+/** In sequence for one player: answers depend on the requests before. */
 const scenes: ReadonlyArray<Scene> = [
   { path: "/bet", body: bet },
   { path: "/bet", body: bet },
@@ -121,7 +121,7 @@ const scenes: ReadonlyArray<Scene> = [
   { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-late` }) }
 ]
 
-/** An answer without what differs between two players by nature. */
+/** An answer without the values that differ between two players. */
 const comparable = (text: string): unknown =>
   JSON.parse(
     text.replaceAll(/"wallet_transaction_ids":\[[\d,]*\]/g, "\"wallet_transaction_ids\":[]").replaceAll(
@@ -130,8 +130,8 @@ const comparable = (text: string): unknown =>
     ).replaceAll(/"server_time":"[^"]*"/g, "\"server_time\":\"\"")
   )
 
-// Goal: nobody can tell by an answer which way a request took. Method: the same requests, good and bad, for two players side by
-// side, one written so that the express lane takes it and one so that it does not; status and body must be the same.
+// Goal: answers do not reveal the path of a request. Method: the same requests, good and bad, for two players side by
+// side, one in a spelling that the express lane accepts and one not; status and body must be the same.
 layer(layerE2eServer, { timeout: "60 seconds" })("the express lane", (it) => {
   it.effect("answers as the router does", () =>
     Effect.gen(function*() {

@@ -11,12 +11,12 @@ import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: what the first page of staff shows is what happened, by the hour and against last week, and comes to it by itself. Method: play and
+// Goal: the first page of staff shows actual figures, by the hour and against last week, and updates by itself. Method: play and
 // payments over HTTP on a calendar of the test's, the readings made by the job; a stream read from a socket.
 
 const hourMs = 3_600_000
 
-/** Server-sent events of one open stream, as they come. */
+/** Server-sent events of one open stream as they arrive. */
 const listen = Effect.fnUntraced(function*(token: string, path = "/backoffice/v1/live") {
   const { backofficePort } = yield* BothServers
   const state = { status: 0, text: "", isOver: false }
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
         )
       const overview = staff("GET", `/overview?operator=${casino.slug}`)
 
-      // 12:00: the calendar's beginning
+      // 12:00: start of the calendar
       const seat = yield* casino.sit(1000)
       dataOf(yield* seat.bet(100))
       yield* pass(hourMs)
@@ -174,7 +174,7 @@ layer(layerBrisk, { excludeTestServices: true })("live figures", (it) => {
       yield* stream.until(({ text }) => /event: changed\ndata: \{"kind":"payments"\}/.test(text))
       assert.include(stream.state.text, "\"deposits\":4321")
       assert.notInclude(stream.state.text, "event: end")
-      // ten at each node, which are asked in turn
+      // ten at each node, called in turn
       const others = []
       for (let status = 200; status === 200 && others.length <= 10 * nodesOfRun;) {
         const other = yield* listen(member.token)
@@ -185,7 +185,7 @@ layer(layerBrisk, { excludeTestServices: true })("live figures", (it) => {
       assert.strictEqual(others.at(-1)?.state.status, 429)
       assert.isAtLeast(others.length, 10)
       yield* Effect.forEach(others, ({ leave }) => leave)
-      // the role is looked at again
+      // the role is checked again
       yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
       yield* stream.until(({ isOver }) => isOver)
       assert.match(stream.state.text, /event: end\ndata: \{"reason":"changed"\}/)

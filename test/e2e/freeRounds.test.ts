@@ -8,8 +8,8 @@ import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: free rounds are issued at the vendor once for a request, whatever the vendor does in between, and taken back there. Method: both
-// servers over HTTP, a vendor of the test's own that answers as it is told.
+// Goal: free rounds are issued at the vendor once per request, through any failure of the vendor, and can be cancelled there. Method: both
+// servers over HTTP, a vendor scripted by the test.
 
 const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, bareProtocol])))
 
@@ -144,7 +144,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
   it.effect("given by staff count in the daily budget", () =>
     Effect.gen(function*() {
       const { game, player } = yield* openAtVendor
-      // once there is somebody who moves money, the bootstrap token does not
+      // once there is a staff member who may move money, the bootstrap token may not
       yield* treasurerToken
       const sam = yield* made("/staff", { name: "Sam", role: "payments", daily_budget: 700 })
       const issue = (rounds: number) =>

@@ -9,7 +9,7 @@ import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
 import { addVendor, sitDown } from "../kit/Vendors.ts"
 
-// Goal: every rule of Hub88's Wallet API, and of Caleta's form of it, holds over real HTTP. Method: signed calls as they stand in its
+// Goal: every rule of Hub88's Wallet API, and of Caleta's variant, holds over real HTTP. Method: signed calls as in its
 // description, against the public server and a real database; each answer's status and balance.
 
 const Answer = Schema.fromJsonString(Schema.Struct({
@@ -29,7 +29,7 @@ const Keys = Schema.Struct({ vendor_private_key: Schema.String, private_key: Sch
 /** Hundred-thousandths of a euro. */
 const units = (euros: number): number => Math.round(euros * 100_000)
 
-/** A player with 100.00 of the euro at a game of a new operator, and the calls of the vendor for the player. */
+/** A player with 100.00 EUR at a game of a new operator, and the vendor's calls for the player. */
 const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
   const isCaleta = name === "caleta"
   const { provider, vendor: extra } = samples[name]?.("https://vendor.example") ?? { provider: {}, vendor: {} }
@@ -135,7 +135,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
           "RS_ERROR_DUPLICATE_TRANSACTION",
           9_000_000
         ])
-        // Caleta: only where user, round or game differ
+        // Caleta: only for a different user, round or game
         assert.deepStrictEqual(yield* bet(id("b"), 11), [
           name === "caleta" ? "RS_OK" : "RS_ERROR_DUPLICATE_TRANSACTION",
           9_000_000

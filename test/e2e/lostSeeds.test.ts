@@ -8,13 +8,13 @@ import { operatorWith } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { registration } from "../kit/PublicApi.ts"
 
-// Goal: a secret that nobody can open is no mistake of whoever asks: play, rotation and signed calls answer 503, staff see what it is
-// and mend it. Method: both servers; sealed values in the tables are spoilt, as another key or a broken disk would.
+// Goal: an unreadable secret is not the caller's error: play, rotation and signed calls answer 503, and staff see the cause
+// and can repair it. Method: both servers; sealed values in the tables are corrupted, as by another key or a broken disk.
 
 const api = "/backoffice/v1"
 const Seeds = Schema.Struct({ retired: Schema.Array(Schema.String), server_seed_hash: Schema.String })
 
-/** What is sealed in a column, with a bit of it turned: unreadable. */
+/** A column's sealed value with one bit flipped: unreadable. */
 const spoiltIn = (column: string) => `set_bit(${column}, 240, 1 - get_bit(${column}, 240))`
 
 layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be opened", (it) => {
@@ -38,7 +38,7 @@ layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be o
       const play = as(`/games/${game.id}/play`, { stake: 10, params: { side: "heads" } })
 
       const before = yield* as("/fairness")
-      // a sealed seed that was never opened here, so that nothing of it is in memory
+      // a sealed seed that was never decrypted here, so that it is not cached
       yield* sql.unsafe(`UPDATE server_seeds SET server_seed_sealed =
         overlay(server_seed_sealed placing '\\x00000000'::bytea from 40)`)
       for (const refused of [yield* play, yield* as("/fairness/rotate", {})]) {
@@ -72,7 +72,7 @@ layer(layerBothServers, { excludeTestServices: true })("secrets that cannot be o
       assert.deepStrictEqual(verified.data.violations, [])
       const rest = yield* staffCall("GET", `${api}/secrets`)
       assert.isTrue(rest.data.every(({ unreadable }: { readonly unreadable: number }) => unreadable === 0))
-      // what nobody needs any more is not missed: seeds that were revealed, keys that were revoked
+      // unneeded secrets are not reported: revealed seeds, revoked keys
       const needless = yield* made("/keys", { operator: "acme" })
       assert.strictEqual((yield* staffCall("POST", `${api}/keys/${needless.key}/revoke`)).status, 200)
       yield* sql.unsafe(

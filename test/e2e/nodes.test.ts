@@ -24,12 +24,12 @@ import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
 
-// Goal: any request may come to any node, and is answered as one process would. Method: three nodes in the process of the test, each called at
+// Goal: any node answers any request as a single process would. Method: three nodes in the process of the test, each called at
 // a port of its own.
 
 const nodes = 3
 
-/** A tenant, a studio and a game, called at each node. */
+/** An operator, a provider and a game, called at each node. */
 const openHouse = Effect.gen(function*() {
   const ports = yield* NodePorts
   const agent = yield* makeAgent()
@@ -103,7 +103,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
           yield* tell(provider, "win", { ...win, request_id: "w", transaction_id: `w${index}${name}` })
         )
         assert.strictEqual(settled.balance, 900 + 250 * (index + 1))
-        // a long body takes the way through the router
+        // a long body takes the router instead of the express lane
         const raw = JSON.stringify({ request_id: "c", player_ref: table.ref, round_id: "q", game_id: game.externalId })
         const closed = yield* provider.send("/api/v1/provider/wallet/round/close", {
           method: "POST",
@@ -226,7 +226,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       const { name, operators } = yield* openHouse
       const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
       const body = JSON.stringify({ amount: 100, external_reference: `d${name}` })
-      // a byte order mark, and a note that is no UTF-8
+      // a byte order mark, and a note that is not UTF-8
       const raw = Buffer.concat([
         Buffer.of(0xef, 0xbb, 0xbf),
         Buffer.from(body.replace("{", "{\"x\":\"\u00ff\","), "latin1")
@@ -298,7 +298,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       const moved = { ...tryAgain, elsewhere: playerId }
       yield* spend(moved)
       assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 0)
-      // what may have been done counts
+      // a call with unknown outcome counts
       yield* spend(tryAgain)
       assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 100)
     }).pipe(Effect.scoped))
@@ -321,7 +321,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       const granted = yield* sql`SELECT DISTINCT player_id::float8 AS id FROM player_bonuses
         WHERE operator_id = ${tenant.operator.id} ORDER BY 1`
       assert.deepStrictEqual(granted, players.toSorted((one, other) => one - other).map((id) => ({ id })))
-      // time brings raised limits, and ends bonuses
+      // due limit raises, and ends of bonuses
       yield* sql`UPDATE players SET pending_limits = '[{"limit": "max_daily_deposit", "value": 5, "effectiveAt": 1}]'
         WHERE operator_id = ${tenant.operator.id}`
       assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)

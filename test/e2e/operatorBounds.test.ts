@@ -8,9 +8,9 @@ import { dataOf } from "../kit/PublicApi.ts"
 import { concernOf } from "../../src/features/staff/Authorisation.ts"
 import { namesNothing, type Target, targetOf } from "../../src/features/staff/OperatorTargets.ts"
 
-// Goal: staff bound to an operator see and touch nothing of another one, through any endpoint of the staff API. Method: two operators with one
-// thing of each kind; every operation of the served document with each parameter that names such a thing, as staff bound to one of them.
-// What proves nothing is found out: the same lists and things are asked for as staff who are not bound.
+// Goal: staff bound to an operator can read and change no data of another one, through any endpoint of the staff API. Method: two operators with
+// one resource of each kind; every operation of the served document with each parameter that names a resource, as staff bound to one of them.
+// Vacuous cases are detected: the same lists and resources are requested as unbound staff.
 
 const api = "/backoffice/v1"
 
@@ -29,7 +29,7 @@ interface Operation {
 
 const array = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
 
-/** Every operation of the document with its parameters, the fields of its body among them. */
+/** Every operation of the document with its parameters, including the fields of its body. */
 const operations = Effect.gen(function*() {
   const { backofficePort } = yield* BothServers
   const { json } = yield* send(backofficePort, "/openapi.json")
@@ -59,7 +59,7 @@ const operations = Effect.gen(function*() {
   )
 })
 
-/** What is made with no endpoint, or only by the passing of time. */
+/** Inserts resources that no endpoint creates, or only time does. */
 const insertRest = Effect.fnUntraced(function*(casino: Casino, playerId: number, webhookId: number) {
   const sql = yield* SqlClient.SqlClient
   const now = new Date()
@@ -128,24 +128,24 @@ const furnished = Effect.gen(function*() {
     bonusId: bonus.id,
     round,
     thing: (target: Target): string => things[target] ?? assert.fail(target),
-    /** What nothing of another operator's shows. */
+    /** Values that must not appear in answers about another operator. */
     marks: new Set<unknown>([casino.id, ...Object.values(named), player.player.username, casino.key.id])
   }
 })
 
 type Furnished = Effect.Success<typeof furnished>
 
-/** What a refusal says. */
+/** Code and message of a refusal. */
 const wordsOf = ({ json }: { readonly json: unknown }): string => String(Object(Object(json).error).message)
 
-/** Values anywhere in an answer. */
+/** All values in an answer. */
 const valuesIn = (value: unknown): ReadonlyArray<unknown> =>
   value !== null && typeof value === "object" ? Object.values(value).flatMap(valuesIn) : [value]
 
 const marksIn = (answer: unknown, { marks }: Furnished): ReadonlyArray<unknown> =>
   valuesIn(answer).filter((value) => marks.has(value))
 
-/** Values of parameters that name nothing of an operator's, where one is needed. */
+/** Values of required parameters that name no operator's resource. */
 const samples: { readonly [name: string]: string } = {
   rule: "large_deposit",
   date: "2026-01-01",
@@ -158,16 +158,16 @@ const samples: { readonly [name: string]: string } = {
   staff: "1"
 }
 
-/** Actions whose answers go on for ever: only what they name is asked for. */
+/** Actions with endless answers: only named resources are requested. */
 const streams: ReadonlySet<string> = new Set(["figures.live"])
 
-/** Sums: of the operators that the actor is bound to. */
+/** Sums over the operators that the actor is bound to. */
 const sums: ReadonlySet<string> = new Set(["figures.overview"])
 
-/** An id that nothing has. */
+/** An id of no resource. */
 const noThing = "999999999"
 
-/** A call of an operation with a value for each parameter that needs one; `named` gives what it names. */
+/** A call of an operation with a value for each required parameter; `named` sets the resources. */
 const callOf = (
   { action, method, parameters, path }: Operation,
   things: Furnished,
@@ -214,7 +214,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
 
       for (const operation of yield* operations) {
         const { action, method, parameters } = operation
-        // of whoever has not signed in yet
+        // for callers without a session
         if (action.startsWith("sign_in.")) continue
         const concern = concernOf(action)
         if (concern === "self") continue
@@ -239,7 +239,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
           )
         }
         for (const { name, in: place } of targets) {
-          // a bonus of a body is looked for among those of the operator that the body or the path names: below
+          // a bonus in a body is looked up among those of the operator in the body or the path: below
           if (place === "body" && name === "bonus") continue
           const target = targetOf(action, name) ?? assert.fail()
           const foreign = yield* ask(callOf(operation, mine, { name, value: other.thing(target) }), token)
@@ -317,7 +317,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
         assert.strictEqual((yield* call("PATCH", `/operators/${casino.id}`, { name: "Renamed" })).status, 200)
         assert.strictEqual((yield* call("POST", `/players/${playerId}/notes`, { text: "seen" })).status, 201)
       }
-      // figures of all operators are not theirs; a proxy in between makes nobody a watcher on this machine
+      // figures of all operators are refused to them; a proxy in between must not count as a local watcher
       const { backofficePort } = yield* BothServers
       for (const [path, status] of [["/metrics", 403], ["/metrics?x", 403], ["/openapi.json", 200]] as const) {
         const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "192.0.2.1" }
@@ -344,13 +344,13 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
         bonus: other.bonusId
       })
       assert.isAtLeast(promo.status, 400)
-      // named twice, or in the other form, it is still the other's
+      // given twice, or in its other form, it is still the other operator's
       const twice = yield* call("GET", `/players?operator=${mine.casino.slug}&operator=${other.casino.slug}`)
       assert.strictEqual(twice.code, "NOT_FOUND")
       assert.strictEqual((yield* call("GET", `/players?operator=${other.casino.id}`)).code, "NOT_FOUND")
       assert.strictEqual((yield* call("POST", `/keys/${other.casino.key.id}/revoke`)).code, "NOT_FOUND")
 
-      // an account that is not bound would be a way round
+      // an unbound account would bypass the bounds
       const free = yield* made("/staff", { name: "Unbound" })
       assert.strictEqual((yield* call("POST", "/staff/tickets", { staff: free.id })).code, "INSUFFICIENT_SCOPE")
 

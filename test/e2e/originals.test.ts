@@ -19,9 +19,9 @@ import {
 } from "../kit/PublicApi.ts"
 import { chanceOfRound, hashOf } from "../kit/VerifyRound.ts"
 
-// Goal: a round of the platform's own games is played once per key, decided by a seed that was promised before, and provable afterwards
-// from the seeds alone. Method: the public API as a front end calls it; every round is made again by the recipe, in code apart from the
-// rules. What a play refuses, and how it shares money with a bonus, is proved in spec/4-9-play.test.ts and rules/OriginalRounds.test.ts.
+// Goal: a round of the platform's own games is played once per key, decided by a seed committed before, and verifiable afterwards
+// from the seeds alone. Method: the public API as a front end calls it; every round is recomputed by the recipe, in code independent of the
+// rules. Refusals of plays, and the split of money with a bonus, are tested in spec/4-9-play.test.ts and rules/OriginalRounds.test.ts.
 
 const choices: ReadonlyArray<readonly [game: string, params: { readonly [name: string]: unknown }]> = [
   ["dice", { direction: "under", target: 50.5 }],
@@ -93,7 +93,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       assert.strictEqual((yield* wallet).balance, balance)
       assert.deepStrictEqual(yield* fairness, { ...promised, client_seed: "a:b:c!~", nonce: rounds.length })
 
-      // before the rotation a proof keeps the secret
+      // before the rotation a proof omits the server seed
       const proofOf = (roundId: string) => Effect.map(playerCall(token, `/rounds/${roundId}`), (reply) => dataOf(reply))
       assert.isNull((yield* proofOf(rounds[0]?.[0].round_id)).fairness.server_seed)
 
@@ -129,7 +129,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
         assert.deepStrictEqual(proof.outcome[name], value)
         assert.deepStrictEqual(dataOf(yield* call(key, `/players/${playerId}/rounds/${played.round_id}`)), proof)
       }
-      // the next round is decided by the seed that was promised
+      // the next round is decided by the committed seed
       const next = dataOf(yield* play("dice", { stake: 1, params: choices[0]?.[1] }))
       assert.deepStrictEqual(next.fairness, {
         server_seed_hash: promised.next_server_seed_hash,
@@ -159,7 +159,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
         many.map((reply) => dataOf(reply).fairness.nonce),
         Array.from({ length: 20 }, (_, index) => index + 1)
       )
-      // a refusal is kept for its key, and takes no nonce
+      // a refusal is stored for its key, and uses no nonce
       const refused = { "idempotency-key": "refused" }
       const large = { stake: ["must be at most 100000"] }
       for (const isReplay of [undefined, "true"]) {
@@ -225,7 +225,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       assert.deepStrictEqual(rows.map(({ seed }) => seed), [retired.server_seed, null, null])
       for (const { hash, sealed } of rows) {
         assert.match(hash, /^[0-9a-f]{64}$/)
-        // a version, the name of the key, a nonce, a tag and the 64 hidden characters
+        // a version, the name of the key, a nonce, a tag and the 64 encrypted characters
         assert.strictEqual(sealed.length, 1 + 4 + 12 + 16 + 64)
         assert.notInclude(Buffer.from(sealed).toString("latin1"), retired.server_seed)
       }

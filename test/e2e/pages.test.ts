@@ -6,7 +6,7 @@ import { BothServers, layerBothServers } from "../kit/Backoffice.ts"
 import { Browser, signedIn, violationsOn } from "../kit/Browser.ts"
 import { send } from "../kit/HttpCalls.ts"
 
-// Goal: the pages of the back office open in a real browser, for who signed in and nobody else. The rest is in test/soak/pages.
+// Goal: the pages of the back office open in a real browser, for signed-in staff only. The rest is in test/soak/pages.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
 
@@ -74,12 +74,12 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it("have a test that takes each of their actions by its button or from its menu", () => {
     const textOf = (pattern: string) =>
       globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8")).join("\n")
-    // those that are looked up, such as the moves of a payment, are not seen here
+    // labels from a table, such as the moves of a payment, are not matched here
     const action = /(?:<ActionButton\s+action=\S+\s+label=|rowAction\(\{\s+action: \S+\s+label: )[^"\n]*"([^"]+)"/g
     const labels = [...textOf("src/pages/**/*.tsx").matchAll(action)].map(([, label = ""]) => label)
     const tests = textOf("test/soak/pages/*.test.ts")
     assert.isAbove(labels.length, 50)
-    // a node is drained where there are several
+    // a node can be drained only where there are several
     assert.deepStrictEqual(labels.filter((label) => !tests.includes(`"${label}"`)), ["Drain node"])
   })
 

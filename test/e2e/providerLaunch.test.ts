@@ -10,8 +10,8 @@ import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: a game of a vendor opens at the address the vendor gives, once for each idempotency key, and a vendor that gives none leaves
-// nothing behind. Method: both servers over HTTP, a vendor of the test's own that answers as it is told.
+// Goal: a vendor's game opens at the vendor's address, once per idempotency key, and a failed launch
+// leaves no session. Method: both servers over HTTP, a vendor scripted by the test.
 
 /** A protocol with a defect. */
 const brokenProtocol = anyProtocol({
@@ -27,7 +27,7 @@ const brokenProtocol = anyProtocol({
 
 const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, brokenProtocol])))
 
-/** A casino with a game of a vendor. */
+/** A casino with a vendor's game. */
 const openAtVendor = Effect.gen(function*() {
   const casino = yield* openCasino()
   const { provider, vendor } = yield* openFakeProvider
@@ -39,7 +39,7 @@ const openAtVendor = Effect.gen(function*() {
   return { vendor, casino, provider, game, player, launch }
 })
 
-/** Sessions that run. */
+/** Active sessions. */
 const sessionsOf = Effect.fnUntraced(function*(player: number) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`SELECT id FROM game_sessions WHERE player_id = ${player} AND mode = 'real' AND ended_at IS NULL`

@@ -10,7 +10,7 @@ import { ProviderCallLog } from "../../src/features/integrations/ProviderCallLog
 import { BothServers, command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 
-// Goal: the settings of a vendor's protocol are judged field by field, replaced by name, and their secrets never come back. Method: the
+// Goal: the settings of a vendor's protocol are validated field by field, replaced by name, and their secrets are never returned. Method: the
 // command line and the staff API over a protocol of the test's own; the database, the audit log and all logs are searched for the secret.
 
 const live = layerBothServers.pipe(
@@ -20,7 +20,7 @@ const live = layerBothServers.pipe(
 const secret = "5ecret-of-the-vendor"
 const settings = { games_url: "https://games.example/api", api_key: secret, partner: "one" }
 
-/** A file with JSON, until the scope closes. */
+/** A JSON file, until the scope closes. */
 const fileOf = (content: unknown) =>
   Effect.map(
     Effect.acquireRelease(
@@ -34,7 +34,7 @@ const fileOf = (content: unknown) =>
     }
   )
 
-/** The fields that a creation is refused for. */
+/** Fields of the refusal of a creation. */
 const wrongIn = Effect.fnUntraced(function*(body: { readonly [field: string]: unknown }) {
   const answer = yield* staffCall("POST", "/backoffice/v1/providers", { slug: "never-made", name: "Never", ...body })
   assert.deepStrictEqual([answer.status, answer.code], [422, "VALIDATION_FAILED"], answer.text)

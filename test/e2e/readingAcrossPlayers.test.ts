@@ -6,10 +6,10 @@ import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, type Fields, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: staff find what happened by whatever they know of it: a round by its provider's name, entries by a message, a player by the first
-// letters; and each list walks to its end without losing or repeating a line. Method: played over HTTP, read through the staff API.
+// Goal: staff find events by any known identifier: a round by its provider's id, entries by a message, a player by a
+// prefix; and each list ends without losing or repeating a line. Method: played over HTTP, read through the staff API.
 
-/** A line of a list: nothing within it is looked at here. */
+/** A line of a list; its contents are not checked here. */
 interface Line {
   readonly [field: string]: string | number | null
 }
@@ -25,7 +25,7 @@ const page = (path: string) =>
     return answer
   })
 
-/** All lines of a list, read in pages of `limit`, and how many pages that took. */
+/** All lines of a list, read in pages of `limit`, and the number of pages. */
 const walk = Effect.fnUntraced(function*(path: string, limit: number) {
   const lines: Array<Line> = []
   let cursor: string | null = null
@@ -79,7 +79,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       )
       assert.deepStrictEqual(shown.entries.map((entry: Line) => entry["amount"]), [-100, -50, 50, 300])
 
-      // by the game's id of ours, and by the provider's id of a message, and by the id of an entry
+      // by our id of the game, by the provider's id of a message, and by the id of an entry
       const again = yield* staff("GET", `/rounds/${casino.studio.id}/${casino.slots.id}/${encodeURIComponent(round)}`)
       assert.deepStrictEqual(again, shown)
       for (
@@ -153,7 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
         (yield* walk(`/rounds?player=${other?.id}&state=open`, 2)).length,
         (yield* walk(`/rounds?player=${other?.id}&state=closed`, 2)).length
       ], [10, 1, 6, 1, 1, 0, 9, 0])
-      // what another operator has is not among it
+      // excludes another operator's data
       const elsewhere = (yield* openCasino()).slug
       assert.deepStrictEqual(yield* walk(`/rounds?operator=${elsewhere}`, 5), [])
       assert.deepStrictEqual(yield* walk(`/rounds?operator=${elsewhere}&player=${other?.id}`, 5), [])
@@ -211,7 +211,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       const name = String(players[2]?.["username"])
       const [typed] = yield* staff("GET", `/players?starting_with=${name.toUpperCase()}`)
       assert.strictEqual(typed.id, ids[2])
-      // far pages are for cursors, which ignore the page
+      // far pages need cursors, which take precedence over the page
       for (const list of ["/players", "/payments"]) {
         const far = `/backoffice/v1${list}?operator=${casino.slug}&page=101`
         assert.property((yield* staffCall("GET", far)).details, "page")

@@ -15,8 +15,8 @@ import {
   register
 } from "../kit/PublicApi.ts"
 
-// Goal: no token lies in clear in the database, not even as an answer that is kept for retries, and every retry still gets it. Method:
-// each way to a token, with an idempotency key; then a look at all that is stored. A walk over the contract finds the ways.
+// Goal: no token is stored in clear in the database, not even in stored replies, and every retry still gets it. Method:
+// each request that returns a token, with an idempotency key; then a search of all stored data. A walk over the contract finds them.
 
 type Node = { readonly [key: string]: unknown }
 

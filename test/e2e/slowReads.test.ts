@@ -10,7 +10,7 @@ import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
 /** Connections of the general pool, in tests. */
 const connections = 6
 
-/** Completes when so many statements wait for a lock. */
+/** Completes when `count` statements wait for a lock. */
 const waitFor = (count: number) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -23,9 +23,9 @@ const waitFor = (count: number) =>
   )
 
 layer(layerE2eServer, { timeout: "60 seconds" })("slow reads", (it) => {
-  // Goal: reads that take for ever keep nobody from playing, and those who need what they hold are told to try again. Method: lists that
-  // wait for a lock, one for every connection of the general pool; a bet, a win whose bet has to be looked up, the fate of a message, a wallet and
-  // readiness, before and after the keys have to be renewed; then one list more.
+  // Goal: endless reads stop no play, and requests that need their connections get TRY_AGAIN. Method: lists that
+  // wait for a lock, one for every connection of the general pool; a bet, a win whose bet has to be looked up, a message's status, a wallet and
+  // readiness, before and after the cached keys expire; then one list more.
   // the connections are those of one node
   it.effect.skipIf(nodesOfRun > 1)("leave connections to those who play", () =>
     Effect.gen(function*() {
@@ -75,7 +75,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("slow reads", (it) => {
       yield* TestClock.adjust("3 seconds")
       yield* play("two")
       const oneMore = yield* Effect.forkChild(list, { startImmediately: true })
-      // the request arrives when it does; its wait is the clock's
+      // the request arrives in real time; its timeout is on the test clock
       const moving = yield* Effect.forkChild(Effect.forever(Effect.andThen(
         TestClock.adjust("1 second"),
         TestClock.withLive(Effect.sleep("20 millis"))

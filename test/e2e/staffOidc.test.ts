@@ -6,7 +6,7 @@ import { layerBothServers, made } from "../kit/Backoffice.ts"
 import { openBackoffice, openProvider, operatorsOf, people } from "../kit/IdentityProvider.ts"
 import { browse, inSession } from "../kit/StaffBrowser.ts"
 
-// Goal: staff sign in through an identity provider, with the role that it says at each sign-in, and nobody else does. Method: a real provider
+// Goal: staff sign in through an identity provider, with the role of its claims at each sign-in, and others cannot. Method: a real provider
 // (oidc-provider) in this process, and a browser that keeps cookies and follows redirects between the two.
 
 /** A browser: cookies by origin, redirects and forms followed by hand. */
@@ -36,7 +36,7 @@ const openBrowser = () => {
   return { visit, cookieOf: (origin: string, name: string) => jars.get(origin)?.get(name) }
 }
 
-/** Signs in at the provider as somebody; gives the last answer of the back office and the session's cookie. */
+/** Signs in at the provider as `person`; returns the last answer of the back office and the session's cookie. */
 const signInAs = async (base: string, person: string) => {
   const browser = openBrowser()
   let answer = await browser.visit(`${base}/sign-in/oidc?next=${encodeURIComponent("/players?search=ann")}`)
@@ -81,7 +81,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
       assert.deepInclude(shown.data, { has_password: false, stepped_up_until: null })
       const { id } = shown.data.staff
       assert.deepStrictEqual(shown.data.staff, { id, name: "Name of ann", role: "support", operators: null })
-      // the answer of the provider is good once, and in the browser that asked for it
+      // the provider's answer works once, and only in the browser that started the sign-in
       const again = yield* Effect.promise(() => ann.browser.visit(ann.at))
       assert.match(again.next ?? "", /\/sign-in\?problem=/)
       const elsewhere = yield* Effect.promise(() => openBrowser().visit(ann.at))
@@ -104,7 +104,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
   it.effect("reads roles, operators and second factors of claims in the forms that providers send them", () =>
     Effect.sync(() => {
       const nested = { realm_access: { roles: ["offline", "compliance", "support"] }, "a.b": "admin" }
-      // a second factor of this morning is none of now, and one of which nothing is said is none either
+      // a second factor of hours ago is not fresh, and one without a time is none
       const now = 1_800_000_000_000
       const isNow = [299, 301, undefined].map((ago) =>
         wasShownNow(ago === undefined ? {} : { auth_time: now / 1000 - ago }, now)
@@ -135,7 +135,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
     }))
 })
 
-// by services of their own: a back office that ends drains those of its test
+// with services of their own: stopping a back office drains those of its test
 layer(layerBothServers, { excludeTestServices: true })("an identity provider that names operators", (it) => {
   it.effect("binds to the operators of a claim at each sign-in: to none where it names none that is known", () =>
     Effect.gen(function*() {
@@ -155,7 +155,7 @@ layer(layerBothServers, { excludeTestServices: true })("an identity provider tha
         const slugs: ReadonlyArray<{ readonly slug: string }> = listed.data
         return [data.staff.operators, slugs.map(({ slug }) => slug).filter((slug) => slug.startsWith("oidc-")).sort()]
       })
-      // no claim, and no operator of it known: nothing is seen
+      // without the claim, or with no known operator in it: empty lists
       assert.deepStrictEqual(yield* bound, [[], []])
       operatorsOf.set("bob", ["elsewhere", "OIDC-NORTH", "\u0000"])
       assert.deepStrictEqual(yield* bound, [[], []])
@@ -166,7 +166,7 @@ layer(layerBothServers, { excludeTestServices: true })("an identity provider tha
       operatorsOf.delete("bob")
       assert.deepStrictEqual(yield* bound, [[], []])
 
-      // the last admin of all operators stays one, and hears why there is no way in
+      // the last unbound admin stays one, and is told why the sign-in is refused
       const sql = yield* SqlClient.SqlClient
       people.set("bob", "admin")
       yield* bound

@@ -7,12 +7,12 @@ import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
 import { browse, codeOf, cookieOf, inSession, ofPages, signIn, withPassword } from "../kit/StaffBrowser.ts"
 
-// Goal: staff get in with a browser by what they know and have, once per code and link, and a session does no more than its account at that moment
-// may. Method: the staff API over HTTP as a browser sends it; times are moved in the database.
+// Goal: staff sign in by browser with their factors, once per code and link, and a session's rights are those of its account at
+// that moment. Method: the staff API over HTTP as a browser sends it; times are moved in the database.
 
 const outcome = ({ code, status }: { readonly status: number; readonly code: string | undefined }) => [status, code]
 
-/** An account with a password and a second factor, in a session that has shown it. */
+/** An account with a password and a second factor, in a session that has verified it. */
 const withSecondFactor = Effect.fnUntraced(function*(name: string, role = "admin") {
   const account = yield* withPassword(name, role)
   const begun = yield* account.call("POST", "/session/second-factor")
@@ -24,7 +24,7 @@ const withSecondFactor = Effect.fnUntraced(function*(name: string, role = "admin
   return { ...account, secret, begun: begun.data, recovery }
 })
 
-/** Forgets that codes were used and when, as if half a minute had passed. */
+/** Clears used codes and their times, as if half a minute had passed. */
 const later = (id: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${id}`)
 
@@ -60,7 +60,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.deepStrictEqual(line, { actor: `staff:${id}` })
       const [kept] = yield* sql<{ readonly hash: string }>`SELECT password_hash AS hash FROM staff WHERE id = ${id}`
       assert.match(kept?.hash ?? "", /^\$argon2id\$/)
-      // a name signs in to one account
+      // a name is unique among accounts that sign in
       const twin = yield* staffCall("POST", "/backoffice/v1/staff", { name, password })
       assert.deepStrictEqual([twin.code, twin.details], ["VALIDATION_FAILED", { name: ["is already taken"] }])
       const weak = yield* staffCall("POST", "/backoffice/v1/staff", {
@@ -116,7 +116,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       }
       yield* sql`UPDATE staff_attempts SET last_at = last_at - interval '10 seconds'`
       assert.strictEqual((yield* signIn({ name, password })).status, 201)
-      // forgotten with success
+      // the count of failures is reset by a success
       assert.strictEqual((yield* signIn({ name, password: "not this one" })).status, 401)
     }))
 
@@ -258,7 +258,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
         headers: { authorization: `Bearer ${account.token}` }
       })
       assert.strictEqual(script.status, 404)
-      // taken away by an admin: the sessions end, and the next sign-in takes the password alone
+      // removed by an admin: the sessions end, and the next sign-in takes the password alone
       yield* staffCall("PATCH", `/backoffice/v1/staff/${account.id}`, { reset_second_factor: true })
       assert.strictEqual((yield* account.call("GET", "/session")).status, 401)
       assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
@@ -347,11 +347,11 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       const late = yield* ticketFor(account.id)
       yield* sql`UPDATE staff_tickets SET expires_at = expires_at - interval '15 minutes' WHERE used_at IS NULL`
       assert.deepStrictEqual(outcome(yield* redeem(late)), [401, "INVALID_API_KEY"])
-      // for the four-eyes rule who handed over the link has been the account since
+      // the four-eyes rule takes the creator of the link as the account's user since then
       const [facts] = yield* sql`SELECT entrusted_at IS NOT NULL AS entrusted, (SELECT issued_by FROM staff_tokens t
         WHERE t.staff_id = s.id ORDER BY issued_at DESC LIMIT 1) AS by FROM staff s WHERE id = ${account.id}`
       assert.deepStrictEqual(facts, { entrusted: true, by: "staff:bootstrap" })
-      // the bootstrap token's own is the first admin's
+      // the bootstrap token's link is for the first admin
       const first = yield* redeem(yield* ticketFor())
       assert.deepInclude(first.data.staff, { role: "admin", operators: null })
       const mine = { headers: { authorization: `Bearer ${account.token}` } }

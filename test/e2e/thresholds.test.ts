@@ -4,10 +4,10 @@ import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
 
-// Goal: an operator's thresholds are amounts of the operator's currency, whatever currency a player has; what cannot be compared is
-// treated as large. Method: an operator in EUR with players of several currencies, with and without rates, over HTTP.
+// Goal: an operator's thresholds are amounts of the operator's currency, for players of any currency; amounts without a rate
+// count as above. Method: an operator in EUR with players of several currencies, with and without rates, over HTTP.
 
-/** What an approval answers as somebody. */
+/** Answer to an approval with a token. */
 const approve = (payment: number, token: string) =>
   Effect.map(
     staffCall("POST", `/backoffice/v1/payments/${payment}/approve`, {}, { authorization: `Bearer ${token}` }),
@@ -16,7 +16,7 @@ const approve = (payment: number, token: string) =>
 
 const setRate = (currency: string, rate: number) => staff("POST", "/rates", { currency, base: "EUR", rate })
 
-/** A casino whose way to pay takes yen as well. */
+/** A casino whose payment method takes yen as well. */
 const openWith = Effect.fnUntraced(function*(settings: { readonly [field: string]: unknown }) {
   const casino = yield* openCasino(settings)
   yield* made("/payment-methods", { operator: casino.slug, code: "wire", currencies: ["EUR", "SEK"] })
@@ -40,7 +40,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
         (yield* made("/staff", { name: "One", role: "payments" })).token,
         (yield* made("/staff", { name: "Two", role: "payments" })).token
       ]
-      // each a player, since what is withdrawn in a day counts together
+      // one player each, since the withdrawals of a day count together
       const states = Effect.fnUntraced(function*(currency: string, amount: number) {
         const player = yield* casino.asks(currency)
         const { id } = dataOf(yield* player.withdraw(amount), 201)
@@ -49,9 +49,9 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       const one = ["allowed", "PAYMENT_REQUEST_INVALID", "PAYMENT_REQUEST_INVALID"]
       const two = ["new", "PAYMENT_REQUEST_INVALID", "allowed"]
       assert.deepStrictEqual([yield* states("EUR", 10_000), yield* states("EUR", 10_001)], [one, two])
-      // no rate: who knows what a krona is worth
+      // without a rate the value of a krona is unknown
       assert.deepStrictEqual(yield* states("SEK", 1), two)
-      // and who approves does not say it either
+      // and an approver cannot supply it in the request
       const rate = { currency: "SEK", base: "EUR", rate: 0.000_001 }
       const cheap = yield* staffCall("POST", "/backoffice/v1/rates", rate, { authorization: `Bearer ${first}` })
       assert.deepStrictEqual([cheap.status, cheap.code], [403, "INSUFFICIENT_SCOPE"])
@@ -60,7 +60,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.deepStrictEqual([yield* states("SEK", 111_111), yield* states("SEK", 111_112)], [one, two])
     }))
 
-  // Goal: a method that takes from 5.00 to 100.00 EUR takes as much in yen, and not 5.00 to 100.00 of whatever the player has.
+  // Goal: a method with bounds of 5.00 to 100.00 EUR has the same bounds in yen, and not the same numbers in the player's currency.
   it.effect("the bounds of a payment method are converted at today's rate, and refuse without a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -94,7 +94,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.deepInclude(listed.find(({ code }: { readonly code: string }) => code === "wire"), bounds)
     }))
 
-  // Goal: no moment without the operator's limits, in no currency, and the player's own change of them follows the ordinary rules.
+  // Goal: the operator's limits apply at every moment in every currency, and the player's changes of them follow the ordinary rules.
   it.effect("default limits apply from registration, in the player's currency, which needs a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -132,7 +132,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.isNull((yield* limitsOf((yield* casino.register()).id)).max_single_bet)
     }))
 
-  // Goal: a cap of 5.00 EUR is 819 won for who plays in won, and not 500 of whatever the player has.
+  // Goal: a cap of 5.00 EUR is 819 JPY for a yen player, and not 500 of the player's currency.
   it.effect("max_bet is converted with the grant, which needs a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -156,7 +156,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       const before = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "NOK" })
       const strange = yield* before.asks("SEK")
       assert.strictEqual(yield* euros.allowance, 10_000)
-      // NOK has no rate for SEK, whatever EUR has
+      // NOK has no rate for SEK, although EUR has one
       assert.strictEqual(yield* strange.allowance, 0)
       assertRefused(yield* strange.withdraw(1), 422, "KYC_REQUIRED", {
         kyc_status: "not_started",

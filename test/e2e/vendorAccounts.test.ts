@@ -8,7 +8,7 @@ import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
 
-// Goal: an account's status, an exclusion, a limit or the end of all sessions refuse a bet in the protocol's word, and nothing that settles.
+// Goal: an account's status, an exclusion, a limit or an end of all sessions refuses bets with the protocol's code, and no settlement.
 // Method: two bets of every vendor over HTTP, then the operator changes the player, then a third bet, a win of the first bet, a rollback of
 // the second and a prize; the answers, and the player's money.
 
@@ -16,7 +16,7 @@ const states = ["locked", "closed", "excluded", "limited", "ended"] as const
 
 type State = typeof states[number]
 
-/** What a bet is answered, by each vendor's description. */
+/** Expected answers to a bet, by each vendor's description. */
 const words: { readonly [vendor: string]: { readonly [state in State]: string } } = {
   hub88: {
     locked: "RS_ERROR_USER_DISABLED",

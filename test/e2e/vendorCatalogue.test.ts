@@ -11,8 +11,8 @@ import { amount, bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { soon } from "../kit/WebhookSink.ts"
 
-// Goal: the catalogue follows the vendor's and leaves staff's switches alone; a day that the vendor and the ledger do not agree on is
-// named, transaction by transaction. Method: both servers over HTTP, a vendor of the test's own; days and errands are moved in the
+// Goal: the catalogue follows the vendor's and keeps staff's switches; a day on which the vendor and the ledger disagree is
+// reported, transaction by transaction. Method: both servers over HTTP, a vendor of the test's own; days and jobs are moved in the
 // database, since the clock is the real one.
 
 const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, bareProtocol])))
@@ -30,7 +30,7 @@ const game = (externalId: string, more: Partial<CatalogueGame> = {}): CatalogueG
 const openVendor = Effect.gen(function*() {
   const { provider, vendor } = yield* openFakeProvider
   const slug = String(provider.slug)
-  /** The games of the provider, to be found by their external ids. */
+  /** Games of the provider by external id. */
   const games = Effect.map(
     staff("GET", `/games?provider=${slug}&per_page=100`),
     (found: ReadonlyArray<{ readonly external_id: string }>) => (externalId: string): object =>
@@ -158,7 +158,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           WHERE provider_id = ${id} AND kind = 'sync'`,
         ([row]) => row === undefined ? undefined : [row.hours, row.failures]
       )
-      // other providers of this file are made now as well: none of them is due
+      // other tests of this file create providers concurrently: none of them is due
       yield* errands.runDue
       assert.isUndefined(yield* dueOf)
       yield* sql`UPDATE providers SET created_at = now() - interval '24 hours', sync_hours = 6 WHERE id = ${id}`
@@ -168,7 +168,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       vendor.mood = "good"
       assert.strictEqual(yield* errands.runDue, 0)
       yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
-      // the job of the service does not wait for a vendor
+      // the service's job does not wait for a vendor
       vendor.mood = "hang"
       const asked = vendor.asked.length
       assert.deepStrictEqual(yield* errands.start, { done: 0, hasMore: false })
@@ -210,7 +210,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       const tell = (path: string, body: object) => Effect.map(ask(path, body), (answer) => dataOf(answer))
       const stranger = yield* ask("authenticate", { session_token })
       assert.deepStrictEqual([stranger.status, stranger.code], [401, "INVALID_API_KEY"], "it has another protocol")
-      // the platform's own protocol brings the same transactions
+      // the platform's own protocol reports the same transactions
       yield* speak("pitboss")
       const { player_ref: ref } = yield* tell("authenticate", { session_token })
       const bet = (id: string, stake: number) =>
@@ -301,7 +301,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         totals: { only_vendor: 1, only_here: 1, different: 2 }
       })
 
-      // a bet whose rollback was taken back in its turn stands, and is missed
+      // a bet whose rollback was rolled back counts again, and is reported as missing
       yield* sql`INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, target_transaction_id,
           real_amount, bonus_amount, entry_ids, wagered, created_at)
         SELECT provider_id, 'xx3', player_id, 'rollback', 'processed', amount, 'x3', 0, 0, '{}', 0, created_at

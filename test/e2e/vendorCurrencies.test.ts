@@ -8,8 +8,8 @@ import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
 
-// Goal: money of currencies with no and with three digits is read and told as each protocol writes it. Method: a round of every vendor over
-// HTTP in both currencies, and a stake that is no whole number of minor units; the player's money besides the answers.
+// Goal: amounts of currencies with no and with three decimals are parsed and formatted as each protocol writes them. Method: a round of every
+// vendor over HTTP in both currencies, and a stake that is no whole number of minor units; the player's money besides the answers.
 
 const currencies = [
   { currency: "JPY", digits: 0, stake: "250", fine: "250.5", prize: "1000" },

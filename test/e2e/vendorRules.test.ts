@@ -14,8 +14,8 @@ import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
 import { addVendor, sitDown, vendorCases } from "../kit/Vendors.ts"
 
-// Goal: the rules that one vendor has and others have not, each by the vendor's own messages over HTTP. Method: the public server on a real
-// database; messages are written by hand, and what is looked at besides the answers is the player's money.
+// Goal: vendor-specific rules, each by the vendor's own messages over HTTP. Method: the public server on a real
+// database; messages are written by hand, and the player's money is checked besides the answers.
 
 const opening = 10_000
 
@@ -29,7 +29,7 @@ interface Table {
   readonly playerId: number
 }
 
-/** A player with 100.00 of the euro at a vendor's game. */
+/** A player with 100.00 EUR at a vendor's game. */
 const newTable = Effect.fnUntraced(function*(protocol: string) {
   const found = vendorCases.find(({ name }) => name === protocol)
   if (found === undefined) return yield* Effect.die(new Error(`no case of ${protocol}`))
@@ -60,7 +60,7 @@ const post = Effect.fnUntraced(
   }
 )
 
-/** Free rounds of the player under a reference; gives what became of them. */
+/** The player's free rounds under a reference, after their issue. */
 const issued = Effect.fnUntraced(function*({ gameId, playerId }: Table, reference: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO free_rounds (id, operator_id, player_id, provider_id, game_id, reference, rounds, stake, currency, status,

@@ -10,8 +10,8 @@ import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register, type Tenant } from "../kit/E2eWorld.ts"
 import { addVendor, play, sitDown, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
 
-// Goal: whatever way a vendor's messages come, money moves once, and the vendor hears its own words, *try again* among them. Method: every
-// protocol's dialect against the public server and a real database.
+// Goal: money moves once for any order and repetition of a vendor's messages, and answers use the vendor's codes, TRY_AGAIN's included.
+// Method: every protocol's dialect against the public server and a real database.
 
 const opening = 100_000
 
@@ -37,7 +37,7 @@ const newPlayer = Effect.fnUntraced(function*({ call }: Tenant) {
   return playerId
 })
 
-/** A player of a new operator at a new vendor's game, with 1,000.00 of the euro. */
+/** A player of a new operator at a new vendor's game, with 1,000.00 EUR. */
 const newTable = Effect.fnUntraced(function*(vendorCase: VendorCase) {
   const port = yield* portOf
   const agent = yield* makeAgent()
@@ -76,7 +76,7 @@ const rollbackOf = (id: string, bet: BetMessage): Message => ({
   gameId: bet.gameId
 })
 
-/** Sends a message that has to be taken, or to be known already. */
+/** Sends a message that must be accepted or replayed. */
 const send = Effect.fnUntraced(function*({ session, vendor }: Table, message: Message, callId: string) {
   const answer = yield* play(vendor, session, message, callId)
   const { codes: first } = vendor.dialect.expect(message.kind, "first")
@@ -173,7 +173,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
             yield* send(table, settled, `d${round}`)
           }
         }), { concurrency: "unbounded" })
-      // four rounds won by one each, one taken back
+      // four rounds won by one each, one rolled back
       assert.strictEqual(yield* realOf(playerId), opening + vendorCases.length * 400)
     }))
 })

@@ -11,10 +11,10 @@ import { openCasino, outcomeOf } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
-// Goal: whoever connects a vendor gets its games, opens them, gives free rounds, plays, and finds the vendor's day in the ledger. Method: the
-// vendor in a box of each protocol beside both servers, over real HTTP; it judges what it is asked for and what it is answered.
+// Goal: a connected vendor's games can be listed, opened, played and given free rounds, and its day reconciles with the ledger. Method: each
+// protocol's simulated vendor beside both servers, over real HTTP; it checks the requests and answers that it receives.
 
-/** What each protocol has besides launches. */
+/** Capabilities of each protocol besides launches. */
 const everything = { catalogue: true, demo: true, freeRounds: true, feed: true }
 const offers = {
   hub88: everything,
@@ -27,7 +27,7 @@ const offers = {
   spribe: { catalogue: false, demo: false, freeRounds: false, feed: false }
 }
 
-/** Plays so much: enough for every kind of story. */
+/** Amount of play: enough for every kind of story. */
 const pace = { callsPerSecond: 400, seconds: 1 }
 
 layer(layerBothServers, { excludeTestServices: true })("a vendor that is connected", (it) => {

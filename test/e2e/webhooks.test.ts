@@ -12,12 +12,12 @@ import { registration } from "../kit/PublicApi.ts"
 import { ServiceSql } from "../kit/TestService.ts"
 import { expectedSignature, makeSink, type Received } from "../kit/WebhookSink.ts"
 
-// Goal: an operator receives every event of the account, whatever its origin, in full. Method: the service over HTTP and the command
+// Goal: an operator receives every event of the account, of any origin, in full. Method: the service over HTTP and the command
 // line, a sink of the test's own, the real clock; each event is compared with the API's answer about the same resource.
 
 const live = layerWebhooks.pipe(Layer.provideMerge(layerBothServers))
 
-/** Data of a good answer. */
+/** Data of a successful answer. */
 const dataIn = ({ data, status, text }: Answer) => {
   assert.isBelow(status, 300, text)
   return data
@@ -33,7 +33,7 @@ const addAccount = Effect.fnUntraced(function*(slug: string) {
   const { sweep } = yield* WebhookSender
   const { get, post } = operatorWith(key)
   const call = (path: string, body?: unknown) => Effect.map(body === undefined ? get(path) : post(path, body), dataIn)
-  /** What has come since the last time it was asked, by the order of events. */
+  /** Events received since the last call, in order. */
   let seen = 0
   const told = Effect.map(sweep, () => {
     const fresh = sink.received.slice(seen).map((received) => {
@@ -84,7 +84,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
 
       const deposit = yield* call(`/players/${player.id}/deposits`, { amount: 50_000, external_reference: "d1" })
       assert.deepStrictEqual(yield* told, [{ type: "deposit.paid", data: { payment: deposit, player: short } }])
-      // the same again is no second deposit, and what is refused is none
+      // a repeated deposit has no second event, and a refused one has none
       yield* call(`/players/${player.id}/deposits`, { amount: 50_000, external_reference: "d1" })
       const clash = { amount: 1, external_reference: "d1" }
       assert.strictEqual((yield* post(`/players/${player.id}/deposits`, clash)).status, 409)
@@ -125,12 +125,12 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       assert.deepInclude(ended, { id: granted.id, state: "finished", result: "cancelled" })
       assert.deepStrictEqual(yield* told, [{ type: "bonus.completed", data: { bonus: ended, player: short } }])
       expected.push("bonus.granted", "bonus.completed")
-      // one that time ends: noticed by the next who asks anything of the player
+      // a bonus that expires: noticed by the next command of the player
       yield* call(`/players/${player.id}/bonuses`, { bonus_id: bonus.id })
       yield* told
       yield* sql`UPDATE player_bonuses SET expires_at = now() - interval '1 second' WHERE player_id = ${player.id}
         AND state = 'activated'`
-      // who holds the player in memory looks again when another writer was faster
+      // an actor reloads when another writer has raised the version
       yield* sql`UPDATE accounts SET version = version + 1 WHERE player_id = ${player.id}`
       yield* command("player", "correct", String(player.id), "--amount", "1", "--reason", "look again")
       const [expired] = yield* bonuses
@@ -151,7 +151,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       assert.deepStrictEqual(yield* told, [])
       expected.push("kyc.status_changed")
 
-      // what is not a player's own commit: in the transaction of whoever raises an alert
+      // events outside a player's own commit: in the transaction that raises an alert
       const outbox = yield* Outbox
       const eventId = yield* (yield* Ids).reserve(1)
       const at = Date.parse(player.created_at)
@@ -174,7 +174,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       expected.push("compliance.alert_created")
 
       assert.sameMembers(expected, [...eventTypes])
-      // nothing of it stands in what was logged
+      // none of it is in the logs
       const { logged } = yield* BothServers
       assert.notInclude(logged.join("\n"), "ada@example.com")
       assert.notInclude(logged.join("\n"), "whsec_")

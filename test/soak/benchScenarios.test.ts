@@ -16,8 +16,8 @@ import { overloadScenario } from "../../bench/scenarios/Overload.ts"
 import { reportScenario } from "../../bench/scenarios/Reads.ts"
 import { webhookScenario } from "../../bench/scenarios/Webhooks.ts"
 
-// Goal: no scenario is broken, from its start to the files it leaves, whatever became of the service since it was last run. Method:
-// each with the smallest numbers that still pass through all of it; how fast anything was is nobody's business here.
+// Goal: every scenario runs from its start to the files it writes, with the current service. Method:
+// each with the smallest numbers that still exercise all of it; performance is not asserted here.
 
 let folder = ""
 let results = ""
@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs a scenario and gives its result as it is on disk, with the values of one figure of a row. */
+/** Runs a scenario and returns its result file, with the values of one figure of a row. */
 const run = async (
   scenario: Effect.Effect<Result, BenchError>,
   /** Codes that may be among the errors. */
@@ -120,7 +120,7 @@ describe("scenarios", () => {
       resting: 20,
       restSeconds: 1
     })
-    // whoever shares a commit with a held row may be told to try again
+    // requests that share a commit with a locked row may be refused with TRY_AGAIN
     const { result, values } = await run(scenario, ["TRY_AGAIN", "TIMED_OUT"])
     expect(result.measurements.map(({ name }) => name)).toEqual(caseNames)
     for (const row of caseNames.keys()) expect(values(row, "× p99 calm")[0]).toBeGreaterThan(0)

@@ -16,13 +16,13 @@ import type { Target } from "../../bench/targets/Target.ts"
 const provisioning = { players: 3, registered: 40, currency: "EUR", openingBalance: 1_000_000 }
 const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "play", "mixed", ...operatorOperations]
 
-/** Who serves a kind of traffic besides the service. */
+/** Other targets that serve a kind of traffic besides the service. */
 const alike: Readonly<Record<string, { readonly targets: ReadonlyArray<string> }>> = traffics
 
 describe("the traffic of the bench suite", () => {
-  // Goal: what is measured is what the service does: every kind of request is answered as it should be by everybody who is said to
-  // serve it, and the money that the generator counts is the money in the balances. Method: the real service, baseline and ceiling,
-  // a fraction of a second of every kind against each, the checks that every run makes, and the profiler over all of it.
+  // Goal: the benchmark measures real work: every kind of request is answered correctly by every target declared to
+  // serve it, and the money counted by the generator equals the balances. Method: the real service, baseline and ceiling,
+  // a fraction of a second of every kind against each, the checks of every run, and the profiler over all of it.
   it("is served by every target, and the money is right", () =>
     Effect.gen(function*() {
       const postgres = yield* startPostgres()
@@ -57,7 +57,7 @@ describe("the traffic of the bench suite", () => {
           yield* checkBalances(target, provisioning.players, books)
           const [row] = measureTraffic([{ round: 1, group: kind, target: target.name, result }], "requests")
           expect(row?.figures.find(({ name }) => name === "requests")?.values[0]).toBeGreaterThan(0)
-          // a check that cannot fail would be none
+          // the check must be able to fail
           if (target.balances !== undefined) {
             books.moved[0] = (books.moved[0] ?? 0) + 1
             expect((yield* Effect.flip(checkBalances(target, 3, books))).message).toContain("1 balances are not")

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { runNodes } from "../faults/support/NodeRun.ts"
 import { seedOfRun } from "../kit/Chance.ts"
 
-// Goal: whatever happens to a node, to the network between nodes or to their database, what was acknowledged is there, once, and one order
-// explains all answers of a player, whichever nodes gave them; players of a node that is gone are served by others. Method: three
-// processes, clients who send every message to any of them, faults that are real; `npm run faults -- --nodes 3` does it for longer.
+// Goal: through faults of nodes, their network or their database, acknowledged effects are stored once, and one order
+// explains all answers of a player, whichever nodes gave them; players of a lost node are taken over by others. Method: three
+// processes, clients that send every message to any of them, real faults; `npm run faults -- --nodes 3` runs longer.
 
 const seed = seedOfRun()
 
@@ -28,7 +28,7 @@ describe("three nodes", () => {
       assert.lengthOf(outcome.faults, 6)
       assert.isAbove(outcome.effects, 0)
       assert.isAbove(outcome.ordered, 0)
-      // whatever it was, it was felt
+      // the fault had an effect
       assert.isAbove(outcome.lost + outcome.triedAgain, 0)
     }),
     900_000

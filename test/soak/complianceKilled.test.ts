@@ -10,9 +10,9 @@ import { addTenant, deposit, register } from "../kit/E2eWorld.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: services that die miss no alert, raise none twice, and place every hold, wherever they die and however many there are.
+// Goal: killed services miss no alert, raise none twice, and place every hold, wherever and however often they die.
 // Method: two services as processes on one database, both following; one is killed with SIGKILL again and again while deposits come
-// in through both. Every large deposit that stands must have its alert, its event and its hold, and nothing else may have one.
+// in through both. Every committed large deposit must have its alert, its event and its hold, and no other may have one.
 
 const kills = 3
 const players = 12
@@ -52,7 +52,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("alerts of services that 
 
       let number = 0
       for (let kill = 0; kill < kills; kill++) {
-        // dies when alerts have begun to come: some are being judged then, some only written
+        // killed once alerts begin to arrive: some are being judged then, some only written
         const before = sink.received.length
         sink.answer = (_, index) => {
           if (index === before) service.kill("SIGKILL")
@@ -97,7 +97,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("alerts of services that 
         FROM players CROSS JOIN LATERAL jsonb_array_elements(withdrawal_holds) AS h ORDER BY alert`
       assert.deepStrictEqual(held.map(({ alert }) => alert), ids)
 
-      // what the sender that died had taken is free again only later: here at once
+      // deliveries claimed by the killed sender are released only later: here at once
       yield* sql`UPDATE webhook_deliveries SET claimed_until = now() WHERE claimed_until IS NOT NULL AND status = 'pending'`
       const pending = sql<{ readonly left: number }>`SELECT count(*)::float8 AS left FROM webhook_deliveries
         WHERE status <> 'delivered'`

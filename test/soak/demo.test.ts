@@ -8,13 +8,13 @@ import { serverFolder } from "../kit/E2eDatabase.ts"
 import { until } from "../kit/Client.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: what a newcomer is told to try works as it is written, and the demo can be believed: it ends well with a good service, over
-// a bad line too, and not with a service that miscounts. Method: the service as a process with its embedded database; the commands
+// Goal: the README's first steps work as written, and the demo is a valid check: it passes with a correct service, also over
+// a bad network, and fails with a service that miscounts. Method: the service as a process with its embedded database; the commands
 // of the README run by bash; the demo run as a child, straight and through a proxy that drops answers or changes them.
 
 const root = Path.join(import.meta.dirname, "..", "..")
 
-/** A service that was started as `npm start` does, and the environment in which its folder and ports are the settings. */
+/** A service started as by `npm start`, and the environment with its folder and ports. */
 class Started extends Context.Service<Started, {
   readonly port: number
   readonly environment: { readonly [name: string]: string }
@@ -35,9 +35,9 @@ const layerStarted = Layer.effect(
       databaseUrl: "",
       environment: { ...environment, DEMO: "on", LOG_LEVEL: "error" }
     })
-    // it is ready to serve a little before the demo operator is there, and says when
+    // readiness comes shortly before the demo operator exists, which the output reports
     yield* until(() => service.output().includes("Pitboss is up."))
-    // the database is stopped with the service before its folder is removed
+    // the database stops with the service before its folder is removed
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         service.kill("SIGTERM")
@@ -76,7 +76,7 @@ const run = Effect.fnUntraced(
 const runDemo = (args: ReadonlyArray<string>, more?: { readonly [name: string]: string }) =>
   run(process.execPath, [Path.join("scripts", "demo.ts"), ...args], more)
 
-/** The code of a language under a heading of the README. */
+/** The code block of a language under a heading of the README. */
 const codeUnder = (heading: string, language: string): string => {
   const [, section = ""] = Fs.readFileSync(Path.join(root, "README.md"), "utf8").split(`\n## ${heading}\n`)
   const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section.split("\n## ")[0] ?? "")?.[1]
@@ -84,7 +84,7 @@ const codeUnder = (heading: string, language: string): string => {
   return code
 }
 
-/** Without what is new each time: ids and points in time. */
+/** Removes values that differ in every run: ids and times. */
 const withoutIds = (text: string): string =>
   text
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, "\"time\"")
@@ -95,7 +95,7 @@ const withoutIds = (text: string): string =>
 const isInstalled = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
 const cannotRun = !["bash", "curl", "openssl", "sed"].every(isInstalled)
 
-/** Stands in front of the service and does to the answers of the wallet API as it is told; undefined drops one. */
+/** Proxy in front of the service that alters answers of the wallet API by `alter`; undefined drops one. */
 const proxy = Effect.fnUntraced(function*(alter: (path: string, answer: string) => string | undefined) {
   const { port } = yield* Started
   const server = yield* Effect.acquireRelease(

@@ -7,11 +7,11 @@ import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: SIGTERM takes nothing from those who wait: no new requests, those in flight are answered, exit 0 within ten seconds.
+// Goal: SIGTERM drops no accepted request: no new ones, those in flight are answered, exit 0 within ten seconds.
 // Method: the service as a process; its database holds a player's commit at a gate, and with it the requests in flight, until the
-// service is seen to have stopped listening. A second service is told to stop while its database never lets go.
+// service has stopped listening. A second service gets SIGTERM while its database never answers.
 
-/** The contract's, and no measure of the machine: an undisturbed end takes a small part of it. */
+/** Limit of the contract, independent of the machine: an undisturbed shutdown takes a small part of it. */
 const mostMs = 10_000
 
 const startScene = Effect.fnUntraced(function*(name: string) {
@@ -39,7 +39,7 @@ const startScene = Effect.fnUntraced(function*(name: string) {
     })
   const deposit = (id: string) =>
     operator.post(`/api/v1/operator/players/${at.playerId}/deposits`, { amount: 5, external_reference: id })
-  /** Comes back when so many commands wait behind the one that is being committed. */
+  /** Completes when `count` commands wait behind the one that is being committed. */
   const commandsWait = (count: number) =>
     Effect.promise(async () => (await fetch(`http://127.0.0.1:${backofficePort}/metrics`)).text()).pipe(
       Effect.map((text) => Number(/^pitboss_actors_commands_waiting (\d+)/m.exec(text)?.[1])),
@@ -67,7 +67,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const refused = exchange(newcomers, port, "/health/live").pipe(
         Effect.match({ onSuccess: ({ status }) => status === 503 ? "503" : "served", onFailure: () => "refused" })
       )
-      // whoever came in while the door was closing is told to try again; after that nobody comes in
+      // requests that arrive during the shutdown get 503; after that no connection is accepted
       const answer = yield* Effect.repeat(refused, {
         until: (outcome) => outcome === "refused",
         times: 500,

@@ -17,7 +17,7 @@ const dataFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Small and quick to start. Flushing stays on unless a test says otherwise: this is the service's own way. */
+/** Small and quick to start. fsync stays on by default, as in the service. */
 const start = (dataDir: string, unsafeWithoutSync = false) =>
   startEmbeddedPostgres({
     dataDir,
@@ -25,14 +25,14 @@ const start = (dataDir: string, unsafeWithoutSync = false) =>
     serverSettings: { shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
   }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
 
-/** Waits until the system says that a process has ended. */
+/** Waits until the operating system reports the end of a process. */
 const ended = (pid: number) =>
   Effect.sync(() => isRunning(pid)).pipe(
     Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("20 millis") })
   )
 
 it.live("keeps data over a restart and runs with durable settings", () =>
-  // Goal: what was committed is there after a restart, and the settings that make a commit durable are on.
+  // Goal: committed data survives a restart, and the settings that make a commit durable are on.
   // Method: write, stop, start again on the same folder, read; ask the server for its settings.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
@@ -65,8 +65,8 @@ it.live("keeps data over a restart and runs with durable settings", () =>
   }))
 
 it.live("writes checkpoints often enough to recover within seconds", () =>
-  // Goal: a crash under full load leaves little to redo. Method: the settings that bound it, on a server with the service's own;
-  // `npm run bench -- recovery` measures what they mean.
+  // Goal: a crash under full load leaves a short recovery. Method: the settings that bound it, on a server with the service's own;
+  // `npm run bench -- recovery` measures their effect.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
     const { url } = yield* startEmbeddedPostgres({ dataDir, unsafeWithoutSync: true }).pipe(
@@ -84,7 +84,7 @@ it.live("writes checkpoints often enough to recover within seconds", () =>
   }))
 
 it.live("keeps the service's environment from the server", () =>
-  // Goal: SQL cannot read the secrets that the service was started with. Method: set them, and look at the server's environment,
+  // Goal: SQL cannot read the secrets of the service's environment. Method: set them, and read the server's environment
   // from outside and with SQL that runs a program.
   Effect.gen(function*() {
     yield* Effect.acquireRelease(
@@ -138,8 +138,8 @@ it.live("stops the server of a killed service and takes its folder over", () =>
   }))
 
 it.live("starts over a crashed server's pid file, even when the number now belongs to another program", () =>
-  // Goal: a stale pid file never needs a human. Method: crash the server; then again, with a pid file that names this
-  // test's own process, which runs and is no PostgreSQL.
+  // Goal: a stale pid file needs no manual action. Method: crash the server; then again, with a pid file that names this
+  // test's own process, which runs and is not PostgreSQL.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
     const pidFile = Path.join(dataDir, "postgres", "postmaster.pid")
@@ -163,8 +163,8 @@ it.live("starts over a crashed server's pid file, even when the number now belon
   }))
 
 it.live("starts over an unfinished creation", () =>
-  // Goal: a kill during the very first start leaves nothing that blocks the next one.
-  // Method: a database folder with some files but without the one that initdb writes last of those that matter.
+  // Goal: a kill during the first start does not block the next one.
+  // Method: a database folder with some files but without the last relevant one that initdb writes.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
     Fs.mkdirSync(Path.join(dataDir, "postgres", "base"), { recursive: true })
@@ -174,7 +174,7 @@ it.live("starts over an unfinished creation", () =>
   }))
 
 it.live("works below a folder that only its owner may enter", () =>
-  // Goal: a clone below a private home works, as root too, where PostgreSQL must run as somebody else.
+  // Goal: a clone below a private home works, as root too, where PostgreSQL must run as another user.
   // Method: two private folders above the data directory.
   Effect.gen(function*() {
     const dataDir = Path.join(yield* dataFolder, "home", "clone", ".data")
@@ -206,7 +206,7 @@ it.live("does not outlive a service that is killed", () =>
   }))
 
 it.live("says in one line why a folder cannot be used", () =>
-  // Goal: a wrong DATA_DIR is one line, not a stack. Method: a file where the folder should be.
+  // Goal: a wrong DATA_DIR gives a one-line error without a stack. Method: a file in place of the folder.
   Effect.gen(function*() {
     const file = Path.join(yield* dataFolder, "file")
     Fs.writeFileSync(file, "")

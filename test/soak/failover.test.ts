@@ -15,14 +15,14 @@ import { untilBalanced } from "../kit/ClusterProcesses.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { makeStandbyServers } from "../kit/StandbyServers.ts"
 
-// Goal: when the primary dies and the standby is promoted, the service goes on by itself with everything that it acknowledged. Method: two
-// servers, the second a synchronous standby; services with both in their address; clients who play through HTTP and write everything
-// down; the first server is killed under them, the second promoted, and their history compared with what is stored there.
+// Goal: after the primary dies and the standby is promoted, the service continues by itself with all acknowledged effects. Method: two
+// servers, the second a synchronous standby; services with both in their address; clients that play through HTTP and record every
+// answer; the first server is killed under them, the second promoted, and their history compared with the stored rows.
 
 const seed = seedOfRun()
 const clients = 8
 
-/** What is promised, from the promotion to the first bet. */
+/** Documented maximum from the promotion to the first bet, ms. */
 const longestSilenceMs = 10_000
 
 const play = Effect.fnUntraced(function*(count: 1 | 2) {

@@ -8,14 +8,14 @@ import { run, type RunOutcome } from "../faults/support/Run.ts"
 import { whyNoSmallDisk } from "../faults/support/SmallDisk.ts"
 import { makeRunFolder, withWorld } from "../faults/support/World.ts"
 
-// Goal: whatever happens to the service and to what it stands on, what it acknowledged is there, once, with the ids and balances that
-// it told; what it refused is not; and one order explains all its answers. Method: the service as a process, clients who play
-// through HTTP as operators, providers and staff and write everything down, and faults that are real, at moments counted in what the
-// clients send and record. `npm run faults` does the same for longer.
+// Goal: through faults of the service and its dependencies, acknowledged effects are stored once, with the ids and balances
+// of their answers; refused ones are not; and one order explains all answers. Method: the service as a process, clients that play
+// through HTTP as operators, providers and staff and record every answer, and real faults, timed by the number of requests that
+// the clients send and record. `npm run faults` does the same for longer.
 
 const seed = seedOfRun()
 
-/** What a run found, as whoever reads the failed test needs it. */
+/** Fails with the findings of a run, for the reader of a failed test. */
 const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): void => {
   if (failure !== undefined) {
     const { violations, concerned, cycle, kind } = failure
@@ -31,7 +31,7 @@ const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): vo
   for (const { effects, kind, ordered, triedAgain, lost } of cycles) {
     assert.isAbove(effects, 0)
     assert.isAbove(ordered, 0)
-    // whatever it was, it was felt
+    // the fault had an effect
     if (kind !== "clock-step" && kind !== "postgres-hang") assert.isAbove(triedAgain + lost, 0, kind)
   }
 }
@@ -70,7 +70,7 @@ describe("a service at work", () => {
   )
 })
 
-// Goal: the comparison finds what is wrong. Method: a cycle in which nothing happens; then the books are changed by hand, one thing
+// Goal: the comparison finds violations. Method: a cycle without faults; then the tables are changed by SQL, one change
 // after the other, and each is named.
 describe("a calm service", () => {
   it.live(

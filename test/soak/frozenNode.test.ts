@@ -8,17 +8,17 @@ import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { type Patch, patchedMain } from "../kit/PatchedSource.ts"
 
-// Goal: a node that was frozen for longer than its lease believes nothing that it knew. Method: a node of three is stopped (SIGSTOP); its
-// players are paid money elsewhere; then they are asked for at the stopped node, and bet there what only the new money allows; these
-// requests wait in its sockets until it wakes. Each answer must be true, or ask to try again. The same with a service that does not look
-// at its lease must fail, or the test would prove nothing.
+// Goal: a node frozen for longer than its lease does not trust its state. Method: a node of three is stopped (SIGSTOP); its
+// players get money through another node; then the stopped node gets reads, and bets that only the new money covers; these
+// requests wait in its sockets until it wakes. Each answer must be right, or TRY_AGAIN. The same with a service that does not check
+// its lease must fail, to prove that the test can.
 
 const leaseSeconds = 3
 const [before, paid, stake] = [100, 1000, 500]
 
 const balanceIn = ({ json }: Reply): number => Number(Object(Object(json).data).balance)
 
-/** Freezes a node and wakes it; gives the answers that waited in its sockets, and those among them that were not true. */
+/** Freezes a node and wakes it; returns the answers that waited in its sockets, and the wrong ones among them. */
 const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
   const server = yield* makeFickleServer()
   const agent = yield* makeAgent(256)
@@ -93,7 +93,7 @@ const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
     ...isPassing(seen) || [before + paid, before + paid - stake].includes(balanceIn(seen)) ? [] : [seen.text],
     ...isPassing(staked) || balanceIn(staked) === before + paid - stake ? [] : [staked.text]
   ])
-  // and what is true afterwards does not depend on who is asked
+  // afterwards every node gives the same, right answer
   const after = yield* Effect.forEach(
     own,
     (one) => Effect.all([look(patiently(at), one), look(patiently(elsewhere), one)])

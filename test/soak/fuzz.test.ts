@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { runFuzz } from "../fuzz/support/FuzzRun.ts"
 
-// Goal: whatever is sent to any endpoint of either server, the service answers in the form that it documents, never with a 5xx
-// and never not at all, and its ledger proves clean afterwards. Method: requests drawn from the schemas that the servers
-// themselves publish, and damaged in their values, bytes, headers and paths, against a service in a process of its own. The
-// seed is fixed: `npm run fuzz` is for other ones and for many more requests.
+// Goal: for any input to any endpoint of either server, the service answers in its documented form, never with a 5xx
+// and never without an answer, and its ledger verifies afterwards. Method: requests drawn from the schemas that the servers
+// publish, and damaged in their values, bytes, headers and paths, against a service in a process of its own. The
+// seed is fixed: `npm run fuzz` takes other seeds and many more requests.
 layer(layerOwnDatabase, { excludeTestServices: true })("made-up requests", (it) => {
   it.effect("are answered as documented, and leave a clean ledger", () =>
     Effect.gen(function*() {
@@ -14,7 +14,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("made-up requests", (it) 
       assert.deepStrictEqual(report.findings, [])
       assert.deepStrictEqual(report.complaints, [])
       assert.deepStrictEqual(report.ledger.violations, [])
-      // It got through to the money: a fuzzer that is refused at the door finds nothing.
+      // Requests must reach the money: a fuzzer that is always refused finds nothing.
       const succeeded = Object.entries(report.byEndpoint)
         .filter(([, answers]) => Object.keys(answers).some((status) => status.startsWith("2")))
         .map(([name]) => name)

@@ -19,9 +19,9 @@ import {
 } from "../kit/PlayedService.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: a master key can be changed while nobody who holds anything notices: keys, providers, webhooks, seeds, tokens, names of
-// players and stored replies work on; a service with the wrong key does not start. Method: the service as a process on a real
-// database, again and again under other keys, after a casino has played; the sealing anew is broken off halfway once.
+// Goal: a master key rotation is invisible to callers: keys, providers, webhooks, seeds, tokens, player
+// refs and stored replies keep working; a service with the wrong key does not start. Method: the service as a process on a real
+// database, again and again under other keys, after a casino has played; re-encryption is interrupted halfway once.
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString("base64")
 const [oldKey, newKey, foreignKey] = [keyOf(1), keyOf(2), keyOf(3)]
@@ -40,7 +40,7 @@ const Counts = Schema.Array(Schema.Struct({
 
 const Made = Schema.Struct({ id: Schema.Int })
 
-/** Two accounts that sign in with a browser: one has set up a second factor, the other has begun to. */
+/** Two accounts with browser sign-in: one has set up a second factor, the other has begun to. */
 const enrolStaff = Effect.fnUntraced(function*(at: Address) {
   for (const isConfirmed of [true, false]) {
     const person = { name: `Person ${isConfirmed}`, password: "correct horse battery" }
@@ -71,7 +71,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
       const sink = yield* makeSink()
       const address = yield* freeAddress
 
-      /** Runs something against a service with these keys, which ends in good order afterwards. */
+      /** Runs an effect against a service with these keys, which shuts down cleanly afterwards. */
       const under = <A, E, R>(
         keys: Keys,
         what: (address: Address) => Effect.Effect<A, E, R>
@@ -105,7 +105,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
 
       const casino = yield* under({ MASTER_KEY: oldKey }, (at) =>
         Effect.tap(playCasino(agent, at, sink), () => enrolStaff(at)))
-      // a database from before the service kept anything sealed for itself is judged by what else there is
+      // a database older than `kept_secrets` is checked by its other encrypted columns
       yield* sql`DELETE FROM kept_secrets`
       yield* refused({ MASTER_KEY: newKey })
       yield* refused({ MASTER_KEY: newKey, MASTER_KEY_PREVIOUS: oldKey }, /pitboss: MASTER_KEY_PREVIOUS: start once/)
@@ -121,7 +121,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           for (const { current, kind, previous, total, unreadable } of yield* survey(at)) {
             assert.deepStrictEqual([current, previous, unreadable], [0, total, 0], kind)
           }
-          // broken off in the middle: what is left of it is some of one, some of the other
+          // interrupted in the middle: some secrets under one key, some under the other
           yield* sql.unsafe(`CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'out of disk' USING ERRCODE = '53100'; END $$`)
           yield* sql.unsafe(`CREATE TRIGGER break_off BEFORE UPDATE OF server_seed_sealed ON server_seeds
@@ -134,7 +134,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           assert.isAbove(half.reduce((sum, { previous }) => sum + previous, 0), 0)
           yield* playOn(agent, at, casino, sink)
         }))
-      // not all is under the new key yet: the old one is still needed, and a service that lacks it does not pretend
+      // re-encryption is incomplete: the old key is still needed, and a service without it refuses to start
       yield* refused({ MASTER_KEY: newKey })
 
       const counted = yield* under(both, (at) =>
@@ -160,7 +160,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           const operator = operatorOf(agent, at, casino)
           assert.strictEqual((yield* operator.get("/api/v1/operator/me")).status, 200)
           for (const { playerId, ref, session } of casino.seated) {
-            // tokens were made under the old key, and their time is over with it; names of players are for ever
+            // tokens of the old key expire with it; player refs are permanent
             const studio = callerOf(agent, at.port, { header: "X-Provider-Key", ...casino.provider })
             assert.strictEqual(
               (yield* tell(studio, "authenticate", { session_token: session })).code,
@@ -170,7 +170,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
           }
         }))
 
-      // the key is gone for good: whoever says so may start, and renews what nobody can open
+      // the key is lost: an explicit setting allows the start, and unreadable secrets are renewed
       yield* refused({ MASTER_KEY: foreignKey })
       const me = "/api/v1/operator/me"
       yield* under({ MASTER_KEY: foreignKey, MASTER_KEY_LOST: "on" }, (at) =>
@@ -188,7 +188,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
     }), 600_000)
 })
 
-/** How a column of the database is called where secrets are counted. */
+/** Label of a database column in the counts of secrets. */
 const kindOf = (name: string): string =>
   name.endsWith(".previous_secret_sealed")
     ? "webhook_endpoints_previous"
@@ -198,7 +198,7 @@ const kindOf = (name: string): string =>
     ? "provider_settings"
     : name.split(".")[0] ?? ""
 
-/** Where something sealed is stored, as the database's own catalogue says. */
+/** All encrypted columns by the database's catalogue. */
 const sealedColumns = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const found = yield* sql<{ readonly name: string }>`SELECT table_name || '.' || column_name AS name

@@ -9,8 +9,8 @@ import { serverFolder } from "../kit/E2eDatabase.ts"
 import { parseMetrics } from "../kit/Metrics.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
-// Goal: `npm run cluster` is one casino on several nodes, as it says: all of them on one port, each on one of its own, one that dies is back,
-// and whoever started it can stop all of it. Method: the supervisor as a process on a folder of its own, read as a person reads it; signals
+// Goal: `npm run cluster` runs one casino on several nodes: all on one shared port and each on its own, a dead one is restarted,
+// and its user can stop all of it. Method: the supervisor as a process on a folder of its own, by its printed output; signals
 // to it and to a node; the demo against all of them.
 
 const root = join(import.meta.dirname, "..", "..")
@@ -38,7 +38,7 @@ const startCluster = Effect.fnUntraced(function*(...flags: ReadonlyArray<string>
   supervisor.stdout.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")))
   yield* until(() => output.includes("Pitboss is up on 3 nodes."))
   yield* until(() => output.includes("node 3"))
-  /** Of each node as it was told last: the address of its own, and the process. */
+  /** Latest printed address and process id of each node. */
   const told = () =>
     new Map(
       [...output.matchAll(/node (\d+) +(http:\S+) +back office (http:\S+) +process (\d+)/g)].map(

@@ -7,8 +7,8 @@ import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { serverFolder } from "../kit/E2eDatabase.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
-// Goal: whoever started the service with `npm start` can stop it, and nothing of it is left: neither the service nor its database.
-// Method: npm as a person or a container runs it, on a folder of its own; signals to npm, and to nobody else.
+// Goal: a service started with `npm start` can be stopped without remains: neither the service nor its database.
+// Method: npm as a person or a container runs it, on a folder of its own; signals to npm only.
 
 const root = join(import.meta.dirname, "..", "..")
 

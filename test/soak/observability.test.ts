@@ -11,10 +11,10 @@ import { parseMetrics } from "../kit/Metrics.ts"
 import { startService } from "../kit/ServiceProcess.ts"
 import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: who runs the service sees what it does, in numbers that are right and in lines that can be read by machines, and nobody sees
-// secrets or persons there. Method: the service as a process at LOG_LEVEL=debug; a casino plays, somebody registers, requests are
-// refused, a statement fails in the middle of a request with what was in the row; then everything written is searched, and the
-// numbers are held against what was sent.
+// Goal: metrics are right and logs are machine-readable, and neither contains
+// secrets or personal data. Method: the service as a process at LOG_LEVEL=debug; a casino plays, a player registers, requests are
+// refused, a statement fails in the middle of a request with the row in its message; then all output is searched, and the
+// metrics are compared with the requests sent.
 
 const masterKey = Buffer.alloc(32, 9).toString("base64")
 
@@ -52,7 +52,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) 
       const casino = yield* playCasino(agent, address, sink)
       const operator = operatorOf(agent, address, casino)
 
-      // persons, and refusals
+      // personal data, and refusals
       assert.strictEqual((yield* operator.post(players, person)).status, 201)
       assert.strictEqual((yield* operator.post(players, { ...person, password: "short" })).code, "VALIDATION_FAILED")
       const forged = callerOf(agent, address.port, { ...operator.signer, secret: "forged-secret-0123456789" })
@@ -86,7 +86,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) 
       assert.strictEqual(unlisted.status, 500, unlisted.text)
       yield* sql.unsafe("ALTER TABLE gone RENAME TO player_bonuses")
 
-      // what nobody can write
+      // writes that fail
       yield* sql.unsafe("ALTER TABLE game_sessions RENAME TO gone")
       const { playerId: stuck } = casino.seated[1] ?? assert.fail("nobody plays")
       for (let times = 0; times < 3; times++) {
@@ -98,7 +98,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) 
       yield* sql.unsafe("ALTER TABLE gone RENAME TO game_sessions")
       yield* deposit(operator, stuck, 1, "written-again")
 
-      // the numbers
+      // the metrics
       const scrape = Effect.gen(function*() {
         const reply = yield* exchange(agent, address.backofficePort, "/metrics")
         assert.match(reply.headers["content-type"] ?? "", /^text\/plain; version=0\.0\.4/)
@@ -168,7 +168,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) 
       const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "operations.md"), "utf8")
       for (const name of metrics.names) assert.include(page, `| \`${name}\` `)
 
-      // the lines
+      // the log lines
       service.kill("SIGTERM")
       yield* service.exited
       const output = service.output()

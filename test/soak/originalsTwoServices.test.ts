@@ -8,10 +8,10 @@ import { until } from "../kit/Client.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: no two rounds are ever decided by one server seed and one nonce, and no key plays twice, whoever serves and whatever dies.
+// Goal: no two rounds use the same server seed and nonce, and no key plays twice, with several services and crashes.
 // Method: two processes on one database; players' tabs that send each round under a key of its own, at random to one of the two or to
 // both at once, and again until there is an answer, rotating now and then; one process is killed with SIGKILL on the way. Then the
-// tables are counted, and every round is asked for once more.
+// tables are counted, and every round is requested once more.
 
 const tabs = 5
 const roundsPerTab = 24
@@ -47,7 +47,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
       const play = (port: number, key: string) =>
         send(port, `/games/${game.id}/play`, key, { stake: 10, params: { side: "heads" } })
 
-      /** Sends until it is answered for good. Everything else says: the same again. */
+      /** Repeats the request until it gets a final answer; every other answer means retry. */
       const insist = Effect.fnUntraced(function*(ask: (attempt: number) => Effect.Effect<Reply, unknown>) {
         for (let attempt = 0;; attempt++) {
           const reply = yield* Effect.orElseSucceed(ask(attempt), () => undefined)
@@ -68,7 +68,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
               ? ports.map((port) => insist(() => play(port, key)))
               : [insist((n) => play(choose(n), key))]
             const replies = yield* Effect.all(asked, { concurrency: 2 })
-            // whoever answers gives the same answer
+            // every service gives the same answer
             for (const { text } of replies) assert.strictEqual(text, replies[0]?.text)
             answers.set(key, replies[0]?.text ?? "")
             if (turn % 8 === 7) {
@@ -102,13 +102,13 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
       for (const seed of stored) assert.strictEqual(seed.last + 1, seed.rounds)
       assert.isAbove(stored.length, 1)
       const balance = rounds.reduce((sum, { data }) => sum + data.payout - 10, 1_000_000)
-      // of the table: a service that did not play the last round may not have outcomes of it yet
+      // from the table: a service that did not play the last round may not have its outcomes yet
       assert.deepStrictEqual(
         yield* sql`SELECT real_balance::float8 AS balance FROM accounts WHERE player_id = ${playerId}`,
         [{ balance }]
       )
 
-      // asked once more, of either: the same round, and nothing is played
+      // requested once more from either: the same round, and no new play
       for (const [key, text] of answers) {
         for (const port of ports) {
           const again = yield* play(port, key)

@@ -14,7 +14,7 @@ import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-/** Providers give up after three to ten seconds. */
+/** Providers time out after three to ten seconds. */
 const providerWaitsMs = 5000
 
 const bet = (provider: Caller, { game, token }: Seat, id: string) =>
@@ -45,9 +45,9 @@ const assertTryAgain = (reply: Reply, retry: "rollback" | "same_request" | undef
   if (retry !== undefined) assert.strictEqual(reply.details["retry"], retry)
 }
 
-// Goal: while PostgreSQL is away callers record so, soon, and are told what to do; when it is back the service serves again without
-// a restart, and nothing was lost or doubled in between. Method: the service as a process on a server that leaves in good order,
-// and then once more in the middle of whatever it does, both times under the clients' load.
+// Goal: while PostgreSQL is unavailable callers soon get a documented, retryable error; afterwards the service recovers without
+// a restart, and no effect was lost or doubled. Method: the service as a process on a server that shuts down cleanly,
+// and then once more by a kill, both times under the clients' load.
 describe("PostgreSQL goes away", () => {
   const seed = seedOfRun()
 
@@ -131,7 +131,7 @@ describe("PostgreSQL goes away", () => {
         yield* Fiber.join(playing)
         assert.isFalse(service.hasExited())
         assert.isAbove(history.triedAgain, 0)
-        // whoever hears TRY_AGAIN has not lost the connection
+        // a caller that gets TRY_AGAIN has not lost the connection
         assert.strictEqual(history.lost, 0)
 
         const beginning = {
@@ -143,7 +143,7 @@ describe("PostgreSQL goes away", () => {
         yield* replayAll(history, line)
         assert.deepStrictEqual(yield* audit(history, beginning), found)
 
-        // what was refused while the database was away left nothing behind
+        // refusals during the outage had no effect
         for (let number = 1; number <= betsThatFailed; number++) {
           const settled = yield* settledOf(yield* bet(studio.call, stranger, `away-bet-${number}`))
           assert.deepInclude(settled, { status: "processed", balance: 50_000 - 10 * number })
@@ -152,8 +152,8 @@ describe("PostgreSQL goes away", () => {
     }), 300_000)
 })
 
-// Goal: too much for one player is refused and harms nobody. Method: a player's commit is held, the mailbox behind it filled;
-// what does not fit hears TRY_AGAIN, what fits is done when the commit goes on, and the rest succeeds when it is sent again.
+// Goal: overload of one player is refused and affects no other. Method: a player's commit is held, the mailbox behind it filled;
+// the excess gets TRY_AGAIN, the rest is done when the commit goes on, and the excess succeeds when sent again.
 layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailbox", (it) => {
   it.effect("is said at once, and what did not fit can be sent again", () =>
     Effect.gen(function*() {
@@ -173,7 +173,7 @@ layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailb
         (id) => Effect.map(bet(studio.call, at, id), (reply) => ({ id, reply, place: answers.push(reply) })),
         { concurrency: "unbounded" }
       ))
-      // four wait behind the first, eight do not fit
+      // four wait behind the first, eight exceed the mailbox
       yield* until(() => answers.length === 8, others)
       for (const reply of answers) assertTryAgain(reply, "rollback")
       assertTryAgain(yield* promoWin(studio.call, at, "promo"), "same_request")
@@ -182,7 +182,7 @@ layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailb
         external_reference: "crowded"
       })
       assertTryAgain(deposited, undefined)
-      // what is committed can be read all the while
+      // committed state stays readable meanwhile
       const wallet = yield* operator.get(`/api/v1/operator/players/${at.playerId}/wallet`)
       assert.include(wallet.text, "\"balance\":1000")
 

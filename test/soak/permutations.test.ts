@@ -8,10 +8,10 @@ import type { Reply } from "../kit/HttpCalls.ts"
 import { bet, close, makePlayer, noon, providerId, rollback, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 
-// Goal: a round's messages may come in any order and any number of times; each gets the answer of the contract, and what remains
+// Goal: a round's messages in any order and number each get the contract's answer, and the final state
 // is right. Method: every sequence of one to four of the five messages, through HTTP on a fresh round, every answer compared with
-// the model that test/rules/SettlementTraffic.test.ts holds the rules against; what became of each message is asked for at the
-// end. Shorter sequences again for a win of nothing and for a win that closes the round.
+// the model that test/rules/SettlementTraffic.test.ts checks the rules against; the status of each message is requested at the
+// end. Shorter sequences again for a win of 0 and for a win that closes the round.
 
 const messages = ["bet", "win", "rollback-bet", "rollback-win", "close"] as const
 type Message = (typeof messages)[number]
@@ -19,11 +19,11 @@ type Message = (typeof messages)[number]
 interface Stakes {
   readonly bet: number
   readonly win: number
-  /** Whether the win says that the round is over. */
+  /** Whether the win closes the round. */
   readonly winCloses: boolean
 }
 
-/** Every sequence of up to this many messages. */
+/** Every sequence of up to `longest` messages. */
 const sequences = (longest: number): ReadonlyArray<ReadonlyArray<Message>> => {
   const all: Array<ReadonlyArray<Message>> = []
   let last: ReadonlyArray<ReadonlyArray<Message>> = [[]]
@@ -85,7 +85,7 @@ const bodyOf = ({ name, stakes }: Play, { game, ref, token }: Seat, message: Mes
   }
 }
 
-/** Sends a message to the model. */
+/** Applies a message to the model. */
 const tellModel = (model: SettlementModel, { name, stakes }: Play, message: Message): ModelAnswer => {
   const round = { roundId: name }
   const id = (of: Message) => `${name}-${of}`
@@ -102,7 +102,7 @@ const tellModel = (model: SettlementModel, { name, stakes }: Play, message: Mess
   }
 }
 
-/** The answer as the model gives it, and the ids of its entries. */
+/** The answer in the model's form, and the ids of its entries. */
 const heardOf = Effect.fnUntraced(function*(reply: Reply) {
   if (reply.status !== 200) {
     assert.strictEqual(reply.status, reply.code === "BET_NOT_FOUND" ? 404 : 409, reply.text)
@@ -124,7 +124,7 @@ const heardOf = Effect.fnUntraced(function*(reply: Reply) {
   return { answer, ids: data.wallet_transaction_ids }
 })
 
-/** What of the model's answer is on the wire. */
+/** The part of the model's answer that is on the wire. */
 const answered = (answer: ModelAnswer) => {
   if (typeof answer === "string") return answer
   const { first: _, ...told } = answer
@@ -160,7 +160,7 @@ layer(layerE2eServer)("a round's messages", (it) => {
           }
           sent++
         }
-        // what became of each, asked of a share of the rounds; of all of them below
+        // status of each message, for a share of the rounds; for all of them below
         if (play.sequence.length <= 3) {
           for (const message of messages) {
             if (message === "close") continue

@@ -18,9 +18,9 @@ import { startService } from "../kit/ServiceProcess.ts"
 import { addServiceRole, adminQuery } from "../kit/TestServer.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: what docs/operations.md says of backups is enough. A dump of the database and the master key are the whole casino: every
-// balance, every answer, every secret. And PostgreSQL 15 is enough. Method: the service on a server of the system's own PostgreSQL;
-// a casino plays; `pg_dump`, then the service and its database are gone; `pg_restore` into an empty database, another service.
+// Goal: the backups of docs/operations.md are sufficient. A dump of the database and the master key restore the casino: every
+// balance, every answer, every secret. PostgreSQL 15 is sufficient too. Method: the service on a server of the system's own PostgreSQL;
+// a casino plays; `pg_dump`, then the service and its database are removed; `pg_restore` into an empty database, another service.
 
 const tools = findPostgresTools()
 if (tools === undefined) {
@@ -60,7 +60,7 @@ const scene = Effect.gen(function*() {
   const first = yield* Scope.make()
   yield* Scope.provide(start("before"), first)
   const casino = yield* playCasino(agent, address, sink)
-  // while the service runs: a dump is one moment of the database, and waits for nobody
+  // while the service runs: a dump is a consistent snapshot and waits for no lock
   yield* runPostgresTool(tools, "pg_dump", ["--format=custom", `--file=${dump}`, `${server}/before`])
   yield* playOn(agent, address, casino, sink)
   yield* Scope.close(first, Exit.void)

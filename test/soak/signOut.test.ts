@@ -7,10 +7,10 @@ import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: a stolen token of a player is stopped, in every process. Method: two services on one database. Each remembers the player and serves
-// the player's token and game session; then the first one is told to lock the account and open it again, to take the login away and give it
-// back, to rotate the key, to exclude, to sign out, to switch the operator off. What was issued before works neither there nor, within two seconds, at the second one,
-// which was told nothing; what was begun is settled by both, and what is issued afterwards works.
+// Goal: a stolen player token is revoked in every process. Method: two services on one database. Each has the player in memory and serves
+// the player's token and game session; then the first one gets requests to lock and unlock the account, to revoke and restore the
+// login, to rotate the key, to exclude, to sign out, to disable the operator. Tokens issued before work neither there nor, within
+// two seconds, at the second one, which is not notified; open rounds are settled by both, and tokens issued afterwards work.
 
 const Token = Schema.Struct({ token: Schema.String })
 
@@ -95,7 +95,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
           "401 INVALID_SESSION",
           "401 API_KEY_INACTIVE"
         ],
-        // last: the operator of this test goes on with the old secret
+        // last: the operator of this test continues with the old secret
         [
           "rotation",
           () => staffDoes("POST", `/keys/${operator.signer.key}/rotate`, {}),
@@ -132,7 +132,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
           yield* settledOf(yield* bet(port))
         }
         yield* happens(playerId)
-        // at once where it was done
+        // immediately on the node of the change
         assert.deepStrictEqual(
           [codeOf(yield* reads(ports[0])), codeOf(yield* bet(ports[0]))],
           [tokenAfter, betAfter],
@@ -150,7 +150,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
           times: 80
         }))
         assert.strictEqual(codeOf(yield* bet(ports[1])), betAfter, name)
-        // what was begun is settled, by either
+        // open rounds are settled, by either
         for (const [index, port] of ports.entries()) {
           const settled = yield* settledOf(
             yield* tell(callerOf(agent, port, studio.call.signer), "win", {
@@ -178,7 +178,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
               times: 200
             })
           )
-          // bets ask a memory of their own, which is as old as a second
+          // bets use a separate cache, up to a second old
           yield* bet(ports[1]).pipe(
             Effect.repeat({
               until: ({ status }) => status === 200,

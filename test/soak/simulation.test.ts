@@ -8,12 +8,12 @@ import { runSeeds } from "../simulation/support/Runner.ts"
 import { shrink } from "../simulation/support/Shrink.ts"
 import { simulate } from "../simulation/support/Simulation.ts"
 
-// Goal: the service keeps its invariants whatever breaks, and the simulator can be believed: it repeats itself on threads, finds each
-// seeded bug, and shrinks a failing plan. Method: fixed seeds; `npm run simulate` runs as many as one likes.
+// Goal: the service keeps its invariants under any fault, and the simulator is sound: it is deterministic on threads, finds each
+// seeded bug, and shrinks a failing plan. Method: fixed seeds; `npm run simulate` runs any number.
 
 const steps = 80
 
-/** The violations of a seed. */
+/** Violations of a seed. */
 const violationsOf = (seed: number, topology?: Topology): ReadonlyArray<string> =>
   simulate(planOf(seed, steps, topology)).violations.map(({ law, text }) => `seed ${seed}: ${law}: ${text}`)
 
@@ -35,7 +35,7 @@ describe("the simulator", () => {
       assert.isNotEmpty(broken.failures)
     }))
 
-  // by fifty, so that a slow machine has time for each
+  // in batches of fifty, so that a slow machine has time for each
   for (const first of [1000, 1050, 1100, 1150]) {
     it(`finds no violation in the service, seeds from ${first}`, () => {
       const violations = Array.from({ length: 50 }, (_, index) => violationsOf(first + index)).flat()
@@ -50,13 +50,13 @@ describe("the simulator", () => {
     })
   }
 
-  /** Where the search for a bug that few worlds show begins, to save time. */
+  /** First seed of the search for rarely found bugs, to save time. */
   const firstSeeds: { readonly [bug: string]: number } = {
     "loads without a fence": 1870,
     "looks at its lease once": 425
   }
 
-  /** The first seed that shows a seededBugs bug, of the first thousand. */
+  /** First seed that shows a seeded bug, of the first thousand. */
   const findSeed = (bug: SeededBug, from = 1): number =>
     Array.from({ length: 1000 }, (_, index) => from + index).find((seed) =>
       simulate(planOf(seed, steps, bug.topology), bug).violations.length > 0

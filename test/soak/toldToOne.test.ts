@@ -7,10 +7,10 @@ import { addGame, addStudio, addTenant, launch, seat, type Seat, tell } from "..
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 
-// Goal: what one node is told holds at every other: what concerns a player with the answer, what concerns a key or a game soon after.
-// Method: three processes; one is told, and each of them is asked.
+// Goal: a change made on one node holds on every other: for players with the answer, for keys and games soon after.
+// Method: three processes; one makes the change, and each is queried.
 
-/** Stops a wait that would never end; keys and games are renewed within two seconds. */
+/** Ends a wait that would never end; keys and games are refreshed within two seconds. */
 const longEnough = "30 seconds"
 
 layer(layerOwnDatabase, { excludeTestServices: true })("what one of three nodes is told", (it) => {
@@ -48,7 +48,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("what one of three nodes 
       const done = ({ status, text }: Reply) => assert.include([200, 201], status, text)
       const pick = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] ?? assert.fail("no node")
 
-      // players of every node, each told of by another one
+      // players of every node, each changed through another one
       for (let player = 0; player < 6; player++) {
         const at = yield* seat(operator, studio.call, game, { username: `player${player}`, balance: 10_000 })
         const path = `/api/v1/operator/players/${at.playerId}`

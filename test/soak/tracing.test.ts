@@ -7,9 +7,9 @@ import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "..
 import { startService } from "../kit/ServiceProcess.ts"
 import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
-// Goal: a request can be followed from its caller to the disk: request, actor, commit, and what comes of it by itself. Method: the
-// service as a process with a collector that keeps what it is sent; requests with and without a trace of their caller's, by the
-// express lane and by the router; the service is told to stop, which sends what is left.
+// Goal: a trace covers a request from its caller to the disk: request, actor, commit, and asynchronous work after it. Method: the
+// service as a process with a collector that records spans; requests with and without a trace of their caller's, by the
+// express lane and by the router; the service is stopped, which flushes the rest.
 
 interface Span {
   readonly name: string

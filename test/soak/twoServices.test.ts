@@ -14,9 +14,9 @@ import { addGame, addPaymentMethod, addStudio, addTenant, seat, settledOf, tell 
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: two services on one database never both write a player, and nothing is lost or doubled between them. Method: two
-// processes; first bets that go to one and the other in turn, so that each finds itself overtaken every time; then clients
-// who play the same players through both, half of all messages through both at once, and compare the books.
+// Goal: two services on one database never both write a player, and no effect is lost or doubled between them. Method: two
+// processes; first bets that alternate between them, so that each is fenced every time; then clients
+// that play the same players through both, half of all messages through both at once, and compare the tables.
 
 const Overtaken = Schema.Array(Schema.Struct({ version: Schema.Number, entries: Schema.Number }))
 
@@ -48,7 +48,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
         staff: staffOf(agent, () => backofficePort, token)
       }))
 
-      // in turn: the one that was overtaken is refused by the database, looks again, and then does what it was asked
+      // alternating: the fenced one is refused by the database, reloads, and then completes the request
       const single = yield* seat(operator, studio.call, game, { username: "single", balance: 1000 })
       const standing = sql`SELECT version::float8 AS version, entry_seq::float8 AS entries FROM accounts
         WHERE player_id = ${single.playerId}`.pipe(Effect.flatMap(Schema.decodeUnknownEffect(Overtaken)))
@@ -73,8 +73,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       const [after] = yield* standing
       assert(before !== undefined && after !== undefined)
       assert.strictEqual(after.entries - before.entries, turns)
-      // every turn but the first of each was decided on a player who had moved on: refused by the version, which only what was
-      // done raised, and then right about the balance
+      // every turn but the first of each was decided on a stale version: refused by the version check, which only a commit
+      // raises, and then right about the balance
       assert.strictEqual(after.version - before.version, turns)
 
       const chance = chanceOf(seed)
@@ -102,13 +102,13 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
       assert.strictEqual(history.lost, 0)
       assert.isAtLeast(history.intents.filter(({ outcomes }) => outcomes.length > 1).length, 50)
 
-      // the sums of the reports lost and doubled nothing either
+      // the maintained totals lost and doubled nothing either
       const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
         Effect.provide(LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed)))
       )
       assert.deepStrictEqual(proof.violations, [])
 
-      // either of them repeats what the other did
+      // either of them replays the other's answers
       yield* Effect.forEach(lines, (line) => replayAll(history, line), { concurrency: 2 })
       assert.deepStrictEqual(yield* audit(history, { references, others }), found)
 

@@ -18,12 +18,12 @@ import { addStaff } from "../kit/Keys.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: the version before goes on serving while today's migrates the database and serves beside it (docs/upgrading.md). Method: its sources
-// from the project's history, on a schema that it made; then today's on the same database, and clients who play the same players through
-// both; the books of all answers, and the ledger, are held against what is stored. Once as two processes that know nothing of each other, once as
+// Goal: the previous version keeps serving while this one migrates the database and serves beside it (docs/upgrading.md). Method: its sources
+// from the git history, on a schema that it made; then this version on the same database, and clients that play the same players through
+// both; all recorded answers, and the ledger, are compared with the stored rows. Once as two independent processes, once as
 // two nodes of a cluster.
 
-/** The last version without nodes, and the first whose nodes speak as today's. Raise them when a version is released. */
+/** The last version without nodes, and the first with today's node protocol. Raise them when a version is released. */
 const before = { processes: "bbdc9ff", nodes: "f36364f" }
 
 const root = join(import.meta.dirname, "..", "..")
@@ -31,7 +31,7 @@ const root = join(import.meta.dirname, "..", "..")
 const git = (...args: ReadonlyArray<string>): Buffer =>
   execFileSync("git", [...args], { cwd: root, maxBuffer: 256 * 1024 * 1024, stdio: ["ignore", "pipe", "ignore"] })
 
-/** An export of the project without its history cannot know what it was before. */
+/** An export of the project without its git history cannot find the previous version. */
 const hasHistory = (() => {
   try {
     for (const version of Object.values(before)) git("cat-file", "-e", `${version}^{commit}`)
@@ -41,7 +41,7 @@ const hasHistory = (() => {
   }
 })()
 
-/** The sources of a version, with today's packages, in a folder that goes with the scope. */
+/** Sources of a version, with today's packages, in a folder removed with the scope. */
 const exportOf = (version: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -62,7 +62,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const url = yield* databaseUrl
-      // the schema is to be that version's
+      // the schema must be that version's
       yield* sql`DROP SCHEMA public CASCADE`
       yield* sql`CREATE SCHEMA public`
       yield* sql`GRANT USAGE ON SCHEMA public TO PUBLIC`
@@ -123,7 +123,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
       )
       assert.deepStrictEqual(proof.violations, [])
 
-      // whichever version wrote them, rows say whose they are
+      // rows of either version have their operator
       for (const table of ["rounds", "provider_transactions", "game_sessions"]) {
         const [rows] =
           yield* sql`SELECT count(*) > 0 AS some, count(*) FILTER (WHERE operator_id IS DISTINCT FROM ${operatorId})

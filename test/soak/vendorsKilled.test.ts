@@ -10,11 +10,11 @@ import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { addVendor, vendorCaseAt, vendorNames } from "../kit/Vendors.ts"
 
-// Goal: a service that dies in the middle of vendors' calls loses no money and makes none, in any protocol. Method: vendors of all protocols play
-// at once, with retries, crossed orders and time-outs, while the service is killed with SIGKILL and started again; every answer and every
-// balance is held against the vendors' own books, and the ledger against its laws.
+// Goal: a service killed in the middle of vendors' calls neither loses nor creates money, in any protocol. Method: vendors of all protocols play
+// at once, with retries, reordering and time-outs, while the service is killed with SIGKILL and started again; every answer and every
+// balance is compared with the vendors' own books, and the ledger with its invariants.
 
-/** What stops a test that would hang; it measures nothing. */
+/** Ends a test that would hang; not a measurement. */
 const longEnoughMs = 300_000
 
 const kills = 3

@@ -10,9 +10,9 @@ import { addTenant, deposit, register } from "../kit/E2eWorld.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 import { eventually, expectedSignature, makeSink, soon } from "../kit/WebhookSink.ts"
 
-// Goal: a service that dies loses no event, whichever of turning, taking, sending and writing down it dies in, and one that is
-// told to stop ends what it sends. Method: the service as a process, killed with SIGKILL while events are written and sent, again
-// and again; what it had taken is made free at once, since the test does not wait for the time it would have had.
+// Goal: a service killed while it fans out, claims, sends or records events loses none, and a
+// stopped one finishes its deliveries in flight. Method: the service as a process, killed with SIGKILL while events are written and sent, again
+// and again; its claims are released at once, since the test does not wait for their leases.
 
 const kills = 4
 
@@ -43,7 +43,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("webhooks of a service th
       const acknowledged = new Set<string>()
       let number = 0
       for (let kill = 0; kill < kills; kill++) {
-        // dies at an arrival: some are in flight then, some only written, some answered and not written down
+        // killed at an arrival: some are in flight then, some only written, some answered and not recorded
         const before = sink.received.length
         sink.answer = (_, index) => {
           if (index === before + 20) service.kill("SIGKILL")
@@ -78,7 +78,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("webhooks of a service th
         if (type === "deposit.paid") references.add(data.payment.external_reference)
       }
       for (const reference of acknowledged) assert.isTrue(references.has(reference), reference)
-      // a deposit whose answer was lost is told of when it stands, and only then
+      // a deposit without an answer has an event exactly when it was committed
       const standing = yield* sql<{ readonly reference: string }>`SELECT external_reference AS reference
         FROM payment_requests`
       assert.deepStrictEqual([...references].sort(), standing.map(({ reference }) => reference).sort())
@@ -88,7 +88,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("webhooks of a service th
         events.map(({ id }) => id).sort()
       )
 
-      // told to stop with one in flight: it ends, and is written down
+      // stopped with one in flight: it ends, and is recorded
       let isAnswered = false
       const held = sink.received.length
       sink.answer = () => (response) => {

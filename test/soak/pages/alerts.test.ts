@@ -8,8 +8,8 @@ import { act, done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
-// Goal: an alert is found, taken, worked on and closed in a browser, and what the page says of the player's withdrawals is what the operator meets.
-// Method: Chromium on alerts that large credits raised; the operator's API beside it.
+// Goal: an alert is found, taken, worked on and closed in a browser, and the page's withdrawal status of the player matches the operator's API.
+// Method: Chromium on alerts raised by large credits; the operator's API beside it.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
@@ -52,7 +52,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await done(page, "Add note", { Note: "Asked the provider.\nIt confirms <b>the win</b>." })
         const note = page.getByRole("list", { name: "Notes" }).getByRole("listitem")
         await note.getByText("It confirms <b>the win</b>.").waitFor()
-        // a case is not closed without a word
+        // closing a case requires a note
         const dialog = await act(page, "Close alert")
         await dialog.getByText("Reason is needed").waitFor()
         await dialog.getByLabel("Reason").fill("Paid by the provider")
@@ -145,7 +145,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await alert.getByText("INSUFFICIENT_SCOPE").waitFor()
         await alert.getByRole("link", { name: "Set up a second factor" }).waitFor()
       })
-      // with one that was shown too long ago, it is asked for, and the change goes on
+      // an expired second factor is requested again, and the change goes on
       const equipped = yield* signedInFully({ role: "compliance" })
       yield* later(equipped.id)
       const code = codeOf(equipped.secret, yield* Clock.currentTimeMillis)
@@ -178,7 +178,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.goto(`/alerts?id=${alert}`)
         await page.getByRole("button", { name: "Assign", exact: true }).click()
         const dialog = page.getByRole("dialog", { name: "Assign", exact: true })
-        // compliance does not list accounts: a colleague is named by number
+        // compliance staff cannot list accounts: a colleague is named by number
         await dialog.getByLabel("To").fill(String(other.id))
         await dialog.getByRole("button", { name: "Assign", exact: true }).click()
         await dialog.waitFor({ state: "hidden" })

@@ -7,7 +7,7 @@ import { fresh, House, layerCasinos, staff } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
-// Goal: bonuses and promo codes are written, read in words, given and taken back in a browser, and the service has what the page said.
+// Goal: bonuses and promo codes are created, described, granted and cancelled in a browser, and the service stores them as the page shows.
 // Method: clicks and keys in Chromium, answers from the staff API.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
@@ -17,7 +17,7 @@ const open = async (page: Page, path: string, title: string) => {
   await page.getByRole("heading", { level: 1, name: title }).waitFor()
 }
 
-/** The input of a label, which a field's list of options has as well. */
+/** Input of a label; a field's list of options has the same label. */
 const inputOf = (within: Locator, label: string): Locator =>
   within.locator("input, textarea").and(within.getByLabel(label))
 
@@ -26,7 +26,7 @@ const choose = async (within: Locator, label: string, option: string) => {
   await within.page().getByRole("option", { name: option }).click()
 }
 
-/** What the staff API has under a name or a code; nothing where there is no such row. */
+/** The staff API's row with a name or a code; undefined without one. */
 const stored = Effect.fnUntraced(function*(path: string, name: string) {
   for (const row of yield* staff("GET", path)) if (row.name === name || row.code === name) return row
 })
@@ -112,7 +112,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(() => keyboard.press("Enter"))
       const dialog = page.getByRole("dialog", { name: "Add promo code" })
       yield* Effect.promise(async () => {
-        // a choice that is made by typing and the arrow keys; the first field has the focus
+        // a selection by typing and arrow keys; the first field has the focus
         await dialog.waitFor()
         if (await inputOf(dialog, "Operator").count() > 0) {
           await keyboard.press("Enter")

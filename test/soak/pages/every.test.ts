@@ -7,21 +7,21 @@ import { Browser, picture, violationsOn } from "../../kit/Browser.ts"
 import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
 import { PageScene } from "../../kit/PageScene.ts"
 
-// Goal: every page opens by its address with its heading, reads well in light and dark, and is worked by keyboard alone. Method: a casino that has
-// been open for ten days, an admin's two windows, axe-core, and a walk by Tab until the focus comes round. The pictures of the documentation are
+// Goal: every page opens by its address with its heading, is readable in light and dark, and works by keyboard alone. Method: a casino that has
+// been open for ten days, an admin's two windows, axe-core, and a walk by Tab until the focus comes round. The documentation's screenshots are
 // taken on the way.
 
 type Scene = typeof PageScene.Service
 
 interface Shown {
-  /** Its own, and that of its picture. */
+  /** Name of the scene and of its screenshot. */
   readonly name: string
   readonly hasPicture?: false
   readonly path: string | ((scene: Scene) => string)
   readonly heading: string | ((scene: Scene) => string)
-  /** A text that is there once the page is drawn. */
+  /** Text that is present once the page is drawn. */
   readonly text: string
-  /** What is done before the page is looked at. It is not walked then: dialogs keep the focus. */
+  /** Action before the page is checked. Such a page is not walked: dialogs keep the focus. */
   readonly open?: (page: Page) => Promise<unknown>
 }
 
@@ -152,7 +152,7 @@ const drawn = async (page: Page, path: string, heading: string, text: string): P
   await page.getByRole("main").getByLabel("Loading").first().waitFor({ state: "detached" })
 }
 
-/** Goes to a page in both windows: what axe-core and the page's own console say; takes the picture of the light one. */
+/** Opens a page in both windows: findings of axe-core and of the page's console; takes the screenshot of the light one. */
 const lookAt = Effect.fnUntraced(function*(scene: Scene, { hasPicture, heading, name, open, path, text }: Shown) {
   const wrong: Array<string> = []
   for (const scheme of ["dark", "light"] as const) {

@@ -5,12 +5,12 @@ import { Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
 import { House, layerCasinos } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
-// Goal: from any page a person finds whatever has an id, takes values along in the form that machines read, and sees times and colours as they chose.
+// Goal: on any page, anything with an id can be searched, values are copied in machine-readable form, and times and colours follow the settings.
 // Method: Chromium on a casino that plays.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
-/** What a copy of an element would put on the clipboard: the event that the browser sends, with a clipboard of its own. */
+/** Clipboard content after copying an element: the browser's copy event, with a clipboard of its own. */
 const copyOf = (page: Page, selector: string): Promise<string> =>
   page.evaluate(`(() => {
     const range = document.createRange()

@@ -4,7 +4,7 @@ import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 
-// Goal: the catalogue is found, added to and changed in a browser, and operators meet what it then offers.
+// Goal: games are found, added and changed in a browser, and operators see the changed catalogue.
 // Method: clicks and keys in Chromium, answers from the staff API and the operator's.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))

@@ -8,7 +8,7 @@ import { openCasino, staff } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 
-// Goal: who leaves the first page open sees money move and learns what needs somebody. Method: Chromium that is never reloaded, while a casino plays.
+// Goal: the open first page shows money moving and pending work, without a reload. Method: Chromium on one page load, while a casino plays.
 
 const layerPages = Browser.layer.pipe(
   Layer.provideMerge(layerWebhooks.pipe(Layer.provideMerge(layerBothServers))),
@@ -45,7 +45,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
         await figure("Withdrawals waiting").getByText("SEK 10.00").waitFor()
         assert.strictEqual(documents, loaded, "nothing was loaded again")
       })
-      // by keyboard to what waits
+      // by keyboard to the pending work
       yield* tabTo(page, "Open the queue")
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")

@@ -6,7 +6,7 @@ import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
-// Goal: what happened with money is found in the pages by whatever is known of it, down to the messages of a round. Method: played over
+// Goal: money movements are found in the pages by any known identifier, down to the messages of a round. Method: played over
 // HTTP, read in a real browser.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
@@ -16,11 +16,11 @@ const openAt = async (page: Page, path: string, heading: string): Promise<void> 
   await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
 }
 
-/** A round with a bet that stands, one that was taken back, and a win. */
+/** A round with an accepted bet, one that was rolled back, and a win. */
 const played = Effect.gen(function*() {
   const casino = yield* openCasino()
   const seat = yield* casino.sit(5000)
-  // as some vendors name them
+  // an id in the style of some vendors
   const round = fresh("round/7 ")
   const bet: string = dataOf(yield* seat.bet(100, { round_id: round })).transaction_id
   const second: string = dataOf(yield* seat.bet(50, { round_id: round })).transaction_id
@@ -63,7 +63,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
             amounts.slice(1).map((text) => /[-+]€[\d.]+/.exec(text)?.[0]),
             ["-€1.00", "-€0.50", "+€0.50", "+€3.00"]
           )
-          // the address holds all of it
+          // the address holds the whole state
           await page.reload()
           await page.getByRole("table", { name: "Players" }).getByText("+€2.00").waitFor()
         })

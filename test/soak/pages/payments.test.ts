@@ -6,7 +6,7 @@ import { heldWithdrawal } from "../../kit/commands/Scene.ts"
 import { act, choose, done, press } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
-// Goal: a withdrawal that takes two people is approved by two, each with a second factor, and who may not is told why before and after trying. Method:
+// Goal: a four-eyes withdrawal is approved by two people, each with a second factor; others see the reason before and after trying. Method:
 // two windows of Chromium with an account each.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
@@ -15,13 +15,13 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
   it.effect("takes two people to approve a withdrawal, and asks the first one for the second factor", () =>
     Effect.gen(function*() {
       const browser = yield* Browser
-      // accounts that are newer than a request do not approve it
+      // accounts newer than a request may not approve it
       const ann = yield* signedInFully({ role: "payments" })
       const ben = yield* signedInFully({ role: "payments" })
       const cleo = yield* signedInFully({ role: "payments" })
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { payment } = yield* heldWithdrawal(casino, 700)
-      // the codes of the second factor are shown again
+      // codes of the second factor can be used again
       yield* later(ann.id)
       const code = codeOf(ann.secret, yield* Clock.currentTimeMillis)
       const address = `/payments?type=withdrawal&operator=${casino.slug}`
@@ -43,11 +43,11 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await asked.getByLabel("Code").fill(code)
         await asked.getByRole("button", { name: "Confirm" }).click()
         await asked.waitFor({ state: "hidden" })
-        // what was asked for goes on by itself
+        // the requested action goes on by itself
         await dialog.waitFor({ state: "hidden" })
         await rowOn(first).getByText("a second person's approval").waitFor()
         await rowOn(first).getByText(/^Not by you: /).waitFor()
-        // and is refused when it is tried all the same
+        // and is refused when tried anyway
         const again = await act(first, "Approve", {}, rowOn(first))
         await again.getByRole("alert").locator("code").waitFor()
         await again.getByRole("button", { name: "Cancel" }).click()
@@ -58,7 +58,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await rowOn(second).getByText("a second person's approval").waitFor()
         await done(second, "Approve", {}, rowOn(second))
         await rowOn(second).getByText("to be paid out").waitFor()
-        // who approved does not pay
+        // an approver may not pay out
         await third.goto(address)
         await done(third, "Pay", {}, rowOn(third))
         await rowOn(third).getByText("paid", { exact: true }).waitFor()

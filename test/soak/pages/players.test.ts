@@ -12,8 +12,8 @@ import { act, choose, done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
-// Goal: staff find a player and act on the account in the pages, and what they did is in the service. Method: a real browser; what is
-// done by clicking is read through the staff API.
+// Goal: staff find a player and act on the account in the pages, with effect in the service. Method: a real browser; effects
+// of clicks are read through the staff API.
 
 const layerPages = Browser.layer.pipe(
   Layer.provideMerge(layerBothServers),
@@ -58,7 +58,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         assert.strictEqual(await page.getByLabel("Search").inputValue(), "")
         await table.getByRole("link", { name: String(other.id), exact: true }).click()
         await page.getByRole("heading", { level: 1, name: other.username, exact: true }).waitFor()
-        // by keyboard a filter opens at what stands in it
+        // by keyboard a filter opens at its current value
         await openAt(page, "/players?status=locked", "Players")
         await page.getByRole("combobox", { name: "Status" }).focus()
         await page.keyboard.press("ArrowDown")
@@ -95,7 +95,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.strictEqual(yield* statusNow, "active")
       yield* Effect.promise(async () => {
         const dialog = await dialogOf(page, "Add note")
-        // refused by the service, in words and with the code, and what was typed is still there
+        // refused by the service, with message and code, and the typed text is kept
         await dialog.getByLabel("Note").fill("   ")
         await dialog.getByRole("button", { name: "Add note" }).click()
         await dialog.getByRole("alert").filter({ hasText: "VALIDATION_FAILED" }).waitFor()
@@ -111,7 +111,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       const casino = yield* openCasino()
       const { id, player } = yield* casino.sit(5000)
       const { cookie, id: staffId, secret } = yield* signedInFully()
-      // long after: the code was given, and another one is wanted
+      // much later: the last code has expired, and a new one is requested
       yield* sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${staffId}`
       yield* sql`UPDATE staff_sessions SET second_factor_at = NULL WHERE staff_id = ${staffId}`
       const code = codeOf(secret, yield* Clock.currentTimeMillis)
@@ -261,7 +261,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         for (const name of ["Alerts", "Audit log"]) {
           assert.strictEqual(await page.getByRole("tab", { name }).count(), 0, name)
         }
-        // the address of another player that is none
+        // the address of an unknown player
         await openAt(page, "/players/999999999", "Player")
         await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).waitFor()
       })
@@ -278,7 +278,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await page.keyboard.press("Enter")
         const dialog = page.getByRole("dialog", { name: "Change status" })
         await dialog.getByRole("combobox", { name: "Status" }).and(page.locator(":focus")).waitFor()
-        // from the present one to the next
+        // from the current one to the next
         await page.keyboard.press("ArrowDown")
         await page.getByRole("option", { name: "locked" }).waitFor()
         await page.keyboard.press("ArrowDown")
@@ -316,7 +316,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         assert.strictEqual(await table.getAttribute("aria-rowcount"), String(entries + 1))
         const elements = async () => Number(await page.evaluate("document.getElementsByTagName('*').length"))
         const atFirst = await elements()
-        // a stretch by the wheel, then all the way by keyboard, and back
+        // partly by the wheel, then all the way by keyboard, and back
         await page.mouse.move(640, 600)
         for (let turn = 0; turn < 20; turn++) {
           await page.mouse.wheel(0, 700)

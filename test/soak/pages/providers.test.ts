@@ -9,8 +9,8 @@ import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from ".
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
 import { done } from "../../kit/PageSteps.ts"
 
-// Goal: a provider is connected, looked after and compared with its vendor in a browser, and its secrets are seen once at the most.
-// Method: clicks and keys in Chromium, a vendor at a free port, answers from the staff API and the wallet that providers call.
+// Goal: a provider is connected, maintained and reconciled with its vendor in a browser, and its secrets are shown at most once.
+// Method: clicks and keys in Chromium, a vendor at a free port, answers from the staff API and the provider wallet API.
 
 const layerPages = Browser.layer.pipe(
   Layer.provideMerge(layerCasinos),
@@ -18,11 +18,11 @@ const layerPages = Browser.layer.pipe(
   Layer.provide(Layer.succeed(ProviderProtocols, [...protocols, fakeProtocol]))
 )
 
-/** The input of a label, which a field's list of options has as well. */
+/** Input of a label; a field's list of options has the same label. */
 const inputOf = (within: Locator, label: string): Locator =>
   within.locator("input, textarea").and(within.getByLabel(label))
 
-/** How the wallet answers a call that names a session of nobody: by the signature alone. */
+/** Answer of the wallet to a call with an unknown session: depends on the signature alone. */
 const walletAnswers = (key: string, secret: string) =>
   Effect.map(
     signedCall({ header: "X-Provider-Key", key, secret }, "/api/v1/provider/wallet/authenticate", {
@@ -62,7 +62,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const options = page.getByRole("option")
         await options.first().waitFor()
         const names = await options.allTextContents()
-        // the chosen one is passed first
+        // the selected option comes first
         for (let step = 0; step < names.indexOf("gcp"); step++) await keyboard.press("ArrowDown")
         await keyboard.press("Enter")
         await inputOf(dialog, "Casino id").waitFor()

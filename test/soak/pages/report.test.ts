@@ -7,7 +7,7 @@ import { pass, whileTimePasses } from "../../kit/Calendar.ts"
 import { layerCasinos, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
-// Goal: the report shows what was played, the same as a chart, as tables and as the file that it exports. Method: two days of play on a calendar of
+// Goal: the report shows the play, with equal figures in the chart, the tables and the exported file. Method: two days of play on a calendar of
 // the test's, Chromium.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
@@ -23,7 +23,7 @@ const playedTwoDays = Effect.gen(function*() {
   yield* readings.readHour
   yield* pass(dayMs)
   yield* readings.readHour
-  // the session of yesterday is over
+  // yesterday's session has expired
   const { session_token } = dataOf(yield* casino.launch(seat.id))
   const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
   const today = casino.playOf(session_token, player_ref)
@@ -101,7 +101,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
         const { cookie } = yield* signedIn()
         const page = yield* (yield* Browser).open({ cookie })
         yield* Effect.promise(async () => {
-          // as Chromium does on a machine without a language
+          // as Chromium behaves on a machine without a language
           await page.addInitScript(
             "Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true })"
           )

@@ -9,8 +9,8 @@ import { openBackoffice, openProvider } from "../../kit/IdentityProvider.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 import { codeOf, cookieOf, inSession, signIn } from "../../kit/StaffBrowser.ts"
 
-// Goal: a person gets in and out of the pages in every way that there is, loses nothing when the session ends in the middle of something, and sees
-// only what their account may. Method: Chromium on both servers; ends of sessions are made in the database.
+// Goal: every way of signing in and out of the pages works, an expired session loses no input, and an account sees
+// only permitted pages. Method: Chromium on both servers; sessions are ended in the database.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
@@ -239,7 +239,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       assert.deepStrictEqual(lines, [{ actor: `staff:${account.id}` }])
     }).pipe(Effect.scoped))
 
-  // the last one: the end of its server is taken for that of the service
+  // last, because the end of its server counts as the end of the service
   it.effect("works through an identity provider, to the page that was asked for", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider

@@ -7,7 +7,7 @@ import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit
 import { fresh, House, layerCasinos, openCasino, operatorWith, staff } from "../../kit/Casino.ts"
 import { act, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
-// Goal: staff accounts, operators and their keys are made and changed in the pages, and what was done stands in the audit log with what it was before.
+// Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.
 // Method: clicks and keys in Chromium, answers from the database and the staff API.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
@@ -18,7 +18,7 @@ const open = async (page: Page, path: string, title: string) => {
   await page.getByRole("table", { name: title, exact: true }).getByRole("row").nth(1).waitFor()
 }
 
-/** What a list of the staff API has under an id. */
+/** The staff API's list row with an id. */
 const rowOf = Effect.fnUntraced(function*(path: string, id: number) {
   for (const row of yield* staff("GET", path)) if (row.id === id) return row
   return assert.fail(`${path} has no ${id}`)

@@ -9,8 +9,8 @@ import { act, choose, done, shownOnce } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
 
-// Goal: an address is added, tried and mended in a browser: the secret that the page shows once is the one that signs, a failed delivery shows what was
-// sent and answered, and what was missed is sent again. Method: Chromium, and a receiver that answers as the test says.
+// Goal: an endpoint is added, tested and repaired in a browser: the secret shown once is the signing one, a failed delivery shows its
+// request and response, and missed events are sent again. Method: Chromium, and a receiver scripted by the test.
 
 const layerPages = Browser.layer.pipe(
   Layer.provideMerge(layerWebhooks.pipe(Layer.provideMerge(layerBothServers))),
@@ -47,7 +47,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
       const [webhook] = yield* staff("GET", `/webhooks?operator=${casino.slug}`)
       yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${webhook.id}`, { active: false }).pipe(Effect.orDie))
-      // what the page shows later does not hold it
+      // later reads do not contain it
       assert.notInclude(JSON.stringify(webhook), secret)
 
       const { id: player } = yield* casino.register()
@@ -133,7 +133,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.goto(`/webhooks?webhook=${id}`)
         return shownOnce(await act(page, "New secret", {}, chosen))
       })
-      /** The secrets that signed the next event. */
+      /** Secrets that signed the next event. */
       const signers = Effect.gen(function*() {
         const before = sink.received.length
         yield* casino.register()
