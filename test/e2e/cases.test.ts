@@ -36,7 +36,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => 
       assert.deepStrictEqual(yield* idsOf("assigned_to=me"), [alert])
       assert.deepStrictEqual(yield* idsOf("assigned_to=none"), [])
 
-      // for every effect of the alert's rule: released, held, released
+      // whatever the rule decided: released, held, released
       yield* as(`/alerts/${alert}/release`, { reason: "known" })
       dataOf(yield* casino.withdraw(player, 100), 201)
       const held = dataOf(yield* as(`/alerts/${alert}/hold`, { reason: "asked for papers" }))

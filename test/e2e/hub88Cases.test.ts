@@ -135,7 +135,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
           "RS_ERROR_DUPLICATE_TRANSACTION",
           9_000_000
         ])
-        // Caleta: only for a different user, round or game
+        // Caleta refuses only a different user, round or game
         assert.deepStrictEqual(yield* bet(id("b"), 11), [
           name === "caleta" ? "RS_OK" : "RS_ERROR_DUPLICATE_TRANSACTION",
           9_000_000

@@ -128,14 +128,14 @@ const furnished = Effect.gen(function*() {
     bonusId: bonus.id,
     round,
     thing: (target: Target): string => things[target] ?? assert.fail(target),
-    /** Values that must not appear in answers about another operator. */
+    /** Values that must not appear in answers to staff of another operator. */
     marks: new Set<unknown>([casino.id, ...Object.values(named), player.player.username, casino.key.id])
   }
 })
 
 type Furnished = Effect.Success<typeof furnished>
 
-/** Code and message of a refusal. */
+/** Message of a refusal. */
 const wordsOf = ({ json }: { readonly json: unknown }): string => String(Object(Object(json).error).message)
 
 /** All values in an answer. */
@@ -317,7 +317,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
         assert.strictEqual((yield* call("PATCH", `/operators/${casino.id}`, { name: "Renamed" })).status, 200)
         assert.strictEqual((yield* call("POST", `/players/${playerId}/notes`, { text: "seen" })).status, 201)
       }
-      // figures of all operators are refused to them; a proxy in between must not count as a local watcher
+      // metrics of all operators are refused to them; a forwarded request does not count as a local one
       const { backofficePort } = yield* BothServers
       for (const [path, status] of [["/metrics", 403], ["/metrics?x", 403], ["/openapi.json", 200]] as const) {
         const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "192.0.2.1" }

@@ -51,7 +51,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.deepStrictEqual([yield* states("EUR", 10_000), yield* states("EUR", 10_001)], [one, two])
       // without a rate the value of a krona is unknown
       assert.deepStrictEqual(yield* states("SEK", 1), two)
-      // and an approver cannot supply it in the request
+      // and an approver may not set the rate
       const rate = { currency: "SEK", base: "EUR", rate: 0.000_001 }
       const cheap = yield* staffCall("POST", "/backoffice/v1/rates", rate, { authorization: `Bearer ${first}` })
       assert.deepStrictEqual([cheap.status, cheap.code], [403, "INSUFFICIENT_SCOPE"])
@@ -132,7 +132,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assert.isNull((yield* limitsOf((yield* casino.register()).id)).max_single_bet)
     }))
 
-  // Goal: a cap of 5.00 EUR is 819 JPY for a yen player, and not 500 of the player's currency.
+  // Goal: a cap of 5.00 EUR is 819 KRW for a player in won, and not 500 of the player's currency.
   it.effect("max_bet is converted with the grant, which needs a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

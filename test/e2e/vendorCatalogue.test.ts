@@ -158,7 +158,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           WHERE provider_id = ${id} AND kind = 'sync'`,
         ([row]) => row === undefined ? undefined : [row.hours, row.failures]
       )
-      // other tests of this file create providers concurrently: none of them is due
+      // the providers of this file were created just now: none of them is due
       yield* errands.runDue
       assert.isUndefined(yield* dueOf)
       yield* sql`UPDATE providers SET created_at = now() - interval '24 hours', sync_hours = 6 WHERE id = ${id}`

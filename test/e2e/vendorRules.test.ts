@@ -60,7 +60,7 @@ const post = Effect.fnUntraced(
   }
 )
 
-/** The player's free rounds under a reference, after their issue. */
+/** Inserts issued free rounds of the player under a reference; returns the query of their status and winnings. */
 const issued = Effect.fnUntraced(function*({ gameId, playerId }: Table, reference: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO free_rounds (id, operator_id, player_id, provider_id, game_id, reference, rounds, stake, currency, status,

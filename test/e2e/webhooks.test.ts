@@ -33,7 +33,7 @@ const addAccount = Effect.fnUntraced(function*(slug: string) {
   const { sweep } = yield* WebhookSender
   const { get, post } = operatorWith(key)
   const call = (path: string, body?: unknown) => Effect.map(body === undefined ? get(path) : post(path, body), dataIn)
-  /** Events received since the last call, in order. */
+  /** Number of events read so far; `told` returns the later ones in order. */
   let seen = 0
   const told = Effect.map(sweep, () => {
     const fresh = sink.received.slice(seen).map((received) => {

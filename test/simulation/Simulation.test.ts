@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Plan, planOf } from "./support/Plan.ts"
 import { simulate } from "./support/Simulation.ts"
 
-// Goal: a seed decides everything, and the service passes a few. Method: runs side by side; `test/soak` has the many seeds and the
+// Goal: a run is determined by its seed, and the service passes some seeds. Method: concurrent runs; `test/soak` has many seeds and the
 // seeded bugs.
 
 const steps = 80

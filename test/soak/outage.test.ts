@@ -47,7 +47,7 @@ const assertTryAgain = (reply: Reply, retry: "rollback" | "same_request" | undef
 
 // Goal: while PostgreSQL is unavailable callers soon get a documented, retryable error; afterwards the service recovers without
 // a restart, and no effect was lost or doubled. Method: the service as a process on a server that shuts down cleanly,
-// and then once more by a kill, both times under the clients' load.
+// and then once more abruptly, both times under the clients' load.
 describe("PostgreSQL goes away", () => {
   const seed = seedOfRun()
 

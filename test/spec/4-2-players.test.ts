@@ -7,8 +7,8 @@ import { dayMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calenda
 import { type Answer, type Fields, fresh, House, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon, registration } from "../kit/PublicApi.ts"
 
-// Goal: players are registered, found, shown and changed field by field as SPEC 4.2 says. Method: over HTTP; for each field of the
-// two bodies what is taken and what is refused, and that a refusal names that field and no other.
+// Goal: players are registered, found, shown and changed field by field by SPEC 4.2. Method: over HTTP; for each field of the
+// two bodies, accepted and refused values, with that field alone in the refusal.
 
 const assertField = (answer: Answer, field: string, about: unknown) => {
   assertRefused(answer, 422, "VALIDATION_FAILED")
@@ -330,13 +330,13 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       // of marketing only the e-mail can be changed here
       assert.deepStrictEqual(told.marketing, { email: true, sms: false, newsletter: false })
       assertField(yield* house.patch(`/players/${id}`, { marketing: { email: 1 } }), "marketing.email", 1)
-      // what is no field of a profile update is ignored
+      // fields outside a profile update are ignored
       const ignored = { username: "other", currency: "USD", status: "closed", personal_id: "X", is_test: true }
       const still = dataOf(yield* house.patch(`/players/${id}`, ignored))
       const { currency, is_test, personal_id, status, username } = told
       assert.deepInclude(still, { currency, is_test, personal_id, status, username })
       assert.strictEqual((yield* house.patch(`/players/${id}`, {})).status, 200)
-      // what changes nothing is no line of the log
+      // an update without changes adds no line to the log
       const { data: kept } = yield* house.patch(`/players/${id}`, {
         city: "Turku",
         email: ` ${told.email.toUpperCase()} `

@@ -20,10 +20,10 @@ import {
 } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
-// Goal: wallet, payments, games, bonuses and player endpoints keep the rows of SPEC 4.3 to 4.9 that no other file holds them to.
-// Method: over HTTP, each row with what it lets through and what it refuses.
+// Goal: wallet, payments, games, bonuses and player endpoints meet the rows of SPEC 4.3 to 4.9 that no other file covers.
+// Method: over HTTP, each row with accepted and refused values.
 
-/** A good answer. */
+/** Asserts a successful answer. */
 const dataAndMeta = (answer: Answer): Answer => {
   assert.strictEqual(answer.status, 200, answer.text)
   return answer
@@ -228,7 +228,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       const first = yield* house.deposit(id, 2500, { external_reference, info: "shown", notes: "kept" })
       assert.deepStrictEqual([first.status, first.data.status], [201, "paid"])
       assert.deepStrictEqual(yield* house.balances(id), [2500, 0])
-      // what else the body says does not count
+      // other fields of the body are ignored
       const again = yield* house.deposit(id, 2500, { external_reference, info: "other" })
       assert.deepStrictEqual([again.status, again.data], [200, first.data])
       assert.notProperty(first.data, "notes")
@@ -648,7 +648,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
         { used: 900, remaining: 4100, resets_at: null },
         { used: 0, remaining: null, resets_at }
       ])
-      // all that is wrong at once, and then nothing applies
+      // all errors at once, and no change
       const bad = { max_daily_bet: -1, max_weekly_bet: 1.5, max_monthly_bet: "100", max_dayly_bet: 100 }
       const refused = yield* house.limit(id, { ...bad, max_single_bet: 100 })
       assertRefused(refused, 422, "VALIDATION_FAILED")
@@ -703,7 +703,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors"
     readonly id: number
   }
 
-  /** The lists with a cursor, of a casino with seven items in each. */
+  /** Lists with a cursor, of a casino with seven items in each. */
   const lists = Effect.gen(function*() {
     const casino = yield* openCasino()
     const bonus = yield* casino.newBonus()

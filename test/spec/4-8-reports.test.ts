@@ -5,7 +5,7 @@ import { dayMs, goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, House, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: the GGR report says what SPEC 2.10 and 4.8 and the row of DECISIONS 4 promise. Method: a day of play with sums worked out by
+// Goal: the GGR report meets SPEC 2.10 and 4.8 and the row of DECISIONS 4. Method: a day of play with sums worked out by
 // hand, over HTTP; then the edges of the range.
 
 const report = (casino: Casino, query: string) => casino.get(`/reports/ggr?${query}`)

@@ -4,8 +4,8 @@ import { made } from "../kit/Backoffice.ts"
 import { browserCall, type Casino, type Fields, fresh, House, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: a platform original is played as SPEC 4.9 and DECISIONS 5 say: bet and win in one step, under every rule that a bet is under.
-// Method: a player's browser over HTTP; outcomes are taken as they come and the money is worked out from them.
+// Goal: a platform original is played by SPEC 4.9 and DECISIONS 5: bet and win in one step, under all rules of a bet.
+// Method: a player's browser over HTTP; outcomes are random and the money is computed from them.
 
 const newDice = (casino: Casino) =>
   made("/games", { provider: casino.studio.slug, external_id: fresh("dice"), name: fresh("Dice"), original: "dice" })

@@ -6,12 +6,12 @@ import { pass } from "../kit/Calendar.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf, done, layerScene, Scene } from "../kit/commands/Scene.ts"
 
-// Goal: each command that changes something leaves one line in the log: who, when, what, before and after, different in what was
-// changed and without a secret. Method: each of them once as an account of staff, between two looks at the table; the line of a
-// player whose withdrawals an alert holds is proved in WithdrawalHolds.test.ts. That what is
-// refused leaves none is proved in commandsRefused.test.ts.
+// Goal: each changing command adds one line to the log: actor, time, action, before and after, with only the changed fields
+// differing and without a secret. Method: each of them once as a staff account, between two reads of the table; the line of a
+// player with a withdrawal hold is tested in WithdrawalHolds.test.ts. That refused
+// commands add none is tested in commandsRefused.test.ts.
 
-/** The fields that differ between two states; those that say when are counted only when nothing else does. */
+/** Fields that differ between two states; timestamps count only when nothing else differs. */
 const differing = (before: Fields, after: Fields): ReadonlyArray<string> => {
   const different = Object.keys({ ...before, ...after }).filter((name) =>
     JSON.stringify(before[name]) !== JSON.stringify(after[name])
@@ -20,7 +20,7 @@ const differing = (before: Fields, after: Fields): ReadonlyArray<string> => {
   return telling.length === 0 ? different : telling
 }
 
-/** What is shown once. */
+/** Values shown once. */
 const secretsOf = (printed: Fields): ReadonlyArray<string> =>
   [printed["secret"], printed["token"]].filter((secret) => typeof secret === "string")
 
@@ -51,7 +51,7 @@ layer(layerScene, { excludeTestServices: true })("commands in the log", (it) => 
         for (const secret of secretsOf(printed)) assert.notInclude(told, secret)
         assert.notMatch(told, /hash|sealed/)
 
-        // the same once more, where it changes nothing, leaves nothing
+        // a repetition without a change adds no line
         if (!/^\w+(-\w+)? update/.test(change)) return
         const count = sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log`
         const totals = yield* count

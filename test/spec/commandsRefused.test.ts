@@ -6,25 +6,25 @@ import { runHere } from "../kit/Backoffice.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf, filled, layerScene, Scene, refusal, shortened } from "../kit/commands/Scene.ts"
 
-// Goal: whatever is wrong with a command is said as promised (CONTRACT 3), and changes nothing: a refusal is the envelope on standard
-// error and exit 1, wrong usage is the usage there and exit 2. Method: every command with an id of nothing, with values that are not
-// allowed, without each thing that it needs, as a role that may not, as nobody, as somebody who left, and without a service; then the
-// log of what staff did, which must have no new line.
+// Goal: every faulty command fails as CONTRACT 3 says, without a change: a refusal is the envelope on standard
+// error and exit 1, wrong usage is the usage there and exit 2. Method: every command with an unknown id, with invalid
+// values, without each required argument, with an insufficient role, without a token, with a removed account, and without a service; then the
+// audit log, which must have no new line.
 
-/** The name of a command as the table of roles has it. */
+/** Action of a command in the table of roles. */
 const actionOf = (line: string): string => commandOf(line).replace(" ", ".").replace("-", "_")
 
-/** The cases by their nouns. */
+/** The cases by noun. */
 const byNoun = Map.groupBy(cases, ({ line }) => line.split(" ")[0] ?? "")
 
-/** How many lines the log has. */
+/** Number of lines of the log. */
 const lines = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly total: number }>`SELECT count(*)::int AS total FROM audit_log`
   return row?.total ?? 0
 })
 
-/** Runs what must change nothing. */
+/** Runs an effect that must change nothing. */
 const changingNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const before = yield* lines

@@ -10,14 +10,14 @@ import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scene.ts"
 
-// Goal: every command of the command line (CONTRACT 3) works, prints what is promised, and takes effect at once. Method: the command
-// line's own function in this process against a running service; each looks at what it did as operators, providers and players see
-// it. e2e/backofficeCli.test.ts runs a sample as processes.
+// Goal: every command of the command line (CONTRACT 3) works, prints its documented output, and takes effect at once. Method: the command
+// line's own function in this process against a running service; each effect is checked through the APIs of operators, providers and
+// players. e2e/backofficeCli.test.ts runs a sample as processes.
 
-/** Commands that print lines instead of a document, or ask no service: chainExport.test.ts; and one that needs a cluster: npmCluster.test.ts. */
+/** Commands that print lines instead of a document, or call no service: chainExport.test.ts; and one that needs a cluster: npmCluster.test.ts. */
 const apart = ["ledger export", "ledger check-export", "node drain", "figures live"]
 
-/** What is done by who sits at a browser: sign-in, and one's own sessions. staffSessions.test.ts proves them. */
+/** Actions of a browser: sign-in, and one's own sessions. Tested by staffSessions.test.ts. */
 const inBrowser = ["sign_in", "session"]
 
 const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -27,7 +27,7 @@ const verbsBelow = (command: Command.Command.Any, path: ReadonlyArray<string>): 
       commands.flatMap((below) => verbsBelow(below, [...path, below.name]))
     )
 
-/** `noun verb` of all that the command line offers, from its own definitions. */
+/** `noun verb` of every command of the command line, from its own definitions. */
 const offered = verbsBelow(program, []).filter((name) => !apart.includes(name))
 
 /** The endpoints as commands, and whether they only read. */
@@ -52,7 +52,7 @@ describe("the cases of the command line", () => {
     assert.sameMembers([...endpoints.keys()], [...offered])
     const unrefused = cases.filter(({ misused, refused }) => misused.length + refused.length === 0)
     assert.deepStrictEqual(unrefused.map(({ line }) => line), [])
-    // who changes something is followed into the audit log
+    // changes are checked in the audit log
     const silent = cases.filter(({ changes, line }) => (changes === undefined) !== endpoints.get(commandOf(line)))
     assert.deepStrictEqual(silent.map(({ line }) => line), [])
   })
@@ -70,7 +70,7 @@ layer(layerScene, { excludeTestServices: true })("commands that work", (it) => {
     Effect.gen(function*() {
       const scene = yield* Scene
       for (const { changes, line } of cases) {
-        // that somebody read it is a line of the log, once at each node
+        // a read of the log adds a line itself, once at each node
         if (changes !== undefined || (nodesOfRun > 1 && line === "audit list")) continue
         const words = filled(scene, line)
         const onTerminal = yield* runHere(words, { isTerminal: true })

@@ -3,12 +3,12 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 
 // Goal: every row of sections 2 to 8 of the specification, of the decisions that complete them and of the contracts with providers
-// and staff is proved by a test over HTTP, or, beside one line over HTTP, by the test of the rule. Method: a table from rows to titles; a
-// title that no file has fails, and so does a title of this folder that does not say what section it is about.
+// and staff is tested over HTTP, or, beside one case over HTTP, by the test of the rule. Method: a table from rows to titles; a
+// title without a test fails, and so does a title of this folder without its section.
 
 const folder = Path.join(import.meta.dirname, "..")
 
-/** One line for rows that the same tests prove; a test is a file of `test` and a part of a title in it. */
+/** One line for rows covered by the same tests; a test is a file of `test` and a part of a title in it. */
 const tables: { readonly [section: string]: string } = {
   section2: `
 2.1 to 2.9 the fields of every resource | spec/section2: 2 each schema
@@ -207,7 +207,7 @@ const tables: { readonly [section: string]: string } = {
 3 alert holds | e2e/compliance: 7 PLAYER_RESTRICTED: an alert that stops withdrawals`
 }
 
-/** The titles of the tests in a file, as they stand there. */
+/** Titles of the tests in a file, as written. */
 const titlesOf = (file: string): ReadonlyArray<string> => {
   const text = Fs.readFileSync(Path.join(folder, `${file}.test.ts`), "utf8")
   return [...text.matchAll(/\bit(?:\.\w+)?\(\s*(["'`])((?:(?!\1).)+)\1/g)].map(([, , title = ""]) => title)

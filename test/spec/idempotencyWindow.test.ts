@@ -14,9 +14,9 @@ import {
   registration
 } from "../kit/PublicApi.ts"
 
-// Goal: an idempotency key is held for 24 hours to the millisecond and is free then, whichever way its answer was stored: with an actor's
-// commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been cleaned away. Method: answers made
-// older in the database, so that no job has had its turn; before and after, another request under the same key.
+// Goal: an idempotency key is held for 24 hours to the millisecond and is free then, whether its reply was stored with an actor's
+// commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been deleted. Method: stored replies are
+// backdated in the database, so that no job has run; before and after, another request under the same key.
 
 layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
   it.effect("8 idempotency: the window of 24 hours ends for every kind of request", () =>
@@ -77,7 +77,7 @@ layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
         const fresh = yield* send(other, what)
         assert.isBelow(fresh.status, 300, `${what}: ${fresh.text}`)
         assert.isUndefined(fresh.headers["idempotent-replayed"], what)
-        // which holds the key from now on
+        // the second request holds the key from now on
         const held = yield* send(other, what)
         assert.deepStrictEqual([held.text, held.headers["idempotent-replayed"]], [fresh.text, "true"], what)
         assertRefused(yield* send(first, what), 422, "IDEMPOTENCY_KEY_REUSED")

@@ -4,9 +4,9 @@ import { goTo, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Answer, type Casino, House, layerCasinos, move, openCasino } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
-// Goal: each of the sixteen limits of SPEC 2.9 lets through what is exactly at it and refuses one unit more, says so in the same
-// words as DECISIONS 2.9, and opens again at the first millisecond of the next window, not before. Method: over HTTP, on a Friday
-// at noon, with a calendar that the test turns.
+// Goal: each of the sixteen limits of SPEC 2.9 accepts the exact limit and refuses one unit more, with the
+// details of DECISIONS 2.9, and resets at the first millisecond of the next window, not before. Method: over HTTP, on a Friday
+// at noon, with a calendar set by the test.
 
 const day = "2026-11-21T00:00:00.000Z"
 const week = "2026-11-23T00:00:00.000Z"
@@ -138,7 +138,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       const opens = new Date(Date.parse(noon) + 20 * minuteMs - 1).toISOString()
       assertLimit(yield* seat.bet(10), "max_session_minutes", 5, 5, opens)
       assertLimit(yield* casino.launch(seat.id), "max_session_minutes", 5, 5, opens)
-      // settlement goes on, and is no play
+      // settlement goes on, and does not count as play
       yield* pass(10 * minuteMs)
       dataOf(yield* seat.win(transaction_id, 100))
       yield* goTo(justBefore(opens))
@@ -211,7 +211,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       const second = dataOf(yield* seat.bet(900))
       dataOf(yield* seat.rollback(second.transaction_id))
       assert.deepStrictEqual(yield* used, [500, -400])
-      // bonus money is staked after 500 of real money, and is no loss
+      // bonus money is staked after 500 of real money, and does not count as loss
       dataOf(yield* casino.withdraw(seat.id, 900), 201)
       dataOf(yield* casino.grant(seat.id, bonus.id), 201)
       assert.deepInclude(dataOf(yield* seat.bet(700)), { real_amount: -500, bonus_amount: -200 })

@@ -6,8 +6,8 @@ import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, type Fields, House, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: money moves between the real and the bonus wallet as DECISIONS 4 says, row by row. Method: bets, wins and rollbacks of a
-// provider over HTTP, with the amounts worked out by hand in the test; the ledger of all of it is proved at the end.
+// Goal: money moves between the real and the bonus wallet by DECISIONS 4, row by row. Method: bets, wins and rollbacks of a
+// provider over HTTP, with the amounts worked out by hand in the test; the whole ledger is verified at the end.
 
 interface Entry {
   readonly wallet: string
@@ -16,7 +16,7 @@ interface Entry {
   readonly player_bonus_id: number | null
 }
 
-/** The ledger without its first deposit, oldest first: wallet, type, amount. */
+/** Ledger without its first deposit, oldest first: wallet, type, amount. */
 const movesOf = (casino: Casino, playerId: number) =>
   Effect.map(
     casino.get(`/players/${playerId}/transactions?per_page=100`),
@@ -50,14 +50,14 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       const mixed = dataOf(yield* seat.bet(240))
       assert.deepInclude(mixed, { real_amount: -60, bonus_amount: -180, balance: 0, bonus_balance: 320 })
       assert.strictEqual(mixed.wallet_transaction_ids.length, 2)
-      // a quarter of the round was real money; what cannot be split is the player's own
+      // a quarter of the round was real money; the rounding remainder is real
       const won = dataOf(yield* seat.win(mixed.transaction_id, 1001, { round_closed: false }))
       assert.deepInclude(won, { real_amount: 251, bonus_amount: 750, balance: 251, bonus_balance: 1070 })
       assert.deepInclude(dataOf(yield* seat.rollback(won.transaction_id)), { real_amount: -251, bonus_amount: -750 })
       assert.deepInclude(dataOf(yield* seat.rollback(mixed.transaction_id)), { real_amount: 60, bonus_amount: 180 })
       assert.deepInclude(yield* lastBonus(house, seat.id), { wagered_amount: 40, wagering_progress: 4 })
       dataOf(yield* house.deposit(seat.id, 940), 201)
-      // a tenth of a live game's stake
+      // live games contribute a tenth of the stake
       dataOf(yield* seat.bet(109, { game_id: "table" }))
       assert.deepInclude(yield* lastBonus(house, seat.id), { wager_requirement: 1000, wagered_amount: 50 })
       for (const stake of [300, 300, 299]) dataOf(yield* seat.bet(stake))
@@ -113,7 +113,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
         const settings = forfeit === undefined ? {} : { forfeit_bonus_on_withdrawal: forfeit }
         const casino = yield* openCasino(settings)
         const seat = yield* withBonus(casino, 100, 500)
-        // one that is refused forfeits nothing
+        // a refused withdrawal forfeits nothing
         assertRefused(yield* casino.withdraw(seat.id, 101), 402, "INSUFFICIENT_FUNDS")
         assert.strictEqual((yield* lastBonus(casino, seat.id)).state, "activated")
         const held = dataOf(yield* casino.withdraw(seat.id, 40), 201)
@@ -161,7 +161,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       const corrected = yield* house.sit(10)
       yield* made(`/players/${corrected.id}/corrections`, { amount: -50, reason: "mistake" })
       yield* assertOwing(corrected, "correction_down", 40)
-      // bonus money is never owed
+      // the bonus balance never becomes negative
       const refused = yield* staffCall("POST", `/backoffice/v1/players/${corrected.id}/corrections`, {
         wallet: "bonus",
         amount: -1,
@@ -190,7 +190,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       yield* move(first.id, "reject")
       yield* move(second.id, "cancel")
       assert.strictEqual(yield* allowance, 300)
-      // what was paid stays counted
+      // paid withdrawals stay counted
       yield* move(third.id, "approve")
       yield* move(third.id, "pay")
       assert.strictEqual(yield* allowance, 300)
@@ -229,8 +229,8 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* casino.balances(seat.id), [200, 0])
     }))
 
-  // Goal: a provider that staff switched off takes no bets, and pays and takes back what it began. Method: two bets, the provider
-  // off, then every kind of message, both ways into the service.
+  // Goal: a disabled provider's bets are refused, and its open rounds are settled and rolled back. Method: two bets, the provider
+  // disabled, then every kind of message, both ways into the service.
   it.effect("CONTRACT 2 a provider that is switched off settles what was begun, and takes no bets", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -255,7 +255,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
         404,
         "NOT_FOUND"
       )
-      // a retry of a bet from before gets its answer, and nothing is taken twice
+      // a retry of an earlier bet gets its stored answer, and is not charged twice
       const again = yield* seat.bet(100, { transaction_id: won.transaction_id, round_id: won.transaction_id })
       assert.deepInclude(dataOf(again), { status: "replayed", balance: 700 })
       assert.deepInclude(dataOf(yield* seat.win(won.transaction_id, 300)), { status: "processed", balance: 1000 })
@@ -293,7 +293,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       const seat = yield* house.sit(1000)
       const first = dataOf(yield* seat.bet(10, { round_id: "seq", transaction_id: `seq-${seat.id}` }))
       let expected: number = first.wallet_seq
-      /** A known message is answered with today's number. */
+      /** Asserts that a known message is answered with the current balance. */
       const assertMoved = Effect.fnUntraced(function*(by: number, what: string) {
         const today = dataOf(yield* seat.bet(10, { round_id: "seq", transaction_id: `seq-${seat.id}` }))
         assert.deepStrictEqual([today.status, today.wallet_seq], ["replayed", expected += by], what)

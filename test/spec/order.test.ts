@@ -19,9 +19,9 @@ import {
 import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
 import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
 
-// Goal: where two checks would both refuse, the earlier one of DECISIONS 2.2 and 2.3 is the answer. Method: for each pair of
-// neighbours a request that both refuse; where it is cheap, the same request once more with the first fault mended, so that it is
-// seen that the second would have refused it.
+// Goal: where two checks would both refuse, the earlier one of DECISIONS 2.2 and 2.3 answers. Method: for each pair of
+// neighbours a request that both refuse; where cheap, the same request with the first fault corrected, to
+// prove that the second would refuse it.
 
 const me = "/api/v1/operator/me"
 const players = "/api/v1/operator/players"
@@ -65,7 +65,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
         [faulty(signer, now, "n"), "INVALID_SIGNATURE"]
       ]
       for (const [call, code] of rows) assertRefused(yield* plainCall(me, call), 401, code)
-      // a signature that was accepted does not match other bytes, and that is said before that it was accepted
+      // an already accepted signature over other bytes fails as a mismatch, before the check for repetition
       const signed = { headers: signedHeaders(signer, me, { timestamp: now, nonce: "once" }) }
       assert.strictEqual((yield* plainCall(me, signed)).status, 200)
       assertRefused(yield* plainCall(`${me}?x=1`, signed), 401, "INVALID_SIGNATURE")
@@ -111,21 +111,21 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       const absent = 999_999_999
       const key = { "Idempotency-Key": fresh("used") }
       assertRefused(yield* casino.post(path(id), {}, key), 422, "VALIDATION_FAILED")
-      // the key is known for another request
+      // the key is stored for another request
       assertRefused(yield* casino.post(path(absent), { amount: "x" }, key), 422, "IDEMPOTENCY_KEY_REUSED")
       const long = { "Idempotency-Key": "k".repeat(256) }
       assertRefused(yield* casino.post(path(absent), { amount: "x" }, long), 422, "INVALID_IDEMPOTENCY_KEY")
-      // nobody is there: whatever the body is
+      // unknown player: whatever the body is
       const raw = { method: "POST", raw: "{" }
       assertRefused(yield* casino.post(path(absent), { amount: "x" }), 404, "NOT_FOUND")
       assertRefused(yield* signedCall(casino.signer, `/api/v1/operator${path(absent)}`, raw), 404, "NOT_FOUND")
       const query = `/players/${absent}/transactions?page=0`
       assertRefused(yield* casino.get(query), 404, "NOT_FOUND")
-      // somebody is: the form, then the rules
+      // known player: the form, then the rules
       assertRefused(yield* signedCall(casino.signer, `/api/v1/operator${path(id)}`, raw), 422, "INVALID_REQUEST")
       assertRefused(yield* casino.post(path(id), { amount: 0 }), 422, "VALIDATION_FAILED")
       assertRefused(yield* casino.deposit(id, 100), 422, "PLAYER_RESTRICTED", { reason: "locked" })
-      // a replay says what was said, although the player could be paid to by now
+      // a replay returns the stored refusal, although the deposit would be accepted by now
       const kept = { "Idempotency-Key": fresh("kept") }
       const body = { amount: 100, external_reference: fresh("r") }
       const first = yield* casino.post(path(id), body, kept)
@@ -162,7 +162,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assertRefused(yield* casino.deposit(id, 5001, wrong), 422, "PLAYER_RESTRICTED", { reason: "can_deposit" })
       yield* casino.put(`/players/${id}/status`, { status: "locked" })
       assertRefused(yield* casino.deposit(id, 5001, wrong), 422, "PLAYER_RESTRICTED", { reason: "locked" })
-      // what has already happened is known, whatever has become of the player
+      // an existing payment is replayed in any state of the player
       const known = { external_reference: "known", ...wrong }
       assert.strictEqual((yield* casino.deposit(id, 700, known)).status, 200)
       assertRefused(yield* casino.deposit(id, 701, known), 409, "DUPLICATE_TRANSACTION")

@@ -16,15 +16,15 @@ import {
 import { signedHeaders, type Signer } from "../kit/HttpCalls.ts"
 import { dataOf, noon } from "../kit/PublicApi.ts"
 
-// Goal: game providers meet the messages, answers and refusals of CONTRACT section 2. Method: a studio's calls over HTTP; amounts worked
-// out by hand. What each rule decides at its edges is proved in rules/Settlement.test.ts, every order of a round's messages in
+// Goal: game providers get the messages, answers and refusals of CONTRACT section 2. Method: a provider's calls over HTTP; amounts worked
+// out by hand. Edge cases of the rules are tested in rules/Settlement.test.ts, every order of a round's messages in
 // e2e/permutations.test.ts, checks of credentials in http/Pipeline.test.ts.
 
 type Seat = Effect.Success<ReturnType<Casino["sit"]>>
 
 const studioOf = ({ studio }: Casino): Signer => ({ header: "X-Provider-Key", key: studio.key, secret: studio.secret })
 
-/** A refusal, which always says what to do with the message. */
+/** Asserts a refusal with its instruction for the message. */
 const assertRefused = (answer: Answer, status: number, code: string, retry = "never") =>
   assert.deepStrictEqual([answer.status, answer.code, answer.details["retry"]], [status, code, retry], answer.text)
 
@@ -257,7 +257,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         assertRefused(yield* house.tell(path, body), 409, "DUPLICATE_TRANSACTION")
       }
       assert.deepStrictEqual(yield* ledgerOf(house, seat), before)
-      // another provider's ids are its own
+      // ids are scoped to the provider
       const token = dataOf(yield* house.launch(seat.id, {}, rival.slots)).session_token
       assert.strictEqual((yield* settle(rival, "bet", betOf({ ...seat, token }, b))).status, "processed")
       assert.strictEqual(yield* statusOf(rival, w), "unknown")
@@ -339,7 +339,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assertRefused(yield* house.tell("win", winOf(seat, `${id}w`, `${id}b`)), 409, "ROUND_CLOSED")
       const back = yield* settle(house, "rollback", rollbackOf(seat, `${id}r`, `${id}b`))
       assert.deepInclude(back, { status: "processed", round_state: "closed" })
-      // the round of the same name of another game
+      // a round with the same name in another game
       assert.strictEqual((yield* settle(house, "bet", betOf(seat, `${id}g`, { game_id: "table" }))).status, "processed")
     }))
 
@@ -548,7 +548,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         assertRefused(yield* rival.tell(path, body(seat)), 404, "NOT_FOUND")
         assertRefused(yield* house.tell(path, body({ ...seat, ref: "pr_nobody" })), 404, "NOT_FOUND")
       }
-      // a demo names the player, and gives the provider no player to credit
+      // a demo session has the player's id, and gives the provider no player to credit
       const session_token = dataOf(yield* house.launch(seat.id, { mode: "demo" }, own.slots)).session_token
       const { player_ref: ref } = yield* settle(own, "authenticate", { session_token })
       assertRefused(yield* own.tell("promo-win", promoOf({ ...seat, ref }, x)), 404, "NOT_FOUND")
@@ -580,7 +580,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         assert.deepInclude(dataOf(answer), { status, balance: 900 })
         assert.notProperty(answer.headers, "x-ratelimit-limit")
       }
-      // a refusal is not remembered
+      // a refusal is not stored
       const dear = betOf(seat, fresh("t"), { amount: 1000 })
       assertRefused(yield* house.tell("bet", dear), 402, "INSUFFICIENT_FUNDS")
       dataOf(yield* house.deposit(seat.id, 100), 201)

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../src/contract/Api.ts"
 
-// Goal: every resource has the fields of SPEC section 2, with their types, and null exactly where it says so or where something is known
-// to be absent. Method: the fields written down here once more, by hand, held against the schemas of the contract; every answer that a
-// test receives over HTTP is held against those schemas, with no field more (kit/Documented.ts).
+// Goal: every resource has the fields of SPEC section 2, with their types, and null exactly where it says so or where a value is known
+// to be absent. Method: the fields listed here independently, compared with the schemas of the contract; every HTTP answer in
+// the tests is checked against those schemas, without additional fields (kit/Documented.ts).
 
 /**
- * What a value is: a word, the fields of an object, or a list. `| null` stands where SPEC says so, `?` where the decisions do;
+ * Type of a value: a word, the fields of an object, or a list. `| null` where SPEC says so, `?` where the decisions do;
  * `maybe` is a field that may be left out.
  */
 type Shape = string | readonly [Shape] | { readonly [field: string]: Shape }
@@ -189,7 +189,7 @@ const limits = {
     effective_at: "timestamp"
   }] as const,
   self_exclusion: orNull(selfExclusion),
-  // more than SPEC: what was used of each
+  // beyond SPEC: usage of each
   usage: perLimit({ used: "integer", remaining: "integer?", resets_at: "timestamp?" })
 }
 
@@ -237,7 +237,7 @@ const shapes: { readonly [schema: string]: Shape } = {
 const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Both reasons for null look the same from outside. */
+/** Merges both kinds of null, which schemas do not distinguish. */
 const plain = (shape: Shape): unknown =>
   typeof shape === "string"
     ? shape.replace(/\?$/, " | null")
@@ -250,7 +250,7 @@ const document: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 const at = (value: unknown, ...keys: ReadonlyArray<string>): unknown =>
   keys.reduce((inside, key) => isRecord(inside) ? inside[key] : undefined, value)
 
-/** What a schema of the contract says, in the words of a shape. A field that may be left out is `maybe` something. */
+/** Shape of a schema of the contract. An optional field is `maybe` its shape. */
 const shapeOf = (schema: unknown): unknown => {
   if (!isRecord(schema)) return "nothing"
   const { $ref, anyOf, format, items, properties, required, type } = schema

@@ -6,8 +6,8 @@ import { type Casino, House, layerCasinos, openCasino, operatorWith, staff } fro
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: states change along the ways of SPEC section 3, and no other (DECISIONS section 3). Method: over real HTTP, each state in
-// turn and every move from it; what a refused move leaves behind is compared with what was there. Rows that other files cover are
+// Goal: states make the transitions of SPEC section 3, and no others (DECISIONS section 3). Method: over real HTTP, each state in
+// turn and every move from it; the state after a refused move is compared with the one before. Rows covered by other files are
 // listed in coverage.test.ts.
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transitions", (it) => {
@@ -65,7 +65,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       assert.deepStrictEqual(yield* shown, ["expired", false])
     })))
 
-  /** What a player's bonuses are, newest first. */
+  /** States of a player's bonuses, newest first. */
   const bonusesOf = (casino: Casino, playerId: number) =>
     Effect.map(
       casino.get(`/players/${playerId}/bonuses`),
@@ -182,18 +182,18 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       const applied = { applied: ["max_daily_bet"], pending: [], cooling_off_hours: 48 }
       const pending = { applied: [], pending: ["max_daily_bet"], cooling_off_hours: 48 }
       const day = (date: number) => `2026-11-${date}T12:00:00.000Z`
-      // the first there is, even of null, and a lower one
+      // a first limit, after null too, and a lower one
       assert.deepStrictEqual(yield* put(null), [null, [], applied])
       assert.deepStrictEqual(yield* put(1000), [1000, [], applied])
       assert.deepStrictEqual(yield* put(900), [900, [], applied])
-      // one minor unit more is a raise, and so is none
+      // one minor unit more is a raise, and so is removal
       assert.deepStrictEqual(yield* put(901), [900, [[901, day(22)]], pending])
       yield* pass(24 * hourMs)
       assert.deepStrictEqual(yield* put(null), [900, [[null, day(23)]], pending])
       assert.deepStrictEqual(yield* put(800), [800, [], applied])
       yield* pass(72 * hourMs)
       assert.strictEqual((yield* show).limits.max_daily_bet, 800)
-      // what waits counts from its instant on, whoever reads it
+      // a pending raise takes effect at its instant, on any read
       assert.deepStrictEqual(yield* put(null), [800, [[null, day(26)]], pending])
       yield* goTo("2026-11-26T11:59:59.999Z")
       assert.deepStrictEqual([(yield* show).limits.max_daily_bet, (yield* show).pending_changes.length], [800, 1])

@@ -7,8 +7,8 @@ import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
 import { sign } from "../kit/sign.ts"
 import { assertRefused } from "../kit/PublicApi.ts"
 
-// Goal: who may call what is as SPEC 5 says. Method: over HTTP, with signatures made by hand from the words of the specification,
-// and the table of scopes written down from it, not read from the service.
+// Goal: authorisation follows SPEC 5. Method: over HTTP, with signatures computed by hand from the text of the specification,
+// and the table of scopes copied from it, not read from the service.
 
 const me = "/api/v1/operator/me"
 
@@ -44,7 +44,7 @@ const scopes: ReadonlyArray<readonly [method: string, path: string, scope: strin
   ["GET", "/reports/ggr", "reports:read"]
 ]
 
-/** The feature that each scope's endpoints belong to (DECISIONS 1), where an endpoint does not say otherwise. */
+/** Feature of each scope's endpoints (DECISIONS 1), unless an endpoint names another. */
 const features: { readonly [scope: string]: string } = {
   "players:read": "players",
   "players:write": "players",
@@ -75,7 +75,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
             ...(nonce === undefined ? {} : { "X-Nonce": nonce })
           }
         })
-      // queries are signed as they are sent: order, case of escapes, empty parts
+      // queries are signed as sent: order, case of escapes, empty parts
       const uris = [
         "/api/v1/operator/players?per_page=1&page=2",
         "/api/v1/operator/players?page=2&per_page=1",
@@ -96,7 +96,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       const call: Call = { headers: signedHeaders(signer, me, { timestamp: timestamp + 300, nonce: fresh("n") }) }
       assert.strictEqual((yield* plainCall(me, call)).status, 200)
       assertRefused(yield* plainCall(me, call), 401, "REPLAYED_REQUEST")
-      // to the last second in which its timestamp would be good
+      // until the last second in which its timestamp is valid
       yield* pass(600 * secondMs)
       assertRefused(yield* plainCall(me, call), 401, "REPLAYED_REQUEST")
       yield* pass(secondMs)
@@ -153,7 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
         const without = yield* operatorWith(others ?? { key: "", secret: "" }).call(method, path, body)
         assertRefused(without, 403, "INSUFFICIENT_SCOPE", { required_scopes: [scope] })
       }
-      // who a key is asks for none
+      // the endpoint about the key itself needs no scope
       assert.strictEqual(
         (yield* operatorWith(yield* made("/keys", { operator: slug, scopes: [] })).get("/me")).status,
         200
@@ -170,7 +170,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
         const seen = new Set<string>()
         for (const [method, path, scope] of scopes) {
           const own = featureOf(path, scope)
-          // of the others one each
+          // one endpoint for each other feature
           if (own !== feature && seen.has(own)) continue
           seen.add(own)
           const answer = yield* turnkey.call(method, path, method === "GET" ? undefined : {})
@@ -179,7 +179,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
         }
         assert.strictEqual((yield* turnkey.get("/me")).status, 200)
       }
-      // an API operator has all of them, whatever is written about it
+      // an API operator has all features, whatever its settings
       const api = yield* openCasino()
       yield* staffCall("PATCH", `/backoffice/v1/operators/${api.slug}`, { disabled_features: ["players", "games"] })
       assert.strictEqual((yield* api.get("/players")).status, 200)

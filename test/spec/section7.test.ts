@@ -20,15 +20,15 @@ import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
 import { signedHeaders } from "../kit/HttpCalls.ts"
 import { dataOf, noon, registration } from "../kit/PublicApi.ts"
 
-// Goal: every code of SPEC 7 travels under its status, in the one envelope, with the details that SPEC and DECISIONS promise.
-// Method: bring each about over HTTP as a caller would. What the rows expect stands in the table of the specification, not in the
-// service; a code that no row brings about fails the last test.
+// Goal: every code of SPEC 7 has its status, the one envelope, and the details of SPEC and DECISIONS.
+// Method: cause each over HTTP as a caller would. Expected values come from the specification's table, not from the
+// service; a code without a row fails the last test.
 
 const me = "/api/v1/operator/me"
 
 const met = new Set<string>()
 
-/** That an answer is this refusal, in the envelope and with these details and no others. */
+/** Asserts this refusal, in the envelope and with exactly these details. */
 const assertError = (answer: Answer, status: number, code: string, details: Fields) => {
   assert.deepStrictEqual([answer.status, answer.code], [status, code], answer.text)
   assert.strictEqual(answer.headers["content-type"], "application/json")
@@ -165,7 +165,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
         const answer = yield* signedCall(house.signer, uri, { method: "POST", raw })
         assertError(answer, 422, "INVALID_REQUEST", answer.details)
       }
-      // 256 KiB may come, one byte more not
+      // 256 KiB are accepted, one byte more is not
       const padded = (bytes: number) => {
         const head = `{"amount":1,"external_reference":"${fresh("large")}","padding":"`
         return `${head}${"x".repeat(bytes - head.length - 2)}"}`
@@ -269,8 +269,8 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
       assert.deepStrictEqual([over.headers["x-ratelimit-limit"], over.headers["x-ratelimit-remaining"]], ["1", "0"])
     }))
 
-  // Goal: a mistake of ours is told without a word about how we are made, and the same idempotency key may try again. Method: take
-  // away a table that the request needs, and give it back.
+  // Goal: a server error reveals no internals, and the same idempotency key may be retried. Method: rename
+  // a table that the request needs, and restore it.
   it.effect("7 SERVER_ERROR 500 says nothing of the inside; the same idempotency key tries again", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -16,7 +16,7 @@ import {
 import { signedHeaders } from "../kit/HttpCalls.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
-// Goal: each limit of SPEC 8 lets through what is exactly at it and refuses what is one beyond. Method: over HTTP, both sides of
+// Goal: each limit of SPEC 8 accepts its exact value and refuses one beyond. Method: over HTTP, both sides of
 // each edge. The responsible-gaming limits have a file of their own, limits.test.ts.
 
 const me = "/api/v1/operator/me"
@@ -105,7 +105,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assertRefused(yield* issue(`${key}k`), 422, "INVALID_IDEMPOTENCY_KEY")
       assert.isUndefined(first.headers["idempotent-replayed"])
       yield* pass(dayMs - 1)
-      // another API key of the operator counts as the operator
+      // all API keys of an operator share the limit
       const other = operatorWith(yield* made("/keys", { operator: house.slug }))
       const path = `/players/${id}/session-tokens`
       for (

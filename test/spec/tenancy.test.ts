@@ -16,10 +16,10 @@ import {
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: an API key sees only the data of its own operator (SPEC 1): no endpoint with an id in its path answers, changes or betrays
-// another operator's record. Method: walk over the document that the service serves; a rival calls each endpoint with a body that
-// the owner's own call proves to be good, so that nothing but the owner of the record can be the reason of the 404. An endpoint, an
-// id or a method that this file does not know fails the walk.
+// Goal: an API key sees only the data of its own operator (SPEC 1): no endpoint with an id in its path answers, changes or reveals
+// another operator's record. Method: walk over the served document; a rival calls each endpoint with a body that
+// succeeds in the owner's own call, so that only the owner of the record can be the reason of the 404. An endpoint, an
+// id or a method unknown to this file fails the walk.
 
 interface Victim {
   readonly player: number
@@ -27,12 +27,12 @@ interface Victim {
   readonly round: number
   readonly bonus: number
   readonly code: string
-  /** At a vendor, where the free rounds are. */
+  /** A vendor's game, for the free rounds. */
   readonly book: number
   readonly freeRounds: number
 }
 
-/** Whose the thing is that a parameter of a path names. */
+/** Owner of the resource in a path parameter. */
 const owners: { readonly [parameter: string]: "an operator" | "a provider" | "everybody" } = {
   player: "an operator",
   payment: "an operator",
@@ -42,7 +42,7 @@ const owners: { readonly [parameter: string]: "an operator" | "a provider" | "ev
   transaction_id: "a provider"
 }
 
-/** A good body for every endpoint that changes something below an id. Statuses are those of the owner's own call. */
+/** A valid body for every endpoint that changes something below an id. Statuses are those of the owner's own call. */
 const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
   "patch /api/v1/operator/players/{player}": () => ({ city: fresh("Town ") }),
   "put /api/v1/operator/players/{player}/status": () => ({ status: "active", reason: fresh("why ") }),
@@ -61,7 +61,7 @@ const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
   }),
   "delete /api/v1/operator/players/{player}/free-rounds/{free_rounds}": () => ({}),
   "put /api/v1/operator/players/{player}/limits": () => ({ limits: { max_daily_bet: 5000 } }),
-  // last: whoever is excluded may do nothing else
+  // last: an excluded player may do nothing else
   "post /api/v1/operator/players/{player}/self-exclusion": () => ({ period: "7_days" })
 }
 
@@ -88,7 +88,7 @@ const operations = Effect.gen(function*() {
   )
 })
 
-/** All that can be read of a victim, by its own operator and in the tables that nobody shows. */
+/** All readable data of a victim, by its own operator and in tables without endpoints. */
 const snapshotOf = Effect.fnUntraced(function*(casino: Casino, { payment, player }: Victim) {
   const sql = yield* SqlClient.SqlClient
   const shown = yield* Effect.forEach(
@@ -106,7 +106,7 @@ const snapshotOf = Effect.fnUntraced(function*(casino: Casino, { payment, player
   return { shown: [...shown, payments, one].map(({ data, status }) => [status, data]), counts }
 })
 
-/** Plays a round of an original as a player; gives its id. */
+/** Plays a round of an original as a player; returns its id. */
 const playedRound = Effect.fnUntraced(function*(casino: Casino, player: number) {
   const dice = yield* made("/games", {
     provider: casino.studio.slug,
@@ -139,7 +139,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       const terms = { game_id: book, rounds: 10, stake: 20, valid_days: 7 }
       const { id: freeRounds } = dataOf(yield* mine.post(`/players/${player}/free-rounds`, terms), 201)
       const victim: Victim = { player, payment, round, bonus, code, book, freeRounds }
-      // the rival has everything of the same name
+      // the rival has resources of the same names
       yield* made("/promo-codes", { operator: rival.slug, code, bonus: (yield* rival.newBonus()).id })
 
       const all = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/operator/"))
@@ -168,7 +168,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
         assertRefused(theirs, 404, "NOT_FOUND")
         assert.deepStrictEqual(theirs.json, nobodys.json, `${name}: not even in words`)
         if (method === "GET") continue
-        // nor does the form of a body or an idempotency key tell more
+        // nor does a malformed body or an idempotency key reveal more
         for (const bad of [{ raw: "[" }, { body: { amount: "x", limits: 5, status: 7, period: 1 } }]) {
           assertRefused(
             yield* signedCall(rival.signer, uriOf(operation, victim), { method, ...bad }),
@@ -179,7 +179,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       }
       assert.deepStrictEqual(yield* snapshotOf(mine, victim), before)
 
-      // the same requests are good ones: the owner's pass. What ends the player's play comes last.
+      // the same requests are valid for the owner. Those that end the player's play come last.
       const order = (operation: Operation) => Object.keys(bodies).indexOf(operation.name)
       for (const operation of [...owned].sort((a, b) => order(a) - order(b))) {
         const { method, name } = operation
@@ -189,7 +189,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
         const own = yield* signedCall(mine.signer, uri, { method, ...body, ...keyed })
         assert.isBelow(own.status, 300, `${name}: ${own.text}`)
         if (method !== "POST") continue
-        // an idempotency key is the operator's own: the rival's is another one
+        // idempotency keys are scoped to the operator
         const stolen = yield* signedCall(rival.signer, uri, { method, ...body, ...keyed })
         assertRefused(stolen, 404, "NOT_FOUND")
         assert.isUndefined(stolen.headers["idempotent-replayed"])
@@ -223,7 +223,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       dataOf(yield* rival.deposit(theirs, 900, { external_reference: "named" }), 201)
       assertRefused(yield* rival.grant(theirs, bonus.id), 404, "NOT_FOUND")
       assert.deepStrictEqual(yield* mine.balances(id), [100, 0])
-      // an exclusion keeps somebody out of one operator, not of the other
+      // an exclusion applies to one operator, not to the other
       dataOf(yield* mine.exclude(id, { period: "6_months" }))
       const again = { username: fresh("again"), email: `${fresh("again")}@example.com` }
       const { birth_date, first_name, last_name } = dataOf(yield* mine.get(`/players/${id}`))
@@ -256,12 +256,12 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
         assert.deepInclude(dataOf(yield* browserCall(token, "/wallet")), { player_id: id, balance })
         const entries = dataOf(yield* browserCall(token, "/transactions"))
         assert.deepStrictEqual([...new Set(entries.map((entry: Fields) => entry["player_id"]))], [id])
-        // of the rounds of three players each sees one
+        // each of three players sees only their own round
         for (const [owner, round] of rounds) {
           const { status } = yield* browserCall(token, `/rounds/${round}`)
           assert.strictEqual(status, owner === id ? 200 : 404)
         }
-        // an id in the query is nobody's business
+        // an id in the query is ignored
         assert.strictEqual(dataOf(yield* browserCall(token, `/me?player=${bob.id}&player_id=${bob.id}`)).id, id)
       }
     }))

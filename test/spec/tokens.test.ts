@@ -22,8 +22,8 @@ import {
   register
 } from "../kit/PublicApi.ts"
 
-// Goal: a player session token opens what SPEC sections 4.9 and 5.4 say, for as long as they say. Method: for each event of a key, an
-// operator, a player or time a token of one hour, then the answers to reading, launching and asking for another token; besides, the
+// Goal: a player session token opens the endpoints of SPEC sections 4.9 and 5.4, for their lifetimes. Method: for each event of a key, an
+// operator, a player or time a token of one hour, then the answers to reading, launching and issuing another token; also, the
 // player endpoints over HTTP.
 
 interface Subject {
@@ -80,7 +80,7 @@ const said = ({ code, details: { reason }, status }: Reply): string =>
 
 const endpoints = [["GET", "/me"], ["GET", "/wallet"], ["GET", "/transactions"], ["POST", "/games/1/launch"]] as const
 
-/** That nothing opens for the token any more. */
+/** Asserts that the token opens nothing any more. */
 const assertDead = Effect.fnUntraced(function*(token: string) {
   for (const [method, path] of endpoints) {
     assertRefused(yield* playerCall(token, path, { method }), 401, "INVALID_PLAYER_TOKEN", {})
@@ -183,7 +183,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       const left = (reply: Reply) => [reply.headers["x-ratelimit-limit"], reply.headers["x-ratelimit-remaining"]]
       assert.deepStrictEqual(left(yield* playerCall(mine, "/me")), ["100", "97"])
       assert.deepStrictEqual(left(yield* playerCall(theirs, "/me")), ["50", "48"])
-      // refused for what it asks, it counts; refused for its token, it does not
+      // a refused request counts; a refused token does not
       assert.deepStrictEqual(left(yield* playerCall(mine, "/transactions?page=0")), ["100", "96"])
       yield* TestClock.adjust("31 minutes")
       assert.deepStrictEqual(left(yield* playerCall(mine, "/me")), ["100", "100"])
@@ -201,7 +201,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       const [ada, bob] = [(yield* register(key, "ada")).id, (yield* register(key, "bob")).id]
       const first = yield* playerCall(yield* issueToken(key, ada), path, { body: {}, headers })
       assert.strictEqual(first.status, 200, first.text)
-      // another token is the same player
+      // another token counts for the same player
       const again = yield* playerCall(yield* issueToken(key, ada), path, { body: {}, headers })
       assert.deepStrictEqual([again.text, again.headers["idempotent-replayed"]], [first.text, "true"])
       const other = yield* playerCall(yield* issueToken(key, bob), path, { body: {}, headers })

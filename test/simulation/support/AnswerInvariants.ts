@@ -1,4 +1,4 @@
-/** Invariants of answers beside commits: done once, not at all, or as answered; no balance shown that was never committed. */
+/** Invariants of answers against commits: done once, not at all, or as answered; only committed balances are shown. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import { Schema } from "effect"
 import type { PlayerStatus } from "../../../src/domain/player/Player.ts"
@@ -15,7 +15,7 @@ const readPayment = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct
   data: Schema.Struct({ id: Schema.Number, amount: Schema.Number })
 })))
 
-/** How a request came out, as far as its service knows. */
+/** Outcome of a request, as far as its service knows. */
 type End = "done" | "refused" | "open"
 
 const endOf = ({ answer }: Delivery): End => {
@@ -23,7 +23,7 @@ const endOf = ({ answer }: Delivery): End => {
   return answer._tag === "Refused" || (answer._tag === "Reply" && answer.status >= 400) ? "refused" : "done"
 }
 
-/** Whether a message was answered as ignored, because its rollback came first: it leaves no mark. */
+/** Whether a message was answered as ignored because its rollback came first: it leaves no mark. */
 const isForgotten = ({ answer, request }: Delivery, mark: string): boolean =>
   request.kind === "vendor" && answer?._tag === "Settled" &&
   request.actions.some(({ action, transactionId }, index) =>
@@ -31,7 +31,7 @@ const isForgotten = ({ answer, request }: Delivery, mark: string): boolean =>
     transactionKey(request.providerId, transactionId) === mark
   )
 
-/** The ids under which a request leaves its mark. */
+/** Ids under which a request leaves its mark. */
 const marksOf = (request: Request): ReadonlyArray<string> => {
   const of = (providerId: number, ...ids: ReadonlyArray<string>) => ids.map((id) => transactionKey(providerId, id))
   switch (request.kind) {
@@ -59,7 +59,7 @@ const marksOf = (request: Request): ReadonlyArray<string> => {
   }
 }
 
-/** How often each mark stands in the books. */
+/** Number of occurrences of each mark in the books. */
 const marksIn = ({ database }: Remains, books: Books): ReadonlyMap<string, number> => {
   const marks = new Map<string, number>()
   const add = (mark: string, times = 1) => marks.set(mark, (marks.get(mark) ?? 0) + times)
@@ -74,7 +74,7 @@ const marksIn = ({ database }: Remains, books: Books): ReadonlyMap<string, numbe
   return marks
 }
 
-/** Everything is there once when it was acknowledged, never when it was refused, and only when somebody asked for it. */
+/** Every mark exists once when acknowledged, never when refused, and only when requested. */
 const checkMarks = (remains: Remains, books: Books, report: Report): void => {
   const ends = new Map<string, Array<End>>()
   for (const delivery of remains.network.deliveries) {
@@ -93,7 +93,7 @@ const checkMarks = (remains: Remains, books: Books, report: Report): void => {
   for (const mark of marks.keys()) if (!ends.has(mark)) report("nobody asked for it", mark)
 }
 
-/** The step at which a mark was made, undefined when it is not there or cannot be told. */
+/** Step at which a mark was made; undefined when absent or unknown. */
 const stepOfMark = (books: Books, mark: string): number | undefined => {
   const found = books.transactions.get(mark)
   if (found !== undefined) return found.row.kind === "tombstone" ? undefined : found.step
@@ -103,9 +103,9 @@ const stepOfMark = (books: Books, mark: string): number | undefined => {
   return payment === undefined ? undefined : books.paymentSteps.get(payment.id)
 }
 
-/** A refusal is the last word on everything that arrived before it: nothing of that is done afterwards. */
+/** A refusal is final for everything that arrived before it: none of that is done afterwards. */
 const checkRefusals = ({ network, plan }: Remains, books: Books, report: Report): void => {
-  // two services at once do not wait for each other
+  // two concurrent services do not wait for each other
   if (plan.topology === "both" || plan.faults.some(({ kind }) => kind === "failover")) return
   const byMark = new Map<string, Array<Delivery>>()
   for (const delivery of network.deliveries) {
@@ -115,7 +115,7 @@ const checkRefusals = ({ network, plan }: Remains, books: Books, report: Report)
     const step = stepOfMark(books, mark)
     if (step === undefined) continue
     const refusals = own.filter((one) => endOf(one) === "refused" && (one.endedAt ?? 0) < step)
-    // on its way from node to node, a request may be overtaken by a later one
+    // between nodes a request may be overtaken by a later one
     const isBefore = (one: Delivery, refusal: Delivery) =>
       plan.topology === "nodes"
         ? endOf(one) !== "open" && (one.endedAt ?? Number.POSITIVE_INFINITY) < refusal.sentAt
@@ -162,12 +162,12 @@ class AnswerCheck {
     if (endOf(delivery) === "done") this.checkDone(delivery, endedAt, answer)
   }
 
-  /** Who is told that the money does not suffice is told how much there is. */
+  /** A refusal for insufficient funds shows a true balance. */
   private checkRefused(delivery: Delivery, code: RefusalCode, details: Details): void {
     const { request } = delivery
     const playerId = this.remains.clients.playerOf(delivery.actionId)
     const balance = details["balance"]
-    // what a batch would have left behind before the action that was refused was never so
+    // intermediate states of a refused batch never existed
     if (
       code !== "INSUFFICIENT_FUNDS" || request.kind === "batch" || request.kind === "vendor" || playerId === undefined
     ) return
@@ -236,7 +236,7 @@ class AnswerCheck {
     if (request.kind === "account") this.checkStatus(about, sentAt, endedAt, request.playerId, request.status)
   }
 
-  /** A status that was acknowledged was the player's at some moment in between. */
+  /** An acknowledged status was the player's at some moment in between. */
   private checkStatus(about: string, sentAt: number, endedAt: number, playerId: number, status: PlayerStatus): void {
     let standing: PlayerStatus = "active"
     let wasSo = false
@@ -252,7 +252,7 @@ class AnswerCheck {
   }
 }
 
-/** Under one idempotency key everybody hears the same. */
+/** Under one idempotency key all answers are the same. */
 const checkKeys = ({ network }: Remains, report: Report): void => {
   const byKey = Map.groupBy(
     network.deliveries.filter(({ request }) => "key" in request && request.key !== null),
@@ -272,7 +272,7 @@ const checkKeys = ({ network }: Remains, report: Report): void => {
   }
 }
 
-/** No bet that was sent after an exclusion was acknowledged is taken while that lasts. */
+/** No bet sent after an acknowledged exclusion is accepted while the exclusion lasts. */
 const checkExclusions = ({ network }: Remains, books: Books, report: Report): void => {
   const firstSent = new Map<string, number>()
   for (const { request, sentAt } of network.deliveries) {
@@ -294,9 +294,9 @@ const checkExclusions = ({ network }: Remains, books: Books, report: Report): vo
   }
 }
 
-/** No game is opened, at any node, that was asked for after an exclusion was acknowledged at another. */
+/** No game launch at any node succeeds when requested after an exclusion was acknowledged at another. */
 const checkLaunches = ({ network, plan }: Remains, report: Report): void => {
-  // elsewhere days pass, and exclusions end
+  // in other topologies days pass, and exclusions end
   if (plan.topology !== "nodes") return
   const excluded = network.deliveries.flatMap((one) =>
     one.request.kind === "exclude" && endOf(one) === "done" && one.endedAt !== undefined
@@ -312,7 +312,7 @@ const checkLaunches = ({ network, plan }: Remains, report: Report): void => {
   }
 }
 
-/** Who reached a service that lives is answered by it. */
+/** Every request that reached a living service is answered by it. */
 const checkForgotten = ({ cluster, network }: Remains, report: Report): void => {
   for (const { actionId, endedAt, request, service } of network.deliveries) {
     if (endedAt === undefined && cluster.isLiving(service)) {

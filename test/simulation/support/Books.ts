@@ -8,13 +8,13 @@ import type { Committed, Database } from "./Database.ts"
 import type { Network } from "./Network.ts"
 import type { Plan } from "./Plan.ts"
 
-/** A law that does not hold, and where. */
+/** A violated invariant, and where. */
 export interface Violation {
   readonly law: string
   readonly text: string
 }
 
-/** All that is left of a run. */
+/** Final state of a run. */
 export interface Remains {
   readonly plan: Plan
   readonly beginning: ReadonlyArray<Player>
@@ -22,11 +22,11 @@ export interface Remains {
   readonly cluster: Cluster
   readonly network: Network
   readonly clients: Clients
-  /** False when the world never came to rest. */
+  /** False when the world never became idle. */
   readonly hasEnded: boolean
 }
 
-/** A balance that a player had from a step on. */
+/** Balances of a player from a step on. */
 export interface Balances {
   readonly step: number
   /** The machine that committed it. */
@@ -35,11 +35,11 @@ export interface Balances {
   readonly bonus: number
 }
 
-/** Something that was written, and the step at which that was committed. */
+/** A row and the step of its commit. */
 interface Dated<out A> {
   readonly row: A
   readonly step: number
-  /** The balances that the change left in which it was written. */
+  /** Balances after the change that wrote it. */
   readonly after: Balances
 }
 
@@ -49,11 +49,11 @@ export interface Books {
   /** By provider and id. */
   readonly transactions: ReadonlyMap<string, Dated<Transaction>>
   readonly payments: ReadonlyMap<number, Payment>
-  /** The step at which a payment was made. */
+  /** Step at which each payment was created. */
   readonly paymentSteps: ReadonlyMap<number, number>
   /** Ids of bonuses by the note of their grant. */
   readonly grants: ReadonlyMap<string, ReadonlyArray<number>>
-  /** Every balance that was ever committed, those in the middle of a commit included, in order. */
+  /** Every committed balance in order, including those in the middle of a commit. */
   readonly balances: ReadonlyMap<number, ReadonlyArray<Balances>>
 }
 
@@ -65,7 +65,7 @@ const push = <Key, A>(map: Map<Key, Array<A>>, key: Key, item: A): void => {
   else items.push(item)
 }
 
-/** Reads what a run has left. */
+/** Indexes the final state of a run. */
 export const readBooks = ({ beginning, database }: Remains): Books => {
   const { entries, payments } = database.memory.tables()
   const history = new Map<number, Array<Committed>>(beginning.map(({ id }) => [id, []]))

@@ -1,5 +1,5 @@
 /**
- * Simulated clients: providers who retry and take back what nobody answered, operators with references and idempotency keys, staff, and
+ * Simulated clients: providers that retry and roll back unanswered messages, operators with references and idempotency keys, staff, and
  * the clock that starts jobs. They record requests and answers.
  */
 import { Context, Effect, Schema } from "effect"
@@ -11,28 +11,28 @@ import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { type Answer, isPassing, type Request } from "./Requests.ts"
 import type { Machine, World } from "./World.ts"
 
-/** An answer that a client read. */
+/** An answer received by a client. */
 export interface Heard {
   readonly request: Request
   readonly answer: Answer
-  /** The world's steps: when the request was sent the first time, and when the answer was read. */
+  /** Steps of the world: first sending of the request, and receipt of the answer. */
   readonly sentAt: number
   readonly at: number
 }
 
-/** What a client has written down about an action. */
+/** Record of a client about an action. */
 export interface Note {
   readonly action: Action
-  /** Undefined for an action that had nothing to refer to. */
+  /** Undefined for an action without a target. */
   request: Request | undefined
   /** Step and time of the first attempt. */
   sentAt: number
   readonly heard: Array<Heard>
-  /** Its requests that were to be repeated until they were answered, and never were. */
+  /** Its requests that were retried and never answered. */
   readonly unanswered: Array<Request>
 }
 
-/** A client that is never answered gives up after so many attempts. */
+/** Maximum number of attempts without an answer. */
 const mostAttempts = 90
 
 const sessionMs = 12 * 3_600_000
@@ -48,7 +48,7 @@ const currency = "EUR"
 
 const isDone = (answer: Answer | undefined): answer is Answer => answer !== undefined && !isPassing(answer)
 
-/** The 2xx body of an answer, undefined when it is another one. */
+/** Body of a 2xx answer; undefined for others. */
 export const bodyOf = (answer: Answer): string | undefined =>
   answer._tag === "Reply" && answer.status < 300 ? answer.body : undefined
 
@@ -59,7 +59,7 @@ export class Clients {
   private readonly network: Network
   private readonly machine: Machine
   private playing = 0
-  /** Payments and bonuses by the action that made them, sessions by player and provider. */
+  /** Ids of created payments and bonuses by action, of sessions by player and provider. */
   private readonly made = new Map<string, number>()
   private readonly sessions = new Map<string, string>()
 
@@ -99,12 +99,12 @@ export class Clients {
     return this.playing === 0
   }
 
-  /** Whom an action is about. */
+  /** Player of an action. */
   playerOf(actionId: string): number | undefined {
     return this.notes.find(({ action }) => action.id === actionId)?.action.playerId
   }
 
-  /** Asks for every player's balance, when all is over. */
+  /** Requests every player's balance at the end. */
   lookAround(): void {
     this.playing = playerIds.length
     for (const playerId of playerIds) {
@@ -169,9 +169,9 @@ export class Clients {
     return Effect.suspend(() => {
       const { action, heard } = note
       const sentAt = this.world.step
-      // some wait for longer than a node may be stopped
+      // some wait longer than a node may be paused
       const timeout = chance.pick(this.plan.topology === "nodes" ? [600, 3000, 12_000] : [400, 1000, 3000])
-      // a late double of a change of settings would undo a later one, by right: nobody could tell it from a new request
+      // a late duplicate of a settings change would rightly undo a later one, as it cannot be told from a new request
       const mayDouble = !["correct", "account", "restrict", "kyc", "limits"].includes(request.kind)
       return Effect.map(
         this.network.call(`${action.id} ${part}`, action.id, request, timeout, mayDouble),
@@ -183,7 +183,7 @@ export class Clients {
     })
   }
 
-  /** What a client remembers of an answer for later requests. */
+  /** Stores the values of an answer that later requests need. */
   private learn(action: Action, request: Request, answer: Answer): void {
     const body = bodyOf(answer)
     if (body === undefined) return
@@ -196,7 +196,7 @@ export class Clients {
     }
   }
 
-  /** The rollbacks of what a bet may have done, the last first. */
+  /** Rollbacks of everything that a bet may have done, newest first. */
   private takeBacksOf(action: Action, request: Request): ReadonlyArray<Request> {
     const undo = (providerId: number, target: string): Request => ({
       kind: "rollback",

@@ -1,4 +1,4 @@
-/** The services of a simulated world: how they start, fall out and take over, and who gets a request. */
+/** Services of a simulated world: start, failure, takeover, and routing of requests. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { layerAlone } from "../../../src/cluster/Alone.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
@@ -12,25 +12,25 @@ import { chanceOf } from "../../kit/Chance.ts"
 import { layerService, Letters, makePort, type Port } from "./Service.ts"
 import { type ClockPlan, Machine, type World } from "./World.ts"
 
-/** After so long without its primary, the other service takes over. */
+/** Time in ms without the primary after which the other service takes over. */
 const takeOverMs = 400
 
-/** A service that was told to stop is gone after this, whatever it has left. */
+/** Time limit in ms of a stopping service's shutdown. */
 const stopMostMs = 10_000
 
-/** A service in one life of its machine. */
+/** A service during one life of its machine. */
 export interface Life {
   readonly machine: Machine
   readonly scope: Scope.Closeable
-  /** Undefined while it starts, and from when it is told to stop. */
+  /** Undefined while it starts, and from the beginning of its shutdown. */
   port: Port | undefined
-  /** Hands its players over; at once where there are no others. */
+  /** Hands over its players; completes at once without other nodes. */
   leave: Effect.Effect<void>
   isLeaving: boolean
   readonly clock: ClockPlan
 }
 
-/** A place where a service runs, one life after the other. */
+/** A host that runs services, one life after the other. */
 class Host {
   readonly name: string
   readonly number: number
@@ -52,15 +52,15 @@ export class Cluster {
   private readonly hosts: ReadonlyArray<Host>
   private primary = 0
   private lives = 0
-  /** The step from which each life, by its machine, was the one that is asked; for two at once, that of its beginning. */
+  /** Step from which each life, by its machine, received requests; with two services at once, its start. */
   readonly servesSince = new Map<string, number>()
-  /** Defects in the making of a service. */
+  /** Defects of starting a service. */
   readonly failures: Array<string> = []
   private readonly machines: Array<Machine> = []
   private readonly leases: Leases
   private readonly wires: Wires
   private readonly letters = new Letters()
-  /** Names of machines that do not reach each other, or the database. */
+  /** Pairs of machine names without a connection, or a machine and the database. */
   private readonly cuts = new Set<string>()
 
   constructor(world: World, plan: Plan, database: Database, bug: SeededBug) {
@@ -115,7 +115,7 @@ export class Cluster {
     return fault.isPrimary ? this.hosts[this.primary] : this.hosts[1 - this.primary] ?? this.hosts[0]
   }
 
-  /** What befalls a node that goes on. */
+  /** Applies a fault to a node that keeps its power. */
   private trouble({ life }: Host, { forMs, isAtCommit, kind, other, shiftMs }: NodeTrouble): void {
     if (life === undefined) return
     const { clock, machine } = life
@@ -190,7 +190,7 @@ export class Cluster {
     })
   }
 
-  /** Takes the power from a host's machine, for a while. `isSilent`: nobody hears of it by a connection that is closed. */
+  /** Cuts the power of a host's machine for a while. `isSilent`: its connections are not closed. */
   private crash(host: Host, forMs: number, isSilent = false): void {
     const { life } = host
     if (life === undefined) return
@@ -207,7 +207,7 @@ export class Cluster {
     this.wires.detach(machine)
   }
 
-  /** Lets a service end what it has begun; when it has gone, another one starts in its place. */
+  /** Stops a service gracefully; after its end another one starts on the host. */
   private stop(host: Host, forMs: number): void {
     const { life } = host
     if (life?.port === undefined || life.isLeaving) return
@@ -218,7 +218,7 @@ export class Cluster {
       if (host.life === life) host.life = undefined
       this.restartLater(host, forMs)
     }
-    // while a node hands over, it sends on what it is asked
+    // during its handover a node forwards requests
     const closing = life.machine.fork(
       Context.empty(),
       Effect.andThen(
@@ -243,7 +243,7 @@ export class Cluster {
     })
   }
 
-  /** The other one is asked from now on. One that was asked before, and was not started anew since, is started anew first. */
+  /** Routes requests to the other service. One that had them before and has not been restarted since is restarted first. */
   private takeOver(): void {
     this.primary = 1 - this.primary
     const host = this.hosts[this.primary]
@@ -257,8 +257,8 @@ export class Cluster {
   }
 
   /**
-   * The other service takes over while this one is still at work on what it has begun. Before it gets requests again it is
-   * started anew.
+   * Routes requests to the other service while this one still finishes its work. Before it gets requests again it is
+   * restarted.
    */
   private failOver(forMs: number): void {
     const host = this.hosts[this.primary]
@@ -267,9 +267,9 @@ export class Cluster {
     this.world.after(forMs, this.database.machine, () => this.crash(host, 10))
   }
 
-  /** Who is to get a request that is sent now. It may be gone, or not be there yet, when the request arrives. */
+  /** Life that gets a request sent now. It may have ended, or not be ready yet, when the request arrives. */
   route(name: string): () => Life | undefined {
-    // a connection is one to a life of a machine: it does not outlive that
+    // a connection belongs to one life of a machine and ends with it
     const host = this.plan.topology === "both" || this.plan.topology === "nodes"
       ? chanceOf(this.plan.seed, "route", name).pick(this.hosts)
       : this.hosts[this.primary]

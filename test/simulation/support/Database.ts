@@ -1,9 +1,9 @@
 /**
- * The database of a simulated world: what PostgreSQL is to the service, on a machine of its own that never loses what it holds.
+ * Database of a simulated world: PostgreSQL's role for the service, on a machine of its own that never loses data.
  *
- * An operation travels to it, happens at one instant, and its answer travels back. On the way it can be refused, cut off before or
- * after it happened, happen long after its caller was told that the connection broke, or never be answered at all. The
- * service's own code (`StoreFailures.ts`) says what it makes of that.
+ * An operation travels to it, takes effect at one instant, and its answer travels back. On the way it can be refused, cut off before or
+ * after its effect, take effect long after its caller saw the connection break, or never be answered. The
+ * service's own code (`StoreFailures.ts`) interprets these.
  */
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
@@ -22,37 +22,37 @@ import { Machine, type World } from "./World.ts"
 export type PlayerStore = Store<Player, Change, Query, Knowledge>
 export type PlayerUnit = Unit<Player, Change>
 
-/** What became of an operation. */
+/** Fate of an operation. */
 type Fate =
   | "answered"
-  /** It did not happen, and the caller is told so. */
+  /** No effect, and the caller gets an error. */
   | "refused"
-  /** The connection broke before it happened. */
+  /** The connection broke before the effect. */
   | "cut"
-  /** It happens after seconds. */
+  /** Takes effect after seconds. */
   | "slow"
-  /** It happened; the connection broke before the answer. */
+  /** Took effect; the connection broke before the answer. */
   | "unheard"
-  /** The connection broke; it happens seconds later. */
+  /** The connection broke; takes effect seconds later. */
   | "late"
-  /** Nobody ever hears of it again; it may happen or not. */
+  /** Never answered; may take effect or not. */
   | "silent"
-  /** Somebody else holds the row. */
+  /** The row is locked by another transaction. */
   | "busy"
 
-/** A player's state as it was committed, or raised by a fence. */
+/** A player's state as committed, or raised by a fence. */
 export interface Committed {
-  /** The world's step and time. */
+  /** Step and time of the world. */
   readonly step: number
   readonly at: number
   readonly playerId: number
-  /** The machine that committed it. */
+  /** Machine of the commit. */
   readonly by: string
-  /** The version that it made. */
+  /** Resulting version. */
   readonly version: number
   readonly isFence: boolean
   readonly changes: ReadonlyArray<Change>
-  /** As the store has it from here on. */
+  /** Resulting state in the store. */
   readonly state: Player
 }
 
@@ -64,7 +64,7 @@ const connectionError = (operation: string) =>
 const lockTimeout = () =>
   new SqlError.SqlError({ reason: new SqlError.LockTimeoutError({ cause: new Error("the row is held") }) })
 
-/** What a machine reaches the database by. */
+/** Connection of a machine to the database. */
 export interface Connection {
   readonly machine: string
   readonly call: <A, E>(
@@ -76,13 +76,13 @@ export interface Connection {
 export class Database {
   readonly memory: MemoryPlayerStore.MemoryPlayerStore
   readonly machine: Machine
-  /** Everything that was committed, in order. */
+  /** All commits, in order. */
   readonly history: Array<Committed> = []
-  /** Whose a bonus is. */
+  /** Owner of each bonus. */
   readonly bonusOwners = new Map<number, number>()
-  /** Operations that have not happened yet, or whose answer is on the way. */
+  /** Operations without their effect yet, or with their answer in transit. */
   pending = 0
-  /** Events that came into the outbox by another way than a commit: there is none in the service. */
+  /** Outbox events outside a commit: the service has none. */
   readonly strayEvents: Array<Event> = []
   private readonly world: World
   private readonly seed: number | string
@@ -105,19 +105,19 @@ export class Database {
     for (const player of players) Effect.runSync(this.memory.add(player))
   }
 
-  /** A block of ids that nobody else gets. */
+  /** Reserves a block of ids. */
   takeIds(count: number): number {
     const first = this.idsTaken
     this.idsTaken += count
     return first
   }
 
-  /** Every event that is to be sent. */
+  /** All events to be sent. */
   outbox(): ReadonlyArray<Event> {
     return [...this.memory.tables().events, ...this.strayEvents]
   }
 
-  /** The committed state of a player. */
+  /** Committed state of a player. */
   stateOf(playerId: number): Player | undefined {
     return Effect.runSync(this.memory.load(playerId, false))?.state
   }
@@ -127,11 +127,11 @@ export class Database {
     const trouble = this.troubles.find(({ at, forMs }) => now >= at && now < at + forMs)
     if (trouble === undefined || !chance.happens(trouble.probability)) return "answered"
     const fate = chance.pickBy(trouble.fates)
-    // only a write waits for somebody else's
+    // only a write waits for another's lock
     return fate === "busy" && what !== "commit" ? "refused" : fate
   }
 
-  /** How a machine reaches the database. What the machine is not there to hear is lost with it. */
+  /** Connects a machine to the database. Answers that the machine cannot receive are lost. */
   connect(machine: Machine, reaches: () => boolean = () => true, name = "operation"): Connection {
     const { world } = this
     let calls = 0
@@ -140,7 +140,7 @@ export class Database {
       call: (what, happen) =>
         Effect.callback((resume) => {
           const chance = chanceOf(this.seed, name, machine.name, calls++)
-          // what was written to a connection that leads nowhere may arrive when it leads somewhere again
+          // data written to a broken connection may arrive once it is restored
           const fate = reaches() ? this.fateOf(what, chance) : "silent"
           const there = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
           const back = chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, this.storeMs)
@@ -185,7 +185,7 @@ export class Database {
                 break
               case "silent":
                 if (chance.happens(0.6)) happenAfter(chance.between(0, 15_000), () => {})
-                // a statement outside the journal is given up by its own timeout
+                // a statement outside the journal fails by its own timeout
                 if (what === "statement") hear(chance.between(3000, 6000), Effect.fail(connectionError("execute")))
                 break
             }
@@ -197,7 +197,7 @@ export class Database {
     }
   }
 
-  /** The store of players, as one service sees it. */
+  /** Player store of one service. */
   storeOf(connection: Connection): PlayerStore {
     const { memory } = this
     return {

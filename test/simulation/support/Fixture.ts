@@ -16,7 +16,7 @@ import { operatorOf } from "../../kit/Operators.ts"
 import { newPlayer } from "../../kit/players.ts"
 import { policies } from "../../kit/Policies.ts"
 
-/** The first asks for a second approval and for verified players; the second for neither. */
+/** The first requires a second approval and verified players; the second requires neither. */
 export const operators: ReadonlyArray<Operator> = [
   operatorOf(1, { withdrawalSecondApprovalAbove: 700, kycWithdrawalThreshold: 1500 }),
   operatorOf(2, { forfeitBonusOnWithdrawal: false, coolingOffHours: 1 })
@@ -24,12 +24,12 @@ export const operators: ReadonlyArray<Operator> = [
 
 export const operatorById = (id: number): Operator | undefined => operators.find((operator) => operator.id === id)
 
-/** The players of the first operator, then those of the second. */
+/** Players of the first operator, then those of the second. */
 export const playerIds: ReadonlyArray<number> = [101, 102, 103, 104]
 
 export const operatorOfPlayer = (playerId: number): number => playerId === 104 ? 2 : 1
 
-/** An operator whose player this is not. */
+/** The operator that a player does not belong to. */
 export const strangerTo = (playerId: number): number => 3 - operatorOfPlayer(playerId)
 
 /** Vendors with protocols of their own, each with a game: a provider for every policy. */
@@ -44,7 +44,7 @@ export const vendors: ReadonlyArray<
   }
 })
 
-/** The players, each with so much real money. Minor units. */
+/** The players with their opening real balance, in minor units. */
 export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =>
   playerIds.map((id) =>
     newPlayer({
@@ -119,7 +119,7 @@ export const bonuses: ReadonlyArray<CatalogueBonus> = [
   bonusOf(24, 2, { contributions: { 12: 50 }, defaultAmount: 120, wageringMultiplier: 1 })
 ]
 
-/** A promo code and how often it can be redeemed. */
+/** A promo code and its maximum number of redemptions. */
 export interface PromoOnOffer extends Pick<PromoCode, "id" | "code" | "bonus"> {
   readonly operatorId: number
   readonly maxRedemptions: number
@@ -144,7 +144,7 @@ const methodOf = (operatorId: number): PaymentMethod => ({
   maxWithdrawal: 5000
 })
 
-/** The catalogues, which nobody changes. */
+/** Catalogues, constant during a run. */
 export const layerCatalogues = Layer.mergeAll(
   Layer.mock(ActiveOperators)({ isActive: () => true }),
   Layer.mock(Games)({
@@ -162,7 +162,7 @@ export const layerCatalogues = Layer.mergeAll(
 const gameByName = (providerId: number, externalId: string): Game | undefined =>
   games.find((game) => game.provider.id === providerId && game.externalId === externalId)
 
-/** Names of players and sessions, as every service of the same master key makes and reads them. */
+/** Player refs and session tokens, shared by all services of the same master key. */
 export const layerNames = Layer.merge(SessionTokens.layer, PlayerRefs.layer).pipe(
   Layer.provide([Settings.layerTest(), SealedSecrets.layerMemory])
 )

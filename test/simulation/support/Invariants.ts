@@ -1,6 +1,6 @@
 /**
  * Invariants of every run: `docs/architecture.md`, "Invariants", and the rules of limits and exclusions, each checked from the
- * remains of the run and by other means than those of the service.
+ * final state of the run and independent of the service's code.
  */
 import { checkAnswers } from "./AnswerInvariants.ts"
 import { type Violation, readBooks, type Remains } from "./Books.ts"

@@ -1,7 +1,7 @@
 /**
- * Membership and locks of shards in the simulated database, as `SqlRunnerStorage` keeps them in PostgreSQL: a row for each runner with the
- * time of its last sign of life, and locks that belong to a session. A session that is silent for a lease, or that is ended, has no locks. And
- * who owned a shard last, as `Tenures` keeps it.
+ * Membership and shard locks in the simulated database, as `SqlRunnerStorage` keeps them in PostgreSQL: a row for each runner with the
+ * time of its last sign of life, and locks owned by a session. A session that is silent for a lease, or that is ended, loses its locks. Also
+ * the last owner of each shard, as `Tenures` keeps it.
  */
 import { Effect, Exit } from "effect"
 import { ClusterError, MachineId, type Runner, type RunnerAddress, RunnerStorage, type ShardId } from "effect/cluster"
@@ -12,7 +12,7 @@ import type { Connection } from "./Database.ts"
 import type { World } from "./World.ts"
 
 interface Session {
-  /** The world's time of its last statement. */
+  /** World time of its last statement. */
   usedAt: number
   isOver: boolean
   readonly locks: Set<number>
@@ -70,7 +70,7 @@ export class Leases {
     return true
   }
 
-  /** What a node of this connection and address notes. */
+  /** Tenures of a node with this connection and address. */
   tenuresOf(connection: Connection, owner: string): Tenures["Service"] {
     const { held, leaseMs, runners, world } = this
     const statement = <A>(happen: () => A) =>
@@ -103,7 +103,7 @@ export class Leases {
     })
   }
 
-  /** What a runner of this connection has; operations that take longer than `timeoutMs` are given up, and the session with them. */
+  /** Runner storage of this connection; operations longer than `timeoutMs` fail and end the session. */
   storageOf(
     connection: Connection,
     timeoutMs: number
@@ -125,7 +125,7 @@ export class Leases {
       return session
     }
 
-    /** A statement of the session that holds the locks; a failed one is given up for a new one. */
+    /** A statement of the session that holds the locks; a failed session is replaced. */
     const locked = <A>(happen: (session: Session) => A) =>
       Effect.suspend(() => {
         const asked = current

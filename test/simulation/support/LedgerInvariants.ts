@@ -7,7 +7,7 @@ import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
 import { promos } from "./Fixture.ts"
 
-/** One player's commits, one after the other. */
+/** Checks one player's commits in order. */
 const walkPlayer = (before: Player, books: Books, report: Report): void => {
   const name = `player ${before.id}`
   let at: LedgerPosition = { real: before.real, bonus: before.bonus, seq: before.entrySeq }
@@ -30,7 +30,7 @@ const walkPlayer = (before: Player, books: Books, report: Report): void => {
   }
 }
 
-/** Payments and what they hold. */
+/** Payments and their holds. */
 const checkPayments = (books: Books, report: Report): void => {
   const entriesOf = Map.groupBy(books.entries, ({ paymentRequestId }) => paymentRequestId)
   for (const payment of books.payments.values()) {
@@ -59,7 +59,7 @@ const checkHolds = (books: Books, player: Player, report: Report): void => {
   }
 }
 
-/** Messages of providers, what they take back, and the rounds that they make up. */
+/** Provider messages, their rollbacks, and their rounds. */
 const checkTransactions = ({ database }: Remains, books: Books, report: Report): void => {
   const rows = [...books.transactions.values()].map(({ row }) => row)
   const takenBack = new Map<string, number>()
@@ -90,7 +90,7 @@ const checkTransactions = ({ database }: Remains, books: Books, report: Report):
     if (row.kind !== "rollback" || row.targetId === null) continue
     const key = transactionKey(row.providerId, row.targetId)
     const target = books.transactions.get(key)?.row
-    // a rollback of what moved nothing, or of a bet that stands again since, takes nothing back
+    // a rollback of a message without effect, or of a reinstated bet, has no effect
     const isIdle = row.status === "ignored" && (target?.kind === "rollback" || reinstated.has(key)) ||
       undone.has(transactionKey(row.providerId, row.transactionId))
     const stands = target !== undefined && target.kind !== "tombstone" && !takenBack.has(key) && !isIdle
@@ -138,18 +138,18 @@ const checkRounds = (
   }
 }
 
-/** Whether a win that came after the end, and was forfeited at once, was taken back: nothing else of the bonus changes. */
+/** Whether a win that came after the end, and was forfeited at once, was rolled back: nothing else of the bonus changes. */
 const isRestored = (end: PlayerBonus, next: PlayerBonus): boolean =>
   next.restored > end.restored && next.result === end.result && next.finishedAt === end.finishedAt &&
   next.converted === end.converted && next.forfeited === end.forfeited
 
-/** Whether a finished bonus may be written like this: kept up after its end, or with a conversion reversed for want of wagering. */
+/** Whether a finished bonus may change like this: a correction after its end, or a conversion reversed for lack of wagering. */
 const mayFollow = (end: PlayerBonus, next: PlayerBonus): boolean =>
   isRestored(end, next) || end.result === "converted" && (next.result === "converted"
       ? next.converted === end.converted && next.wagered >= next.wagerRequirement
       : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
 
-/** Bonuses: each goes its way once, but for a conversion that is reversed. */
+/** Bonuses: each passes its states once, except for a reversed conversion. */
 const checkBonuses = ({ database }: Remains, books: Books, report: Report): void => {
   const latest = new Map<number, PlayerBonus>()
   for (const { changes } of database.history) {
@@ -185,7 +185,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
   }
 }
 
-/** The ends that were told of, for each bonus: the last one is how it ended, and only conversions, reversed since, come before it. */
+/** End events of each bonus: the last one matches its end, and only conversions, since reversed, precede it. */
 const checkEnds = ({ database }: Remains, report: Report): void => {
   const told = new Map<string, Array<unknown>>()
   const latest = new Map<number, PlayerBonus>()
@@ -206,7 +206,7 @@ const checkEnds = ({ database }: Remains, report: Report): void => {
   }
 }
 
-/** Promo codes: each player once, and not more often than they allow. */
+/** Promo codes: once per player, and within their cap. */
 const checkPromos = ({ database }: Remains, report: Report): void => {
   const { redemptions } = database.memory.tables()
   for (const { id, maxRedemptions } of promos) {
@@ -226,7 +226,7 @@ const nameOfEvent = ({ data, playerId, type }: Event): string =>
     ? `${type} ${playerId} ${String(data["status"])}`
     : `${type} ${idIn(data["payment"] ?? data["bonus"])}`
 
-/** The events that a payment's move calls for. */
+/** Events required by a payment's move. */
 const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string> => {
   const { id, status, type } = payment
   if (type === "deposit") return isNew ? [`deposit.paid ${id}`] : []
@@ -234,7 +234,7 @@ const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string
   return status === "paid" || status === "rejected" ? [`withdrawal.${status} ${id}`] : []
 }
 
-/** The outbox beside the effects: every effect that is told of once, and nothing else. */
+/** Outbox against effects: one event per effect that requires it, and no others. */
 const checkEvents = ({ beginning, database }: Remains, report: Report): void => {
   const balance = new Map<string, number>()
   const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)

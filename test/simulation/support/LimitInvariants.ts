@@ -1,4 +1,4 @@
-/** Invariants of limits, exclusions and locks, computed anew from the commits with a calendar of its own. */
+/** Invariants of limits, exclusions and locks, recomputed from the commits with an independent calendar. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
 import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
@@ -9,7 +9,7 @@ import { type Books, type Remains, transactionKey } from "./Books.ts"
 
 const windows: ReadonlyArray<Window> = ["day", "week", "month", "year"]
 
-/** Money that counts towards a limit, until it is taken back. */
+/** Money that counts towards a limit until it is rolled back. */
 interface Counted {
   readonly at: number
   readonly stake: number
@@ -37,13 +37,13 @@ const sumsIn = (happened: ReadonlyArray<Counted>, window: Window, now: number): 
 
 type Settings = Omit<PlayerSettings, "updatedAt">
 
-/** The limit in force, undefined when there is none. */
+/** Limit in force; undefined without one. */
 const limitAt = ({ limits, pendingLimits }: Settings, field: LimitField, now: number): number | undefined => {
   const waited = pendingLimits.filter((pending) => pending.field === field && now >= pending.effectiveAt).at(-1)
   return waited === undefined ? limits[field] : waited.value ?? undefined
 }
 
-/** What stands against money going into play or into the wallet at this instant, undefined when nothing does. */
+/** Reason for refusing a stake or a deposit at this instant; undefined when allowed. */
 const barred = (settings: Settings, now: number, ability: "canBet" | "canDeposit"): string | undefined => {
   const { exclusion, restrictions, status } = settings
   if (status !== "active") return status
@@ -79,7 +79,7 @@ class Ledger {
     if (change.settings !== null) this.takeSettings(change.settings)
   }
 
-  /** Nothing that protects the player is loosened before its time. */
+  /** Checks that no protection of the player is loosened early. */
   private takeSettings(after: PlayerSettings): void {
     const { updatedAt: now } = after
     const before = this.settings
@@ -107,7 +107,7 @@ class Ledger {
         target.isTakenBack = true
         this.byRollback.set(key, target)
       }
-      // a bet whose rollback is taken back counts again
+      // a bet whose rollback is rolled back counts again
       const reinstated = this.byRollback.get(targetKey)
       if (reinstated !== undefined) reinstated.isTakenBack = false
       return
@@ -130,7 +130,7 @@ class Ledger {
       if (limit === undefined) continue
       const isLoss = field.includes("loss")
       const used = this.used(field, isLoss ? "loss" : "stake", stake, at)
-      // a bet without real money loses none, whatever was lost before
+      // a bet without real money adds no loss, whatever was lost before
       const isOver = used > limit && (!isLoss || loss > 0)
       if (isOver) {
         this.report("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
@@ -146,7 +146,7 @@ class Ledger {
     }
     for (const field of metByDeposits) {
       const limit = limitAt(this.settings, field, at)
-      // the cap of the balance looks at what there is with the deposit
+      // the balance cap applies to the balance including the deposit
       const used = field === "max_balance" ? this.real + amount : this.used(field, "deposit", amount, at)
       if (limit !== undefined && used > limit) {
         this.report("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
@@ -154,13 +154,13 @@ class Ledger {
     }
   }
 
-  /** What counts towards a limit, this amount included. */
+  /** Amount that counts towards a limit, including this one. */
   private used(field: LimitField, what: keyof Sums, amount: number, at: number): number {
     const window = windowOf[field]
     return window === undefined ? amount : sumsIn(this.happened, window, at)[what]
   }
 
-  /** The sums that the player's own state carries are those of the list. */
+  /** Checks that the counters of the player's state equal the list's sums. */
   checkCounters({ counters }: Player): void {
     for (const window of windows) {
       const sums = sumsIn(this.happened, window, counters.at)

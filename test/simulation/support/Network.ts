@@ -1,4 +1,4 @@
-/** Network between clients and service: delays, loses, doubles and reorders requests and answers. */
+/** Network between clients and service: delays, loses, duplicates and reorders requests and answers. */
 import { Cause, Context, Effect, Exit } from "effect"
 import type { Cluster } from "./Cluster.ts"
 import type { NetworkTrouble, Plan } from "./Plan.ts"
@@ -6,16 +6,16 @@ import { chanceOf } from "../../kit/Chance.ts"
 import type { Answer, Request } from "./Requests.ts"
 import type { Machine, World } from "./World.ts"
 
-/** A request that arrived at a service, and what that made of it. Steps are the world's. */
+/** A request that arrived at a service, and its result. Steps are the world's. */
 export interface Delivery {
   /** The action that it is part of. */
   readonly actionId: string
   readonly request: Request
   readonly service: string
-  /** When the client sent it. */
+  /** Step at which the client sent it. */
   readonly sentAt: number
   readonly arrivedAt: number
-  /** Undefined when the service never came to an end with it. */
+  /** Undefined when the service never finished it. */
   endedAt: number | undefined
   answer: Answer | undefined
 }
@@ -29,7 +29,7 @@ export class Network {
   private readonly cluster: Cluster
   private readonly clients: Machine
   private readonly troubles: ReadonlyArray<NetworkTrouble>
-  /** From then on nothing goes wrong any more. */
+  /** No further faults once true. */
   private isCalm = false
 
   constructor(world: World, plan: Plan, cluster: Cluster, clients: Machine) {
@@ -51,8 +51,8 @@ export class Network {
   }
 
   /**
-   * Sends a request and gives the first answer that comes back in time; undefined when none does, or when nobody is there.
-   * `name` is the attempt's own. A request that may not be doubled is lost or comes once.
+   * Sends a request and returns the first answer received in time; undefined on a timeout, or without a service.
+   * `name` is the attempt's own. A request that may not be duplicated is lost or arrives once.
    */
   call(
     name: string,
@@ -99,7 +99,7 @@ export class Network {
           // the service's own fiber, on the service's own machine
           world.after(0, machine, () => {
             const fiber = machine.fork(Context.empty(), port.handle(request))
-            // the connection that the client gives up is noticed by the service, a while later
+            // the service notices a connection closed by the client a while later
             hangUps.push(() => world.after(back, machine, () => fiber.interruptUnsafe()))
             fiber.addObserver((exit) => {
               delivery.endedAt = world.step

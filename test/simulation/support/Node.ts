@@ -1,6 +1,6 @@
 /**
- * A node of a simulated cluster: `Ownership` over effect's own `Sharding`, both as they run, on the machine's clock and over the locks of the
- * simulated database; and the calls between nodes, which are late, lost, or never answered.
+ * A node of a simulated cluster: `Ownership` over effect's own `Sharding`, both real, on the machine's clock and over the locks of the
+ * simulated database; and the calls between nodes, which may be late, lost, or never answered.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { RunnerAddress, RunnerStorage } from "effect/cluster"
@@ -18,39 +18,39 @@ import type { Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import type { Machine, World } from "./World.ts"
 
-/** How long an owner is looked for, and how long its answer is waited for. */
+/** Maximum time of the search for an owner, and of the wait for its answer, in ms. */
 const maxLookMs = 4500
 const maxAnswerMs = 5500
 const lookPauseMs = 40
 
-/** What becomes of a call to another node. */
+/** Result of a call to another node. */
 type Awaited = Answered | typeof notMine | "unsent" | "lost"
 
 interface Post {
   readonly machine: Machine
   readonly doors: Map<string, Open>
-  /** Calls that are at this node, with how their senders hear that it is gone. */
+  /** Pending calls at this node, as callbacks that report its loss to their senders. */
   readonly waiting: Set<() => void>
-  /** Hears that another node has changed. */
+  /** Notifies the node that another one has changed. */
   look: () => void
 }
 
-/** Looks at what a node believes to own. */
+/** Reads a node's view of its ownership. */
 export interface OwnershipView {
   readonly machine: Machine
   readonly holds: (key: number) => boolean
 }
 
-/** Wires between nodes. */
+/** Connections between nodes. */
 export class Wires {
   private readonly world: World
   private readonly plan: Plan
   private readonly posts = new Map<string, Post>()
   private readonly isCut: (one: Machine, other: Machine) => boolean
   private calls = 0
-  /** Every node that was started, in order. */
+  /** All started nodes, in order. */
   readonly views: Array<OwnershipView> = []
-  /** Keys that two nodes held at once. */
+  /** Keys held by two nodes at once. */
   readonly doubleOwners: Array<string> = []
 
   constructor(world: World, plan: Plan, isCut: (one: Machine, other: Machine) => boolean) {
@@ -65,7 +65,7 @@ export class Wires {
     return post
   }
 
-  /** Has those who can be reached look at the nodes. */
+  /** Makes all reachable nodes read the node list. */
   tellOthers(from: Machine): void {
     for (const { look, machine } of this.posts.values()) {
       if (machine === from || !machine.isOn || this.isCut(from, machine)) continue
@@ -74,7 +74,7 @@ export class Wires {
     }
   }
 
-  /** Who waits for a node that has died hears of it: connections break. */
+  /** Fails calls pending at a dead node: connections break. */
   detach(machine: Machine): void {
     for (const post of this.posts.values()) {
       if (post.machine !== machine) continue
@@ -83,7 +83,7 @@ export class Wires {
     }
   }
 
-  /** Asks a node, once. */
+  /** Calls a node, once. */
   exchange(from: Machine, address: string, door: string, call: Call): Effect.Effect<Awaited> {
     const { world } = this
     return Effect.callback<Awaited>((resume) => {
@@ -93,7 +93,7 @@ export class Wires {
       const target = this.posts.get(address)
       const there = delayOf(chance)
       if (target === undefined || !target.machine.isOn) return hear(there, "unsent")
-      // a connection that cannot be made, or one over which it went unheard; what was written may still arrive
+      // no connection, or one on which the call goes unanswered; sent data may still arrive
       if (this.isCut(from, target.machine)) {
         if (chance.happens(0.5)) return hear(chance.between(200, 1000), "unsent")
         hear(chance.between(500, 6000), "lost")
@@ -119,7 +119,7 @@ export class Wires {
     })
   }
 
-  /** Notes when a key is held by two nodes at once. */
+  /** Records a key held by two nodes at once. */
   check(own: OwnershipView, key: number): void {
     for (const other of this.views) {
       if (other === own || !other.machine.isOn || !other.holds(key)) continue
@@ -130,7 +130,7 @@ export class Wires {
 
 const delayOf = (chance: Chance): number => chance.happens(0.1) ? chance.between(5, 60) : chance.between(0, 3)
 
-/** The placement of a node, looked at from outside: what is held by two is noted. */
+/** A node's placement, checked for keys held by two nodes. */
 const observed = (placement: Placement["Service"], machine: Machine, wires: Wires): Placement["Service"] => {
   const epochs = new Map<number, number>()
   const view: OwnershipView = { machine, holds: (key) => placement.holds(key, epochs.get(key) ?? 0) }

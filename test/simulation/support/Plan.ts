@@ -1,6 +1,6 @@
 /**
- * What is to happen in one run: who asks for what and when, and what breaks. Everything in a plan stands alone, with chances of its
- * own, so that taking something out of it leaves the rest as it was.
+ * Plan of one run: requests with their callers and times, and faults. Every item of a plan is independent, with a random source of its
+ * own, so that removing one leaves the rest unchanged.
  */
 import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
 import type { LimitField } from "../../../src/domain/limit/Limits.ts"
@@ -20,7 +20,7 @@ export interface ServicePlan {
 }
 
 /**
- * How many services there are: one; one at work and one that takes over when it falls out or is taken out; both at work at once, for the
+ * Topology: one service; a primary and a standby that takes over when it fails or is replaced; two at once, for the
  * same players; or the nodes of a cluster, each player owned by one of them, any request at any of them.
  */
 export const topologies = ["one", "standby", "both", "nodes"] as const
@@ -50,7 +50,7 @@ export interface Payout {
 export interface TakeBack {
   readonly tx: string
   readonly target: string
-  /** The game of its target, which says whose message it is. */
+  /** Game of its target, which determines the provider. */
   readonly gameId: number
 }
 
@@ -65,7 +65,7 @@ export type What =
   | { readonly kind: "batch"; readonly moves: ReadonlyArray<Move> }
   | { readonly kind: "close"; readonly gameId: number; readonly round: string }
   | { readonly kind: "promo_win"; readonly tx: string; readonly amount: number; readonly isTournament: boolean }
-  /** A list in the protocol of a vendor. */
+  /** A batch in the protocol of a vendor. */
   | { readonly kind: "vendor"; readonly providerId: number; readonly actions: ReadonlyArray<VendorAction> }
   | { readonly kind: "balance" }
   | { readonly kind: "status"; readonly tx: string; readonly gameId: number }
@@ -83,7 +83,7 @@ export type What =
   | { readonly kind: "redeem"; readonly code: string }
   | { readonly kind: "launch"; readonly gameId: number }
   | { readonly kind: "view"; readonly isStranger: boolean }
-  /** Of the payment that another action made. */
+  /** Of the payment that another action created. */
   | { readonly kind: "move"; readonly of: string; readonly move: PaymentMove; readonly staff: string }
   | { readonly kind: "correct"; readonly amount: number }
   | { readonly kind: "kyc"; readonly status: KycStatus; readonly documentDays: number | null }
@@ -98,13 +98,13 @@ export interface Action {
   readonly at: number
   readonly playerId: number
   readonly what: What
-  /** How often it is sent once more though it was answered. */
+  /** Number of repetitions although it was answered. */
   readonly repeats: number
-  /** How often a bet is sent before it is taken back. */
+  /** Number of attempts of a bet before its rollback. */
   readonly patience: number
 }
 
-/** Troubles last from `at`, in milliseconds after the beginning, for `forMs`. */
+/** Faults last from `at`, in milliseconds after the beginning, for `forMs`. */
 export interface StoreTrouble {
   readonly kind: "store"
   readonly id: string
@@ -124,7 +124,7 @@ export interface NetworkTrouble {
   readonly slow: number
 }
 
-/** A service loses power after so many further tasks, is stopped in order, or gives way to the other. */
+/** A service loses power after a number of further tasks, is stopped gracefully, or is replaced by the other. */
 export interface Outage {
   readonly kind: "crash" | "stop" | "failover"
   readonly id: string
@@ -132,15 +132,15 @@ export interface Outage {
   readonly forMs: number
   readonly tasks: number
   readonly isPrimary: boolean
-  /** Of nodes, which one. */
+  /** Index of the node, among nodes. */
   readonly host: number
   /** Of a crash: the machine loses power, so that its connections are not closed. */
   readonly isSilent: boolean
 }
 
 /**
- * A node is stopped and goes on; it and another one, or it and the database (-1), do not reach each other; its sessions at the database are
- * ended; its time of day is set.
+ * A node is paused and resumed; it and another one, or it and the database (-1), lose their connection; its database sessions are
+ * ended; its wall clock is set.
  */
 export interface NodeTrouble {
   readonly kind: "pause" | "cut" | "session" | "clock"
@@ -163,17 +163,17 @@ export interface Plan {
   readonly beginning: number
   readonly topology: Topology
   readonly service: ServicePlan
-  /** Of nodes: their clocks. */
+  /** Clocks of the nodes. */
   readonly nodes: ReadonlyArray<{ readonly speed: number; readonly wallOffset: number }>
-  /** How long a node that says nothing keeps its players. */
+  /** Lease in ms: time for which a silent node keeps its players. */
   readonly leaseMs: number
-  /** A node that is started again has the address it had. */
+  /** Whether a restarted node keeps its address. */
   readonly keepsAddresses: boolean
-  /** What each player has at the beginning, in minor units. */
+  /** Opening balance of each player, in minor units. */
   readonly opening: number
-  /** How long an operation of the database is on its way, each way, at most. */
+  /** Maximum latency of a database operation in ms, each way. */
   readonly storeMs: number
-  /** After how many operations a fiber lets others go first, on average; 0: never. */
+  /** Average number of operations after which a fiber yields; 0: never. */
   readonly pauseEvery: number
   readonly network: Pick<NetworkTrouble, "drop" | "duplicate" | "slow">
   readonly actions: ReadonlyArray<Action>
@@ -220,7 +220,7 @@ const kinds: ReadonlyArray<readonly [What["kind"], number]> = [
   ["job", 3]
 ]
 
-/** Among nodes: more of what is not sent again, and of what shows who is out of date. */
+/** Among nodes: more actions without retries, and more that reveal stale state. */
 const moreOfNodes: { readonly [Kind in What["kind"]]?: number } = { correct: 6, view: 3, balance: 3 }
 
 const limitChoices: ReadonlyArray<readonly [LimitField, ReadonlyArray<number>]> = [
@@ -240,7 +240,7 @@ const limitChoices: ReadonlyArray<readonly [LimitField, ReadonlyArray<number>]> 
 
 const kycStatuses: ReadonlyArray<KycStatus> = ["pending_review", "verified", "rejected", "expired"]
 
-/** What the actions so far have left to refer to. */
+/** Targets left by the actions so far. */
 interface Past {
   readonly stakes: Array<Stake & { readonly playerId: number }>
   readonly payouts: Array<Payout & { readonly playerId: number }>
@@ -249,7 +249,7 @@ interface Past {
   readonly vendor: Array<{ readonly playerId: number; readonly action: VendorAction }>
 }
 
-/** One of the last few, oftenest of the very last. */
+/** One of the last few, most often the very last. */
 const recent = <A>(chance: Chance, items: ReadonlyArray<A>): A | undefined =>
   items.length === 0
     ? undefined
@@ -276,7 +276,7 @@ const payoutOf = (chance: Chance, id: string, stake: Stake): Payout => ({
   closes: chance.happens(0.4)
 })
 
-/** One message of a vendor, mostly about what came before it in its round. */
+/** One message of a vendor, mostly about earlier ones of its round. */
 const vendorActionOf = (
   chance: Chance,
   tx: string,
@@ -290,7 +290,7 @@ const vendorActionOf = (
   const early = `${tx}-early`
   switch (chance.pickBy<VendorAction["action"]>([["bet", 5], ["win", 4], ["rollback", 4], ["adjust", 1]])) {
     case "bet": {
-      // now and then the bet of a win or of a rollback that came before it
+      // sometimes the bet of an earlier win or rollback
       const missed = known.flatMap((action) =>
         action.action === "rollback"
           ? [action.targetTransactionId]
@@ -436,7 +436,7 @@ const whatOf = (
   }
 }
 
-/** Keeps what later actions may refer to. */
+/** Stores targets for later actions. */
 const remember = (past: Past, id: string, playerId: number, what: What): void => {
   const rememberMove = (move: What): void => {
     if (move.kind === "bet") past.stakes.push({ ...move, playerId })
@@ -461,7 +461,7 @@ interface Follower {
   readonly what: What
 }
 
-/** What often comes after an action: the win of a bet, the way of a withdrawal. */
+/** Frequent successors of an action: the win of a bet, the moves of a withdrawal. */
 const followersOf = (chance: Chance, id: string, what: What): ReadonlyArray<Follower> => {
   if (what.kind === "bet" && chance.happens(0.3)) {
     return [{
@@ -493,11 +493,11 @@ const whoseIs = (past: Past, what: What, playerId: number): number => {
 
 const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyArray<Action> => {
   const swarm = chanceOf(seed, "swarm")
-  // players move from node to node in seconds, and leases are looked after all the time: neither goes with milliseconds or days
+  // handovers take seconds, and leases are renewed all the time: incompatible with milliseconds or days between actions
   const isSlow = topology === "nodes"
-  // writes that come again hide who is out of date: in some worlds there are few, and one player
+  // retried writes hide stale nodes: some worlds have few, and one player
   const isQuiet = isSlow && chanceOf(seed, "quiet").happens(0.3)
-  // every run leaves out some kinds and has more of others: what goes with what differs from run to run
+  // every run omits some kinds and has more of others, so that combinations differ from run to run
   const weights = kinds.map(([kind, weight]): readonly [What["kind"], number] => [
     kind,
     swarm.happens(0.15)
@@ -522,7 +522,7 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
     if (longPauses > 0 && swarm.happens(4 / steps)) {
       longPauses--
       at += swarm.pick([2 * minute, 20 * minute, 2 * hour, 13 * hour, 25 * hour, 37 * hour])
-      // what time has brought is written down by nobody but the jobs
+      // due account changes are committed only by the jobs
       for (const job of ["accounts", "bonuses", "idempotency-keys"] as const) {
         const jobChance = chanceOf(seed, "job", number, job)
         if (jobChance.happens(0.3)) continue
@@ -581,7 +581,7 @@ const makeFaults = (
   const swarm = chanceOf(seed, "faults")
   const count = swarm.pick(topology === "nodes" ? [0, 2, 4, 6, 8, 10] : [0, 1, 2, 3, 5, 8])
   const ofNodes = topology === "nodes" ? 1 : 0
-  // a session that ends frees its locks before the lease of who held them is over
+  // a session that ends frees its locks before their holder's lease expires
   const endsSessions = ofNodes === 1 && chanceOf(seed, "sessions").happens(0.3)
   return Array.from({ length: count }, (_, number): Fault => {
     const chance = chanceOf(seed, "fault", number)
@@ -620,7 +620,7 @@ const makeFaults = (
           kind,
           id,
           at,
-          // often it goes on shortly after another one has taken over
+          // often it resumes shortly after another one has taken over
           forMs: chance.happens(0.5)
             ? leaseMs + chance.between(200, 1600)
             : Math.floor(leaseMs * chance.pick([0.1, 0.5, 1, 1.5, 2])),
@@ -645,7 +645,7 @@ const makeFaults = (
   })
 }
 
-/** The clocks of two machines run at the same speed to within a twentieth; their times of day differ by seconds. */
+/** Clock speeds of two machines agree within a twentieth; their wall clocks differ by seconds. */
 const makeNodes = (seed: number): Plan["nodes"] => {
   const swarm = chanceOf(seed, "nodes")
   const count = swarm.pick([2, 3, 3, 4])
@@ -655,7 +655,7 @@ const makeNodes = (seed: number): Plan["nodes"] => {
   })
 }
 
-/** The plan of a seed, of about so many actions; with a topology, of that one. */
+/** Plan of a seed, of about `steps` actions; with a topology, of that one. */
 export const planOf = (seed: number, steps: number, wanted?: Topology): Plan => {
   const chance = chanceOf(seed, "plan")
   const drawn = chance.pickBy<Topology>([["one", 4], ["standby", 4], ["both", 2], ["nodes", 2]])

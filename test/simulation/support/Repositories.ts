@@ -1,4 +1,4 @@
-/** The repositories of the capabilities in memory, each read one round trip on a machine's connection to the simulated database. */
+/** In-memory repositories of the capabilities; each read is one round trip on a machine's connection to the simulated database. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -17,14 +17,14 @@ import { bonuses, operatorById, playerIds, promos } from "./Fixture.ts"
 
 const dayMs = 86_400_000
 
-/** Every player: the rule that is asked changes nothing where nothing is due. */
+/** All players: the rule changes nothing without a due change. */
 const everybody = playerIds.map((playerId) => ({ playerId }))
 
 export const layerRepositories = (database: Database, connection: Connection) => {
   const { bonusOwners, memory } = database
   const query = <A>(answer: () => A) => connection.call("statement", () => Effect.runSyncExit(Effect.sync(answer)))
   const read = <A>(answer: () => A) => orTryAgain(query(answer))
-  /** Looks something up for a player, as a rule does. */
+  /** Looks up ids for a player, as a rule does. */
   const look = (wanted: Parameters<typeof missing>[0], playerId = 0) =>
     Effect.runSync(memory.look(newPlayer({ id: playerId }), missing(wanted).query, undefined))
   const reply = ({ key, scope }: { readonly scope: string; readonly key: string }) => memory.findReply(scope, key)
@@ -65,7 +65,7 @@ export const layerRepositories = (database: Database, connection: Connection) =>
           const approvals = { firstApprovedBy, secondApprovedBy, secondApprovalAbove }
           return { playerId, amount, currency, base, createdAt: new Date(createdAt), ...approvals }
         }),
-      // no operator here has rules that stop withdrawals
+      // no operator here has rules that hold withdrawals
       isWaiting: () => read(() => false),
       // corrections are made below the service that counts them
       countedBeside: ({ id, playerId, requestedAt }, now) =>
@@ -116,7 +116,7 @@ export const layerRepositories = (database: Database, connection: Connection) =>
   )
 }
 
-/** A client for those parts of the capabilities that no request of the simulation reaches: a statement is a defect. */
+/** A client for parts of the capabilities that no simulated request reaches: a statement is a defect. */
 export const layerNoStatements = Layer.effect(
   SqlClient.SqlClient,
   SqlClient.make({

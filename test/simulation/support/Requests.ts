@@ -1,4 +1,4 @@
-/** Requests of clients and answers of the service, as both are after HTTP and JSON. */
+/** Requests of clients and answers of the service, after HTTP and JSON decoding. */
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import type {
@@ -12,7 +12,7 @@ import type {
 } from "../../../src/features/settlement/ProviderWallet.ts"
 import type { What } from "./Plan.ts"
 
-/** What a game provider sends. */
+/** Requests of a game provider. */
 export type ProviderRequest =
   | { readonly kind: "bet"; readonly providerId: number; readonly message: BetMessage }
   | { readonly kind: "bet_win"; readonly providerId: number; readonly message: BetWinMessage }
@@ -46,10 +46,10 @@ export type Answer =
   | { readonly _tag: "Settled"; readonly results: ReadonlyArray<Settlement> }
   | { readonly _tag: "Balances"; readonly playerId: number; readonly real: number; readonly bonus: number }
   | { readonly _tag: "Standing"; readonly status: string }
-  /** An answer with a body, stored under an idempotency key or given again from there. */
+  /** An answer with a body, stored under an idempotency key or replayed from there. */
   | { readonly _tag: "Reply"; readonly status: number; readonly body: string; readonly isReplay: boolean }
   | { readonly _tag: "Refused"; readonly code: RefusalCode; readonly details: Details; readonly isReplay: boolean }
 
-/** Whether an answer settles nothing: the caller is to come again. */
+/** Whether an answer is retryable, with nothing settled. */
 export const isPassing = (answer: Answer): boolean =>
   answer._tag === "Refused" && (answer.code === "TRY_AGAIN" || answer.code === "IDEMPOTENCY_IN_PROGRESS")

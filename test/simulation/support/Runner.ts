@@ -1,4 +1,4 @@
-/** Spreads seeds over threads and adds up what came of them. */
+/** Distributes seeds over threads and sums up their results. */
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { Trace } from "../../kit/Chance.ts"
@@ -8,7 +8,7 @@ export interface RunOptions extends WorkerOptions {
   readonly firstSeed: number
   readonly seeds: number
   readonly workers: number
-  /** Called with the number of seeds done and of those that failed. */
+  /** Called with the number of finished seeds and of failed ones. */
   readonly onProgress: (done: number, failed: number) => void
 }
 
@@ -26,10 +26,10 @@ export interface Summary {
   readonly seeds_per_second: number
 }
 
-/** Seeds that a thread takes at a time. */
+/** Number of seeds that a thread takes at a time. */
 const portionSize = 20
 
-/** Failures after which no further seeds are begun. */
+/** Number of failures after which no further seeds are started. */
 const failuresMost = 20
 
 const isResults = (message: unknown): message is ReadonlyArray<SeedResult> => Array.isArray(message)

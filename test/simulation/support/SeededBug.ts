@@ -1,4 +1,4 @@
-/** Wrappers around the parts of a simulated service, through which a bug is seeded. */
+/** Wrappers around the parts of a simulated service that seed a bug. */
 import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { Placement } from "../../../src/engine/Placement.ts"
 import type { Database, PlayerStore } from "./Database.ts"
@@ -11,11 +11,11 @@ export interface SeededBug {
   readonly store: (store: PlayerStore, database: Database) => PlayerStore
   readonly actors: (actors: Actors, database: Database, placement: Placement["Service"]) => Actors
   readonly port: (port: Port, database: Database) => Port
-  /** What a node believes to own. */
+  /** Ownership as believed by a node. */
   readonly placement: (placement: Placement["Service"]) => Placement["Service"]
-  /** Whether a call to another node may be sent again though it may have been done. */
+  /** Whether a call to another node may be sent again although it may have had its effect. */
   readonly isRepeatable: (isRepeatable: boolean) => boolean
-  /** The worlds in which it can show; undefined: all. */
+  /** Topology in which the bug can show; undefined: all. */
   readonly topology: Topology | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Seeded bugs that the simulator must find. Each wraps the store, the actors or the port of a service that has none. */
+/** Seeded bugs that the simulator must find. Each wraps the store, the actors or the port of a correct service. */
 import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
 import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
@@ -8,13 +8,13 @@ import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
 import { isPassing } from "./Requests.ts"
 
-/** A player and what is to be written, as a rule has decided. */
+/** A player and the change that a rule has decided. */
 interface Decided {
   readonly state: Player
   readonly change: Change
 }
 
-/** Changes what rules have decided to write. */
+/** Alters the changes decided by rules. */
 const altering = (alter: (decided: Decided, before: Player) => Decided): SeededBug => ({
   ...noBug,
   actors: (actors) => ({
@@ -28,7 +28,7 @@ const altering = (alter: (decided: Decided, before: Player) => Decided): SeededB
   })
 })
 
-/** The answer goes out while the commit is on its way: what the commit comes to, nobody looks at. */
+/** Answers before the commit is durable, and ignores its result. */
 const acknowledgesBeforeCommit: SeededBug = {
   ...noBug,
   store: (store) => ({
@@ -37,13 +37,13 @@ const acknowledgesBeforeCommit: SeededBug = {
   })
 }
 
-/** A rollback whose target never came is answered, and nothing is remembered of it. */
+/** Answers a rollback without a target, and writes no tombstone. */
 const forgetsTombstones: SeededBug = altering(({ change, state }) => ({
   state: { ...state, transactions: keep(state.transactions, ({ kind }) => kind !== "tombstone") },
   change: { ...change, transactions: change.transactions.filter(({ kind }) => kind !== "tombstone") }
 }))
 
-/** A deposit whose outcome is not known is sent again as a new one. */
+/** Sends a deposit with unknown outcome again as a new one. */
 const retriesAsNew: SeededBug = {
   ...noBug,
   port: (port) => ({
@@ -58,14 +58,14 @@ const retriesAsNew: SeededBug = {
   })
 }
 
-/** A bet that is taken back goes on counting towards the limits. */
+/** Counts rolled-back bets towards the limits. */
 const keepsCountersOnRollback: SeededBug = altering(({ change, state }, before) =>
   change.transactions.some(({ kind, status }) => kind === "rollback" && status === "processed")
     ? { change, state: { ...state, counters: before.counters } }
     : { change, state }
 )
 
-/** A bet that is taken back goes on being one of its round's open bets. */
+/** Keeps a rolled-back bet among its round's open bets. */
 const keepsBetsOpenOnRollback: SeededBug = altering(({ change, state }) =>
   change.transactions.some(({ kind, status }) => kind === "rollback" && status === "processed")
     ? {
@@ -81,7 +81,7 @@ const keepsBetsOpenOnRollback: SeededBug = altering(({ change, state }) =>
     : { change, state }
 )
 
-/** A service that takes over has read all players when it was started, to be quick, and shows them as they were then. */
+/** Preloads all players at the start of a standby, and shows that state after takeover. */
 const showsWhatWasAtItsStart: SeededBug = {
   ...noBug,
   store: (store, database) => {
@@ -97,7 +97,7 @@ const showsWhatWasAtItsStart: SeededBug = {
   }
 }
 
-/** The bonus that was converted goes on running. */
+/** Keeps a converted bonus running. */
 const convertsTwice: SeededBug = altering(({ change, state }, before) =>
   before.activeBonus !== null && state.activeBonus === null &&
     change.bonuses.some(({ bonus }) => bonus.id === before.activeBonus?.id && bonus.result === "converted")
@@ -105,7 +105,7 @@ const convertsTwice: SeededBug = altering(({ change, state }, before) =>
     : { change, state }
 )
 
-/** An exclusion keeps a player from opening a game, and not from playing one that is open. */
+/** Checks an exclusion when a game is launched, but not on its bets. */
 const checksExclusionAtLaunchOnly: SeededBug = {
   ...noBug,
   actors: (actors) => ({
@@ -123,7 +123,7 @@ const checksExclusionAtLaunchOnly: SeededBug = {
   })
 }
 
-/** Events are written by a statement of their own, before the commit that they tell of. */
+/** Writes events by a statement of their own, before their commit. */
 const writesEventsFirst: SeededBug = {
   ...noBug,
   store: (store, database) => {
@@ -143,7 +143,7 @@ const writesEventsFirst: SeededBug = {
   }
 }
 
-/** A balance is shown as soon as it is decided. */
+/** Shows a balance as soon as it is decided. */
 const showsBeforeCommit: SeededBug = {
   ...noBug,
   actors: (actors) => {
@@ -162,7 +162,7 @@ const showsBeforeCommit: SeededBug = {
   }
 }
 
-/** A commit that was not heard of is taken for one that did not happen. */
+/** Takes a commit with unknown outcome as failed. */
 const takesUnknownForNothing: SeededBug = {
   ...noBug,
   store: (store) => ({
@@ -176,7 +176,7 @@ const takesUnknownForNothing: SeededBug = {
   })
 }
 
-/** Whoever commits takes the version that stands, whatever it was decided on. */
+/** Commits on the current version instead of the decided one. */
 const writesWithoutFence: SeededBug = {
   ...noBug,
   store: (store, database) => ({
@@ -191,10 +191,10 @@ const writesWithoutFence: SeededBug = {
   })
 }
 
-/** The answer under an idempotency key is not written with its effect, but after it. */
+/** Writes the stored reply of an idempotency key after its effect instead of with it. */
 const storesAnswersLater: SeededBug = altering(({ change, state }) => ({ state, change: { ...change, replies: [] } }))
 
-/** A refusal that had to look something up forgets the limits the second time. */
+/** Ignores limits when a refusal is decided again after a look-up. */
 const forgetsLimits: SeededBug = {
   ...noBug,
   actors: (actors) => ({
@@ -212,7 +212,7 @@ const forgetsLimits: SeededBug = {
   })
 }
 
-/** A limit that is raised is raised at once. */
+/** Raises limits immediately. */
 const raisesAtOnce: SeededBug = altering(({ change, state }) => {
   if (change.settings === null || state.pendingLimits.length === 0) return { change, state }
   const limits = effectiveLimits(state.limits, state.pendingLimits, Number.MAX_SAFE_INTEGER)
@@ -220,14 +220,14 @@ const raisesAtOnce: SeededBug = altering(({ change, state }) => {
   return { change: { ...change, settings }, state: { ...state, limits, pendingLimits: [] } }
 })
 
-/** Whoever unlocks an account lifts its exclusion. */
+/** Lifts the exclusion when an account is unlocked. */
 const liftsExclusions: SeededBug = altering(({ change, state }, before) =>
   change.settings === null || state.status !== "active" || before.exclusion === null
     ? { change, state }
     : { change: { ...change, settings: { ...change.settings, exclusion: null } }, state: { ...state, exclusion: null } }
 )
 
-/** A bet that was refused is tried once more, behind the provider's back. */
+/** Retries a refused bet without the provider. */
 const triesRefusedAgain: SeededBug = {
   ...noBug,
   port: (port) => ({
@@ -241,7 +241,7 @@ const triesRefusedAgain: SeededBug = {
 
 const ofNodes: SeededBug = { ...noBug, topology: "nodes" }
 
-/** A node owns what it was given to own until it gives it back: what its lease says is not looked at. */
+/** Owns its shards until it releases them, ignoring the lease. */
 const believesItsLocks: SeededBug = {
   ...ofNodes,
   placement: (placement) => {
@@ -267,19 +267,19 @@ const believesItsLocks: SeededBug = {
   }
 }
 
-/** The lease is looked at when a command comes, and not again when it is decided. */
+/** Checks the lease when a command arrives, and not again when it is decided. */
 const looksAtTheLeaseOnce: SeededBug = {
   ...ofNodes,
   placement: (placement) => ({ ...placement, holds: () => true })
 }
 
-/** What the former owner has still under way is not fenced off. */
+/** Loads players without fencing the previous owner's pending commits. */
 const loadsWithoutFence: SeededBug = {
   ...ofNodes,
   placement: (placement) => ({ ...placement, isShared: false })
 }
 
-/** What is under way when its player is handed over is done, and not answered. */
+/** Commits pending commands of a handed-over player without answering them. */
 const forgetsWhoWaits: SeededBug = {
   ...ofNodes,
   actors: (actors, _, placement) => ({
@@ -296,7 +296,7 @@ const forgetsWhoWaits: SeededBug = {
   })
 }
 
-/** A player that comes back is taken for one that never left: the epoch does not grow, and what was known is not forgotten. */
+/** Keeps epoch and cached state of a player that returns after a handover. */
 const keepsItsEpoch: SeededBug = {
   ...ofNodes,
   placement: (placement) => {
@@ -315,10 +315,10 @@ const keepsItsEpoch: SeededBug = {
   }
 }
 
-/** A request that nobody answered is sent to the owner again, whatever it is. */
+/** Sends any unanswered request to the owner again. */
 const sendsAnythingAgain: SeededBug = { ...ofNodes, isRepeatable: () => true }
 
-/** Each bug under its name. */
+/** Each bug by name. */
 export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
   "forgets a tombstone": forgetsTombstones,

@@ -1,6 +1,6 @@
 /**
- * The service as it runs on a simulated machine: its own capabilities, actors, rules and jobs, over the simulated database. What
- * HTTP does around them (parsing, signatures, rate limits) is left out; what it does about idempotency keys is done here in the
+ * The service on a simulated machine: its own capabilities, actors, rules and jobs, over the simulated database. HTTP's
+ * work (parsing, signatures, rate limits) is left out; its handling of idempotency keys is done here in the
  * same way.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
@@ -38,13 +38,13 @@ import type { SeededBug } from "./SeededBug.ts"
 import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } from "./Requests.ts"
 import { layerNoStatements, layerRepositories } from "./Repositories.ts"
 
-/** Ids in blocks, from the database; those of a block that a crash left unused are never used. */
+/** Ids in blocks, from the database; unused ids of a block are lost in a crash. */
 const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((size) => database.takeIds(size)))
 
-/** No game of a simulated world is a vendor's. */
+/** No simulated game belongs to a vendor. */
 const layerNoVendors = Layer.succeed(VendorLaunches, { address: () => Effect.die(new Error("there are no vendors")) })
 
-/** All that a service is made of, but for HTTP. */
+/** Complete service without HTTP. */
 export const layerService = (
   database: Database,
   connection: Connection,
@@ -60,7 +60,7 @@ export const layerService = (
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const real = Context.get(context, PlayerActors)
       const actors = bug.actors(real, database, yield* Placement)
-      // a bug of `ask` is one of `post` too
+      // a bug of `ask` is also one of `post`
       return actors.ask === real.ask ? actors : {
         ...actors,
         post: (operatorId, playerId, step, done) => void fork(actors.ask(operatorId, playerId, step)).addObserver(done)
@@ -89,7 +89,7 @@ export const layerService = (
 
 export type Capabilities = Layer.Success<ReturnType<typeof layerService>>
 
-/** What answers requests. */
+/** Entry point for requests. */
 export interface Port {
   readonly handle: (request: Request) => Effect.Effect<Answer>
 }
@@ -123,7 +123,7 @@ const refusedAs = (refusal: Refusal): Answer => ({
 
 const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
 
-/** Requests and answers that are on their way between nodes, by what travels in their place. */
+/** Requests and answers in transit between nodes, by the key sent in their place. */
 export class Letters {
   private readonly requests: Array<Request> = []
   private readonly answers: Array<Answer> = []
@@ -147,7 +147,7 @@ export class Letters {
 
 const door = "request"
 
-/** Whether it may be sent again though it may have been done: it has an id or a key, or changes nothing. */
+/** Whether a request may be sent again although it may have had its effect: it has an id or a key, or changes nothing. */
 const isRepeatable = (request: Request): boolean =>
   "providerId" in request || request.kind === "view" || ("key" in request && request.key !== null)
 
@@ -389,7 +389,7 @@ export const makePort = Effect.fnUntraced(function*(
     })
   })
 
-  /** Where the request names the player, the look is taken first; else it is served here until it meets a player of another node. */
+  /** Checks ownership first when the request names the player; otherwise runs it here until it needs another node's player. */
   const serve = (request: Request): Effect.Effect<Answer> =>
     Effect.suspend(() =>
       forwarder.node !== undefined && "playerId" in request && placement.epochOf(request.playerId) === 0
@@ -403,7 +403,7 @@ export const makePort = Effect.fnUntraced(function*(
   return {
     handle: (request) => {
       const answer = serve(request)
-      // who hangs up stops what only reads, and nothing else: the authentication of requests sees to that
+      // a hang-up interrupts reads only, as the authentication of requests ensures
       return isRead(request) ? answer : Effect.uninterruptible(answer)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Makes a failing plan small: what can be left out without the same law ceasing to fail is left out. What is left keeps its own
- * chances, so that it does what it did before.
+ * Minimises a failing plan: removes items while the same invariant still fails. The rest keeps its own
+ * random sources, so that its behaviour is unchanged.
  */
 import type { Change } from "../../../src/domain/Change.ts"
 import type { Action, Fault, Plan } from "./Plan.ts"
@@ -10,7 +10,7 @@ import { type Outcome, simulate } from "./Simulation.ts"
 export interface Shrunk {
   readonly plan: Plan
   readonly outcome: Outcome
-  /** How many plans were tried. */
+  /** Number of plans tried. */
   readonly runs: number
 }
 
@@ -22,7 +22,7 @@ const withItems = (plan: Plan, items: ReadonlyArray<Item>): Plan => ({
   faults: items.flatMap((item) => "fault" in item ? [item.fault] : [])
 })
 
-/** Simpler circumstances, each tried once the list is short. */
+/** Simpler settings, each tried once the list is short. */
 const simplifications: ReadonlyArray<(plan: Plan) => Plan> = [
   (plan) => ({ ...plan, pauseEvery: 0 }),
   (plan) => ({ ...plan, network: { drop: 0, duplicate: 0, slow: 0 } }),
@@ -39,7 +39,7 @@ export const shrink = (plan: Plan, bug: SeededBug, failing: Outcome, mostRuns: n
   const law = failing.violations[0]?.law
   let runs = 0
   let best = { plan, outcome: failing }
-  /** Takes a plan in place of the best one when it fails in the same way. */
+  /** Replaces the best plan by one that fails in the same way. */
   const accepts = (candidate: Plan): boolean => {
     if (runs >= mostRuns) return false
     runs++
@@ -48,7 +48,7 @@ export const shrink = (plan: Plan, bug: SeededBug, failing: Outcome, mostRuns: n
     best = { plan: candidate, outcome }
     return true
   }
-  /** What is left when parts of this size are left out, one after the other, where the failure allows it. */
+  /** Items left after removing parts of this size, one after the other, where the plan still fails. */
   const leaveOut = (items: ReadonlyArray<Item>, size: number): ReadonlyArray<Item> => {
     let left = items
     for (let from = 0; from < left.length;) {
@@ -80,7 +80,7 @@ const short = (value: unknown, most: number): string => {
   return text.length <= most ? text : `${text.slice(0, most)}…`
 }
 
-/** What a change writes, in a few words. */
+/** Short summary of a change. */
 const summaryOf = ({ bonuses, payments, settings, transactions }: Change): string =>
   [
     ...transactions.map(({ kind, transactionId }) => `${kind} ${transactionId}`),
@@ -89,7 +89,7 @@ const summaryOf = ({ bonuses, payments, settings, transactions }: Change): strin
     ...(settings === null ? [] : [`settings ${settings.status} ${settings.exclusion?.type ?? ""}`.trimEnd()])
   ].join(", ")
 
-/** A run in words: what broke and what was asked for, in the order of their times; what was answered; and what is wrong. */
+/** Report of a run: faults and requests in order of time; answers; and violations. */
 export const describe = (plan: Plan, outcome: Outcome): string => {
   const { beginning, network, pauseEvery, service, topology } = plan
   const events = [

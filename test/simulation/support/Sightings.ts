@@ -1,13 +1,13 @@
 /**
- * What callers were told of a player's balance, in the order of the world.
+ * Balances shown to callers, in the order of the world.
  *
- * A balance that is shown must have been committed by then. And once somebody has been told of a commit, nobody who asks later may
- * be shown what was before it: that is what makes actor and database look like one. While nobody has been told, a commit whose
- * own answer is still on its way may or may not be seen.
+ * A shown balance must have been committed by then. Once a caller has seen a commit, no later request may
+ * see the state before it: this makes actor and database linearizable. Before that, a commit whose
+ * own answer is in transit may or may not be seen.
  *
- * A service knows what it committed itself, and what was committed before it was the one that is asked. What another one commits
- * after that, it need not know before it writes (`docs/decisions/0006-engine.md`): a service that was taken out and still ends what
- * it had begun, or a statement of one that has died.
+ * A service knows its own commits, and those before it began to receive requests. Commits of another one
+ * after that are unknown to it until it writes (`docs/decisions/0006-engine.md`): as in a replaced service that still finishes
+ * its work, or a statement of a dead one.
  */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import type { Balances, Books, Remains } from "./Books.ts"
@@ -15,18 +15,18 @@ import type { Delivery } from "./Network.ts"
 
 interface Shown {
   readonly real: number
-  /** Undefined where only the real balance was shown. */
+  /** Undefined when only the real balance was shown. */
   readonly bonus: number | undefined
 }
 
-/** An answer in terms of places in the sequence of a player's balances. */
+/** An answer as positions in the sequence of a player's balances. */
 interface Sighting {
   readonly delivery: Delivery
   readonly endedAt: number
   readonly playerId: number
-  /** It is of this place or a later one. */
+  /** Earliest possible position. */
   readonly first: number
-  /** It is of this place or an earlier one. */
+  /** Latest possible position. */
   readonly last: number
   readonly shown: Shown | undefined
 }
@@ -49,21 +49,21 @@ export class Sightings {
     this.report = report
   }
 
-  /** From when on a service knows of its own commits only. */
+  /** Step from which a service knows only its own commits. */
   private since(service: string): number {
-    // what the nodes of a cluster say together is as one service says it
+    // answers of cluster nodes together must be as one service's
     if (this.remains.plan.topology === "nodes") return Number.POSITIVE_INFINITY
     return this.remains.cluster.servesSince.get(service) ?? 0
   }
 
-  /** Notes an answer that told of the commit at `step` (-1: of none), and showed a balance or none. */
+  /** Records an answer that confirmed the commit at `step` (-1: none), and showed a balance or none. */
   see(delivery: Delivery, playerId: number, step: number, shown: Shown | undefined): void {
     const { endedAt, service } = delivery
     const all = this.books.balances.get(playerId)
     if (endedAt === undefined || all === undefined) return
     const since = this.since(service)
     const isKnown = (one: Balances) => one.by === service || one.step < since
-    // of a commit of several commands, each is answered with what it left itself
+    // commands grouped in one commit are each answered with their own intermediate state
     const own = all.findIndex((one) => one.step === step && isKnown(one))
     const told = own >= 0 ? own : Math.max(0, all.findLastIndex((one) => one.step < step && isKnown(one)))
     const places = shown === undefined ? { first: told, last: all.length } : placesOf(all, shown, endedAt)
@@ -78,9 +78,9 @@ export class Sightings {
     this.seen.push({ delivery, endedAt, playerId, first: Math.max(places.first, told), last, shown })
   }
 
-  /** Holds every answer against those that had ended before it was asked for. */
+  /** Checks every answer against those that had ended before its request. */
   check(): void {
-    // where two are asked at once, each is sure of what it writes only
+    // with two services at once, each is sure only of its own writes
     if (this.remains.plan.topology === "both") return
     for (const own of Map.groupBy(this.seen, ({ playerId }) => playerId).values()) {
       const byEnd = [...own].sort((one, other) => one.endedAt - other.endedAt)

@@ -1,4 +1,4 @@
-/** One run: a world is made from a plan, everything in it happens, and then the books are looked at. */
+/** One run: builds a world from a plan, runs it to its end, and checks the invariants. */
 import { Clients, type Note } from "./Clients.ts"
 import { Cluster } from "./Cluster.ts"
 import { type Committed, Database } from "./Database.ts"
@@ -12,9 +12,9 @@ import { Machine, World } from "./World.ts"
 
 export interface Outcome {
   readonly violations: ReadonlyArray<Violation>
-  /** The same for the same plan, always. */
+  /** Deterministic for a plan. */
   readonly hash: string
-  /** Tasks that ran. */
+  /** Number of tasks run. */
   readonly steps: number
   readonly commits: number
   readonly answers: number
@@ -23,12 +23,12 @@ export interface Outcome {
   readonly deliveries: ReadonlyArray<Delivery>
 }
 
-/** After the last of everything, so long is waited for what still hangs about. */
+/** Wait for pending work after the last event, in ms. */
 const settleMs = 20_000
 
 const lastFaultEnd = (plan: Plan): number => plan.faults.reduce((last, { at, forMs }) => Math.max(last, at + forMs), 0)
 
-/** Runs a plan. Nothing outside the plan has a say in it. */
+/** Runs a plan. Deterministic: depends on nothing else. */
 export const simulate = (plan: Plan, bug: SeededBug = noBug): Outcome => {
   const world = new World(plan.seed, plan.beginning)
   const clientMachine = new Machine(world, "clients", 100, plan.seed, 0)
@@ -56,7 +56,7 @@ export const simulate = (plan: Plan, bug: SeededBug = noBug): Outcome => {
       return settled === "yes" && database.pending === 0
     }
   }
-  // the clock is kept from standing still while everybody waits for the end of the last fault
+  // keeps the clock moving while everything waits for the end of the last fault
   world.after(lastFaultEnd(plan) + 1, database.machine, () => {})
   const hasEnded = world.run(hasSettled())
   network.calm()

@@ -6,23 +6,23 @@ import { noBug } from "./SeededBug.ts"
 import { seededBugs } from "./SeededBugs.ts"
 import { simulate } from "./Simulation.ts"
 
-/** What a worker is started with. */
+/** Start parameters of a worker. */
 export interface WorkerOptions {
   readonly steps: number
-  /** The name of a seeded bug. */
+  /** Name of a seeded bug. */
   readonly bug: string | null
   /** Null: of every kind. */
   readonly topology: Topology | null
 }
 
-/** The seeds of one piece of work. */
+/** Range of seeds processed at a time. */
 export interface Portion {
   readonly from: number
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number
 }
 
-/** What came of a seed. */
+/** Result of a seed. */
 export interface SeedResult {
   readonly seed: number
   readonly hash: string
@@ -42,7 +42,7 @@ const readOptions = Schema.decodeUnknownSync(
 const readPortion = Schema.decodeUnknownSync(Schema.Struct({ from: Schema.Int, to: Schema.Int }))
 
 if (parentPort !== null) {
-  // where a simulated connection broke is of no interest, and looking it up takes a tenth of the time
+  // stack traces of simulated failures are unused and take a tenth of the time
   Error.stackTraceLimit = 0
   const port = parentPort
   const options: WorkerOptions = readOptions(workerData)

@@ -1,14 +1,14 @@
 /**
- * A world in which nothing happens by itself: machines whose fibers run one task at a time, in an order that the seed decides, and
- * a clock that moves when nobody has anything left to do at this instant.
+ * Deterministic world: machines whose fibers run one task at a time, in an order determined by the seed, and
+ * a clock that advances when no task is ready at this instant.
  *
- * A machine is a computer. When it loses power its fibers are gone between two tasks: no finalizer runs, no timer rings. What is
- * on other machines, the database above all, goes on.
+ * A machine is a computer. On power loss its fibers end between two tasks: no finalizer runs, no timer fires. Other
+ * machines, above all the database, continue.
  */
 import { Clock, Context, Duration, Effect, type Fiber, Random, References, Scheduler } from "effect"
 import { type Chance, chanceOf, Trace } from "../../kit/Chance.ts"
 
-/** A task that has not run after so many others is a sign that the world goes round in circles. */
+/** Maximum number of tasks of a run, against endless loops. */
 const mostTasks = 1_000_000
 
 interface Task {
@@ -16,7 +16,7 @@ interface Task {
   readonly run: () => void
 }
 
-/** Something that is due at an instant; `cancel` takes it back. */
+/** An action due at an instant; `cancel` removes it. */
 interface Timer {
   readonly at: number
   readonly order: number
@@ -27,14 +27,14 @@ interface Timer {
 export class World {
   /** Epoch milliseconds. */
   now: number
-  /** How many tasks have run: a clock that never stands still. */
+  /** Number of tasks run: a clock that never stops. */
   step = 0
   readonly trace = new Trace()
   /** Epoch milliseconds of the beginning. */
   readonly beganAt: number
   private readonly picks: Chance
   private readonly ready: Array<Task> = []
-  /** A heap: each is due no later than the two at twice its place. */
+  /** Binary heap by due time. */
   private readonly timers: Array<Timer> = []
   private timersMade = 0
   private readonly afterSteps: Array<{ readonly step: number; readonly run: () => void }> = []
@@ -49,7 +49,7 @@ export class World {
     this.ready.push({ machine, run })
   }
 
-  /** Runs something on a machine after a while, if it still has power then. Gives what takes it back. */
+  /** Runs an action on a machine after a delay, if it still has power then. Returns its cancellation. */
   after(milliseconds: number, machine: Machine, run: () => void): () => void {
     const at = this.now + Math.max(0, Math.ceil(milliseconds))
     const timer: Timer = { at, order: this.timersMade++, task: { machine, run }, isCancelled: false }
@@ -66,12 +66,12 @@ export class World {
     }
   }
 
-  /** Does something after so many further tasks, whatever those are. */
+  /** Runs an action after a number of further tasks. */
   afterTasks(tasks: number, run: () => void): void {
     this.afterSteps.push({ step: this.step + tasks, run })
   }
 
-  /** Lets everything happen until `isOver`, which is asked whenever time is about to pass. False when it never came to that. */
+  /** Runs everything until `isOver`, checked whenever time is about to advance. Returns false when that never held. */
   run(isOver: () => boolean): boolean {
     while (this.step < mostTasks) {
       const { ready } = this
@@ -105,7 +105,7 @@ export class World {
     }
   }
 
-  /** Goes to the next instant at which something is due. */
+  /** Advances to the next due instant. */
   private passTime(): boolean {
     const { timers } = this
     while (this.ready.length === 0) {
@@ -148,11 +148,11 @@ const swap = (timers: Array<Timer>, one: number, other: number): void => {
   timers[other] = first
 }
 
-/** How a machine's clock runs. */
+/** Behaviour of a machine's clock. */
 export interface ClockPlan {
-  /** Of what passes in the world, how much passes on the machine. */
+  /** Speed relative to the world's time. */
   readonly speed: number
-  /** Milliseconds between its time of day and the world's. */
+  /** Offset of its wall clock from the world's, in ms. */
   wallOffset: number
 }
 
@@ -161,14 +161,14 @@ export class Machine {
   readonly number: number
   readonly world: World
   isOn = true
-  /** While it is stopped: what is to run when it goes on. Its clock does not stop. */
+  /** While paused: actions to run on resumption. Its clock does not stop. */
   held: Array<() => void> | undefined
-  /** What is to happen to it when it is about to send a commit. */
+  /** Action to run when it is about to send a commit. */
   beforeCommit: (() => void) | undefined
-  /** What its fibers start with: its clock, its chances, the scheduler of the world. */
+  /** Services of its fibers: its clock, its random source, the world's scheduler. */
   readonly context: Context.Context<never>
 
-  /** `pauseEvery`: after how many operations, on average, a fiber is made to let others go first; 0: when it waits only. */
+  /** `pauseEvery`: average number of operations after which a fiber yields; 0: only when it waits. */
   constructor(
     world: World,
     name: string,
@@ -190,12 +190,12 @@ export class Machine {
     )
   }
 
-  /** Stops it, as SIGSTOP does. */
+  /** Pauses it, as SIGSTOP does. */
   pause(): void {
     this.held ??= []
   }
 
-  /** Lets it go on, as SIGCONT does. */
+  /** Resumes it, as SIGCONT does. */
   goOn(): void {
     const { held = [] } = this
     this.held = undefined
@@ -208,7 +208,7 @@ export class Machine {
   }
 }
 
-/** Numbers machines in the order of their making, from 1 in each world. */
+/** Numbers machines in order of creation, from 1 in each world. */
 export const numberMachines = (): () => number => {
   let made = 0
   return () => ++made
@@ -219,7 +219,7 @@ const randomOf = (chance: Chance): Random.Random => ({
   nextIntUnsafe: () => chance.between(-(2 ** 52), 2 ** 52)
 })
 
-/** The world's time, as a machine sees it. */
+/** The world's time on a machine's clock. */
 const clockOf = (world: World, machine: Machine, plan: ClockPlan): Clock.Clock => {
   const { speed } = plan
   const passed = () => (world.now - world.beganAt) * speed
@@ -242,8 +242,8 @@ const clockOf = (world: World, machine: Machine, plan: ClockPlan): Clock.Clock =
 }
 
 /**
- * Puts what fibers want to run into the world's one bag, from which the seed picks. A fiber can be made to pause at any of its
- * operations, as it can in the real scheduler, which pauses it every so many.
+ * Puts runnable fibers into the world's task pool, from which the seed picks. A fiber can be made to yield at any of its
+ * operations, as in the real scheduler, which makes it yield every so many.
  */
 class SeededScheduler implements Scheduler.Scheduler {
   readonly executionMode = "async"
@@ -258,7 +258,7 @@ class SeededScheduler implements Scheduler.Scheduler {
     this.untilPause = this.drawPause()
     this.dispatcher = {
       scheduleTask: (task) => world.enqueue(machine, task),
-      // nothing waits for a fiber here: the world's loop is the only one that runs tasks
+      // no synchronous flush: the world's loop alone runs tasks
       flush: () => {}
     }
   }
