@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { eventually, keys, owned, serveWhere, settled, startNode, where } from "../kit/ClusterNode.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: every key has one owner, whatever nodes come and go, and a call reaches that owner from any node. Method: nodes in one
+// Goal: every key has one owner while nodes join and leave, and a call reaches that owner from any node. Method: nodes in one
 // process, each with its own connections and port, over one PostgreSQL.
 
 describe("nodes over one database", () => {

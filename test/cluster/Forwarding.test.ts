@@ -17,8 +17,8 @@ import {
   startNode
 } from "../kit/ForwardingNodes.ts"
 
-// Goal: a call reaches the owner of its key once, or its caller hears what became of it; a slow one delays no other, and too many are
-// refused. Method: nodes with real connections, in a world whose owners the test names.
+// Goal: a call reaches the owner of its key once, or its caller gets an error; a slow one delays no other, and excess calls are
+// refused. Method: nodes with real connections, in a world whose owners the test sets.
 
 describe("calls to the owner of a key", () => {
   it.live("are answered by it, also when that is the node itself", () =>
@@ -65,7 +65,7 @@ describe("calls to the owner of a key", () => {
       two.forwarder.serve("where", (_, done) => {
         asked++
         done(notMine)
-        // it was about to be handed over
+        // as if its handover were due
         change(world, one.self)
       })
       one.forwarder.serve("where", (_, done) => done(answer("here")))
@@ -120,7 +120,7 @@ describe("calls to the owner of a key", () => {
       const exits: Array<Exit.Exit<Answered, NotAnswered>> = []
       one.forwarder.post(key, "work", call, { isRepeatable: true, timeoutMs: 20_000 }, (exit) => void exits.push(exit))
       yield* eventually(() => opened === 1)
-      // it hangs, and its lease is over
+      // it hangs, and its lease has expired
       world.live.delete(two.self)
       change(world, one.self)
       yield* eventually(() => exits.length === 1)
@@ -152,7 +152,7 @@ describe("calls to the owner of a key", () => {
       isOpen = true
       for (const go of opened) go()
       yield* eventually(() => (ends.get("") ?? 0) + refused === 3000)
-      // and it goes on
+      // and it resumes
       assert.strictEqual((yield* one.forwarder.send(key, "gate", call, once)).node, "two")
     }).pipe(Effect.scoped))
 

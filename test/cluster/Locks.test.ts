@@ -5,8 +5,8 @@ import { Locks } from "../../src/cluster/Locks.ts"
 import { shardCount, shardGroup } from "../../src/cluster/Shards.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: locks released together are the very locks of effect's storage. Method: two nodes over that storage, of which one gives some of
-// what the other one wants.
+// Goal: locks released in a batch are those of effect's storage. Method: two nodes over that storage, of which one releases some of
+// the locks that the other one requests.
 
 const address = (port: number) => RunnerAddress.make("127.0.0.1", port)
 const shards = (ids: ReadonlyArray<number>) => ids.map((id) => ShardId.make(shardGroup, id))
@@ -36,7 +36,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("locks of shards", (it)
       assert.deepStrictEqual(yield* other.acquire([1, 2, 3, shardCount]), [])
       yield* one.release([1, 3, shardCount])
       assert.deepStrictEqual(yield* other.acquire([1, 2, 3, shardCount]), [1, 3, shardCount])
-      // what it does not hold is nobody's loss
+      // releasing locks that it does not hold has no effect
       yield* one.release([1, 5])
       assert.deepStrictEqual(yield* one.acquire([1, 2]), [2])
     }))

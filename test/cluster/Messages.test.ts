@@ -10,8 +10,8 @@ import {
   writeCalls
 } from "../../src/cluster/Messages.ts"
 
-// Goal: what one release writes, every other one that runs beside it reads. Method: each form there and back; bytes of the packed form as they were
-// first written, so that who changes them sees it; and messages that are damaged.
+// Goal: messages are compatible between releases that run side by side. Method: each form there and back; bytes of the packed form as they were
+// first written, so that a change of them fails; and damaged messages.
 
 const calls: ReadonlyArray<SentCall> = [
   { id: 1, key: 7, door: "lane", head: "a\nb", body: "{\"a\":\"b\"}" },

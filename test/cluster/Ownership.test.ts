@@ -8,8 +8,8 @@ import { Ownership } from "../../src/cluster/Ownership.ts"
 import { shardCount, shardOf } from "../../src/cluster/Shards.ts"
 import { type Begun, Tenures } from "../../src/cluster/Tenures.ts"
 
-// Goal: an epoch never outlives the lock that it stands for, and nothing that was accepted under it is forgotten when it is handed
-// over. Method: storage in memory that the test answers for, under a clock that the test moves.
+// Goal: an epoch never outlives its lock, and no work accepted under it is lost in a handover.
+// Method: in-memory storage controlled by the test, under a test clock.
 
 const address = RunnerAddress.make("127.0.0.1", 1)
 const other = RunnerAddress.make("127.0.0.1", 2)
@@ -21,17 +21,17 @@ const mine = shard(shardOf(key))
 interface Answers {
   acquire: Effect.Effect<ReadonlyArray<ShardId.ShardId>>
   kept: ReadonlyArray<ShardId.ShardId>
-  /** Whether locks can be released together. */
+  /** Whether locks can be released in a batch. */
   hasLocks: boolean
-  /** How long an owner before may believe to have a shard. */
+  /** Time in ms during which a previous owner may believe that it owns a shard. */
   waitMs: number
-  /** Before it is one of the nodes. */
+  /** Runs before the node is registered. */
   register: Effect.Effect<void>
-  /** How long it takes to note that shards were given up. */
+  /** Runs while released shards are recorded. */
   end: Effect.Effect<void>
 }
 
-/** A node that leases of so many milliseconds are given to, with what its storage was told. */
+/** A node with leases of `leaseMs`, with the calls of its storage recorded. */
 const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
   const told: Array<string> = []
   const answers: Answers = {
@@ -42,7 +42,7 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
     register: Effect.void,
     end: Effect.void
   }
-  /** Milliseconds at which locks were renewed. */
+  /** Times in ms of lock renewals. */
   const renewals: Array<number> = []
   let tenure = 0
   const storage = yield* RunnerStorage.makeMemory
@@ -92,7 +92,7 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
   const watched = Context.get(context, RunnerStorage.RunnerStorage)
   const { placement, ...ownership } = Context.get(context, Ownership)
   const { join } = Context.get(context, Membership)
-  /** Looks at the nodes without the pause before it. */
+  /** Reads the nodes without the pause before. */
   const lookNow = Effect.suspend(() => {
     ownership.look()
     return watched.getRunners
@@ -102,7 +102,7 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
 
 const makeStranger = makeStrangerWith(4000)
 
-/** A node that is one of the cluster's, with what `Sharding` does left to the test. */
+/** A registered node of the cluster, with the calls of `Sharding` made by the test. */
 const makeNode = Effect.tap(makeStranger, ({ watched }) => watched.register(runner(address), true))
 
 describe("ownership of shards", () => {
@@ -135,7 +135,7 @@ describe("ownership of shards", () => {
       assert.isTrue(node.holds(key, epoch))
     }))
 
-  // Goal: an owner whose connection was lost is not owner together with the next one. Method: PostgreSQL says that it may believe to be for
+  // Goal: an owner that lost its connection and the next owner never own together. Method: PostgreSQL reports that it may believe to own for
   // three seconds more.
   it.effect("begins when the owner before certainly knows that it is none", () =>
     Effect.gen(function*() {
@@ -151,7 +151,7 @@ describe("ownership of shards", () => {
       assert.isAbove(node.epochOf(key), 0)
     }))
 
-  // Goal: ids rise over the owners of a player. They are drawn anew with an epoch above all before, so that an epoch has to be numbered
+  // Goal: ids rise over the owners of a player. They are drawn anew with a new highest epoch, so that an epoch must be numbered
   // when it begins. Method: another shard is taken while this one waits.
   it.effect("is numbered when it begins, above those that began meanwhile", () =>
     Effect.gen(function*() {
@@ -184,8 +184,8 @@ describe("ownership of shards", () => {
       assert.isFalse(node.holds(key, before))
     }))
 
-  // Goal: a lock that came after its node had given up asking does not keep its owner waiting for ever. Method: the session holds two shards
-  // that nobody asked to refresh, one of them the other node's.
+  // Goal: a lock granted after its node's request had timed out does not block its owner for ever. Method: the session holds two untracked
+  // shards, one of them the other node's.
   it.effect("releases locks that it holds unknowingly, where they are another node's", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
@@ -219,7 +219,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
-  // Goal: players who rest do not wait for one who bets. Method: four shards are released; an actor of one works for a second, one of another
+  // Goal: idle players do not wait for one who bets. Method: four shards are released; an actor of one works for a second, one of another
   // for half of it.
   it.effect("gives what nobody works for without waiting for the others", () =>
     Effect.gen(function*() {
@@ -356,8 +356,8 @@ describe("ownership of shards", () => {
       assert.isTrue(node.isJoined())
     }))
 
-  // Goal: who hears that a node is ready sends it players. Method: its registration takes a second; meanwhile all shards fall to another node, and
-  // none to it.
+  // Goal: a node gets requests only once it is ready. Method: its registration takes a second; meanwhile all shards are assigned to another node,
+  // and none to it.
   it.effect("joins when it is one of the nodes, and not while it becomes one", () =>
     Effect.gen(function*() {
       const node = yield* makeStranger
@@ -374,7 +374,7 @@ describe("ownership of shards", () => {
       assert.isFalse(node.isJoined())
     }))
 
-  // Goal: locks are renewed as often as their lease asks for, and not as often as `Sharding` is hurried elsewhere, with a lease of three seconds too.
+  // Goal: locks are renewed three times per lease, independent of the shortened pause of `Sharding`, with a lease of three seconds too.
   it.effect.each([2000, 3000, 4000])("is renewed three times in a lease of %i ms", (leaseMs) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
@@ -403,7 +403,7 @@ describe("ownership of shards", () => {
       }
     }))
 
-  // Goal: nobody waits for a node that starts. Method: another node is there; this one is looked at before it joins.
+  // Goal: a starting node delays no player. Method: another node is running; this one's state is read before it joins.
   it.effect("begins when the node joins; before, it knows who owns what", () =>
     Effect.gen(function*() {
       const node = yield* makeStranger
@@ -421,8 +421,8 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, ["announced"])
     }))
 
-  // Goal: what another node was slow to give is not waited for longer than that. Method: its lock is free some time after the first round has
-  // given up, in what would be the pause before the next one.
+  // Goal: a lock that is released late is taken at once. Method: its lock is free some time after the first round has
+  // given up, in the pause before the next one.
   it.effect("begins as soon as the lock is free, between the rounds of locks too", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
@@ -440,7 +440,7 @@ describe("ownership of shards", () => {
       yield* Fiber.join(closing)
     }))
 
-  // a release that placed keys otherwise would share players with the one before it, while both run
+  // a release with another placement would share players with the one before it, while both run
   it("places keys as every release before", () => {
     assert.deepStrictEqual([1, 2, 1000, 2 ** 31, 2 ** 44 + 1, Number.MAX_SAFE_INTEGER].map(shardOf), [
       296,

@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import { Tenures } from "../../src/cluster/Tenures.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: who takes a shard waits for exactly as long as its last owner may believe to have it. Method: nodes with leases of 100 seconds, whose
-// heartbeats the test writes.
+// Goal: a new owner waits exactly as long as the previous owner may believe that it owns the shard. Method: nodes with leases of 100 seconds, with
+// heartbeats written by the test.
 
 const node = (owner: string) =>
   Effect.map(Layer.build(Tenures.layer(owner, 100)), (context) => Context.get(context, Tenures))
@@ -17,7 +17,7 @@ const beat = Effect.fnUntraced(function*(address: string, secondsAgo: number) {
     ON CONFLICT (address) DO UPDATE SET last_heartbeat = EXCLUDED.last_heartbeat`
 })
 
-/** As if what was taken had been so much earlier. */
+/** Moves all recorded times back. */
 const age = Effect.fnUntraced(function*(seconds: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE cluster_shards SET taken_at = taken_at - ${seconds} * INTERVAL '1 second',
@@ -61,14 +61,14 @@ layer(TestDatabase.layer, { excludeTestServices: true })("tenures of shards", (i
       const afterBeat = yield* waitOf(other, 21)
       assert.isAtMost(afterBeat, 70_000)
       assert.isAbove(afterBeat, 40_000)
-      // one that took the shard after its last heartbeat
+      // a node that took the shard after its last heartbeat
       yield* one.begin([22])
       const afterTaking = yield* waitOf(other, 22)
       assert.isAtMost(afterTaking, 100_000)
       assert.isAbove(afterTaking, 70_000)
     }))
 
-  // Goal: a second change does not make the wait for the first owner any shorter.
+  // Goal: a second change of owner does not shorten the wait for the first one.
   it.effect("wait for the owner before the last one as well", () =>
     Effect.gen(function*() {
       const [one, other, third] = [yield* node("one:4"), yield* node("other:4"), yield* node("third:4")]

@@ -5,12 +5,12 @@ import type { SettingsShape } from "../../src/platform/Settings.ts"
 import { makeAuthority } from "../kit/Certificates.ts"
 import { again, answer, call, change, failure, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
 
-// Goal: only nodes that the operator made reach each other, and those always do. Method: nodes with real connections, each with keys and
-// certificates of its own; what each may tell the other is tried in both directions.
+// Goal: exactly the operator's own nodes can connect to each other. Method: nodes with real connections, each with keys and
+// certificates of its own; both directions are tried.
 
 type Keys = Partial<SettingsShape>
 
-/** Whether two nodes with these settings reach each other, the first the second and the second the first; nobody is tried for longer than `timeoutMs`. */
+/** Whether nodes with these settings can connect, from first to second and from second to first; each try takes `timeoutMs` at most. */
 const reach = (first: Keys, second: Keys, timeoutMs = 20_000) =>
   Effect.gen(function*() {
     const world = makeWorld()
@@ -34,7 +34,7 @@ const reach = (first: Keys, second: Keys, timeoutMs = 20_000) =>
 const isReached = { ends: ["", ""], opened: 2 }
 const isKeptOut = { ends: ["unsent", "unsent"], opened: 0 }
 
-/** The files that `CLUSTER_TLS` names, of a node at `host` under an authority; `trusts`: another one than its own. */
+/** Files named by `CLUSTER_TLS`, of a node at `host` under an authority; `trusts`: an authority other than its own. */
 const filesOf = Effect.fnUntraced(
   function*(authority: ReturnType<typeof makeAuthority>, host: string, trusts = authority) {
     const fs = yield* FileSystem.FileSystem
@@ -80,8 +80,8 @@ describe("nodes", () => {
       assert.deepStrictEqual(yield* reach(one, moved, 3000), { ends: ["unsent", ""], opened: 1 })
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  // Goal: a master key is replaced while one node after the other is restarted. Method: every pair of nodes that run side by side then, and the one
-  // that must not.
+  // Goal: a master key is rotated by restarting nodes one by one. Method: every pair of nodes that run side by side then, and the one
+  // that must not connect.
   it.live(
     "reach each other while the master key is replaced, with certificates and without",
     () =>

@@ -8,9 +8,9 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { eventually } from "../kit/ClusterNode.ts"
 import { again, change, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
 
-// Goal: two releases run side by side, so that what a node says is understood by one of the release before, and what that says by this one. Method:
-// the other release is played by hand: it writes and reads the bytes that the first release with nodes did, and those of one to come have a
-// field more; then one that reads packed calls and answers. Who changes a text here has to keep the old one working.
+// Goal: nodes of two adjacent releases understand each other. Method:
+// the other release is played by hand: it writes and reads the bytes of the first release with nodes, and those of a future one with an
+// additional field; then one that reads packed calls and answers. A change of a text here must keep the old one working.
 
 const settings = { masterKey: masterKeyOf(0) }
 
@@ -23,7 +23,7 @@ const framed = (text: string): Buffer => {
   return bytes
 }
 
-/** The messages that come over a connection, as they are written. */
+/** Raw messages that arrive over a connection. */
 const messagesOf = Effect.fnUntraced(function*(socket: Tls.TLSSocket) {
   const messages = yield* Queue.unbounded<string>()
   let waiting = Buffer.alloc(0)
@@ -35,12 +35,12 @@ const messagesOf = Effect.fnUntraced(function*(socket: Tls.TLSSocket) {
       waiting = waiting.subarray(end)
     }
   })
-  // what the other side ends is no failure of the test
+  // a connection closed by the other side is no failure of the test
   socket.on("error", () => {})
   return messages
 })
 
-/** What a release to come may add to a message. */
+/** Fields that a future release may add to a message. */
 const additions = ["", ",\"more\":{\"a\":1}"]
 
 describe("a node", () => {

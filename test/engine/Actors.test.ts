@@ -30,7 +30,7 @@ const lostRequest: Behaviour = () => Effect.fail(new OutcomeUnknown({ reason: "c
 
 const busy: Behaviour = () => Effect.fail(new Rejected({ because: "busy" }))
 
-/** The answer to a commit is lost, and then the store is away. */
+/** The answer to a commit is lost, and then the store is unavailable. */
 const breaksDown = (store: AccountStore): Behaviour => (apply) =>
   Effect.andThen(
     apply,
@@ -42,7 +42,7 @@ const breaksDown = (store: AccountStore): Behaviour => (apply) =>
 
 describe("Actors", () => {
   describe("order", () => {
-    // Goal: a clock that is set back, over midnight say, does not take a key back in time: sums of a day would be begun anew. One that had
+    // Goal: a clock set back, over midnight say, does not set a key's time back, which would restart the sums of a day. A clock that had
     // been far ahead is followed.
     it.effect("decision times of a key never decrease", () =>
       Effect.gen(function*() {
@@ -60,8 +60,8 @@ describe("Actors", () => {
         assert.strictEqual(yield* instant(1), midnight - 4_000_000)
       }).pipe(Effect.provide(services)))
 
-    // Goal: nor does another process, whose clock is behind that of the one which wrote the state. Method: states that say when they were
-    // written, a second and more than an hour ahead.
+    // Goal: nor does another process whose clock is behind the writer's. Method: states with write times
+    // a second and more than an hour ahead.
     it.effect("decides no earlier than what it loads was written", () =>
       Effect.gen(function*() {
         const midnight = 86_400_000
@@ -75,7 +75,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: one writer, in order of arrival. Method: a hundred fibers post 1 each to one key; every reply must be the total after
-    // exactly that many postings, and what is stored must carry the receipts in the order they were asked.
+    // exactly that many postings, and the stored receipts must be in the order of the commands.
     it.effect("decides the commands of a key one after the other", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -88,8 +88,8 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.accounts.get(1)?.state, { total: 100, receipts: names })
       }).pipe(Effect.provide(services)))
 
-    // Goal: the order also holds where some commands have to ask the store first and others do not: what was decided before one
-    // of them is durable before the store is asked. Method: let them gather behind a held commit.
+    // Goal: the order also holds between commands that need a store look-up and others: decisions made before one
+    // of them are durable before the look-up. Method: let them gather behind a held commit.
     it.effect("keeps the order around commands that need the store", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
@@ -109,7 +109,7 @@ describe("Actors", () => {
         assert.strictEqual(store.looks.length, 10)
       }).pipe(Effect.provide(services)))
 
-    // Goal: what was decided before a command that needs the store is told to nobody when its commit fails.
+    // Goal: decisions made before a command that needs the store are not answered when their commit fails.
     it.effect("looks up only after earlier decisions are stored", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -128,7 +128,7 @@ describe("Actors", () => {
   })
 
   describe("group commit", () => {
-    // Goal: what gathers while a commit runs goes together into the next one. Method: hold the first commit, ask ten more times.
+    // Goal: commands that gather during a commit share the next one. Method: hold the first commit, send ten more.
     it.effect("gathers the commands of one key", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
@@ -160,7 +160,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.commits.map((units) => units.map(({ key }) => key)), [[1], [2, 3, 4]])
       }).pipe(Effect.provide(services)))
 
-    // Goal: both bounds of a group hold, and nothing is lost at them.
+    // Goal: both bounds of a group hold, and no command is lost at them.
     it.effect("takes no more than maxGroup commands of a key and maxCommit changes in one go", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxGroup: 4, maxCommit: 6 })
@@ -186,7 +186,7 @@ describe("Actors", () => {
   })
 
   describe("durability", () => {
-    // Goal: nothing is answered, and nothing can be read, before its commit. Method: hold the commit and look.
+    // Goal: no answer and no read precedes its commit. Method: hold the commit and check.
     it.effect("answers and reads follow the commit", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 5 })
@@ -200,7 +200,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.read(1)).total, 15)
       }).pipe(Effect.provide(services)))
 
-    // Goal: a refusal and a repeat may rest on a command that is not durable yet, so they wait for it.
+    // Goal: a refusal and a replay may depend on a command that is not durable yet, so they wait for it.
     // Method: one group spends everything, is refused more, and reads; hold its commit.
     it.effect("refusals and reads wait for the commits they depend on", () =>
       Effect.gen(function*() {
@@ -224,7 +224,7 @@ describe("Actors", () => {
         assert.strictEqual(yield* Fiber.join(reading), 0)
       }).pipe(Effect.provide(services)))
 
-    // Goal: the same when the commit does not happen: a refusal that rested on it must not be told.
+    // Goal: the same when the commit fails: a refusal that depended on it must not be answered.
     it.effect("a refusal depending on a failed commit is withheld", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
@@ -287,7 +287,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads, [1, 2, 1].map((key) => ({ key, fence: false })))
       }).pipe(Effect.provide(services)))
 
-    // Goal: how long nobody asked is not what the time of day says. Method: a time of day that is an hour ahead all at once.
+    // Goal: idleness is measured by monotonic time. Method: a wall clock that jumps an hour ahead.
     it.effect("does not passivate actors when the wall clock jumps", () =>
       Effect.gen(function*() {
         const clock = yield* Clock.Clock
@@ -329,7 +329,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 2, "who rests stays in memory")
       }).pipe(Effect.provide(services)))
 
-    // Goal: what a step learned from the store is carried on, though it writes nothing. Method: a step that only adds a memory.
+    // Goal: state learned from a look-up is kept, though the step writes nothing. Method: a step that only adds a memory.
     it.effect("keeps state carried by a read-only step", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 7 })
@@ -348,7 +348,7 @@ describe("Actors", () => {
         assert.deepStrictEqual((yield* actors.read(1)).receipts, ["seen", "r"])
       }).pipe(Effect.provide(services)))
 
-    // Goal: memory is bounded however many keys are used, and nobody is refused while an idle actor could leave.
+    // Goal: memory is bounded for any number of keys, and no command is refused while an idle actor can be evicted.
     // Method: three hundred keys through room for a hundred, all of them just used.
     it.effect("evicts idle actors for new ones", () =>
       Effect.gen(function*() {
@@ -447,7 +447,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["first", "a", "b"])
       }).pipe(Effect.provide(services)))
 
-    // Goal: a retry that the actor no longer remembers gets its first answer.
+    // Goal: a retry that is no longer in the actor's memory gets its first answer.
     it.effect("answers a repeat from the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -455,12 +455,12 @@ describe("Actors", () => {
         const first = yield* actors.ask(1, post("r", 7))
         const again = yield* actors.ask(1, post("r", 7))
         assert.deepStrictEqual(again, { id: first.id, total: 7, isRepeat: true })
-        // what the store says of the clash is enough
+        // the store's report of the clash is sufficient
         assert.deepStrictEqual([store.commits.length, store.examinations.length, store.looks.length], [2, 1, 0])
         assert.strictEqual(store.accounts.get(1)?.state.total, 7)
       }).pipe(Effect.provide(services)))
 
-    // Goal: another writer was faster; the callers notice nothing, and nothing is lost of either.
+    // Goal: after another writer's commit callers notice nothing, and neither's work is lost.
     it.effect("reloads after another writer's commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -471,7 +471,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["mine", "theirs", "mine too"])
       }).pipe(Effect.provide(services)))
 
-    // Goal: what the store said before another writer came is not believed after. Method: the other writer posts the very receipt
+    // Goal: look-ups made before another writer's commit are discarded. Method: the other writer posts the very receipt
     // that was looked up and found absent.
     it.effect("discards lookups made before another writer's commit", () =>
       Effect.gen(function*() {
@@ -484,8 +484,8 @@ describe("Actors", () => {
         assert.deepInclude(yield* actors.ask(1, postKnowing("r", -5)), { total: 0, isRepeat: true })
       }).pipe(Effect.provide(services)))
 
-    // Goal: a row that somebody else holds for a moment is nobody's concern, and one that is held for long costs the journal, in
-    // which everybody waits, no more than two waits. Method: commits that are rejected as busy, so often or once more.
+    // Goal: a briefly locked row affects no caller, and a long-locked one delays the shared journal
+    // by two waits at most. Method: commits that are rejected as busy, so often or once more.
     it.effect("retries while a row is locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
@@ -495,7 +495,7 @@ describe("Actors", () => {
         assert.deepStrictEqual([store.commits.length, store.looks.length, store.loads.length], [3, 0, 1])
       }).pipe(Effect.provide(services)))
 
-    // Goal: a row that somebody holds for long stops its key and nobody else: the journal waits for it once. Method: hold the row of one of
+    // Goal: a long-locked row stops its key alone: the journal waits for it once. Method: hold the row of one of
     // two keys; the other one goes on, the held one is refused after its bound, then at once, and served when the row is free.
     it.effect("keeps only the key waiting whose row is held", () =>
       Effect.gen(function*() {
@@ -518,7 +518,7 @@ describe("Actors", () => {
         )
         store.held.clear()
         assert.strictEqual((yield* actors.ask(1, post("f", 1))).total, 11)
-        // the state that it had was good enough: nothing was loaded again, and nobody was fenced off
+        // its state was still valid: no reload, and no fence
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }, { key: 2, fence: false }])
       }).pipe(Effect.provide(services)))
 
@@ -547,7 +547,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(1, post("r", 1))).total, 1)
       }).pipe(Effect.provide(services)))
 
-    // Goal: a storm of retries that no actor remembers costs a handful of round trips and stops nobody. Method: two hundred repeats and fifty
+    // Goal: a storm of retries from outside memory costs a handful of round trips and stops no other key. Method: two hundred repeats and fifty
     // new commands of other keys, gathered behind a held commit.
     it.effect("is answered for all repeats of a batch by one look of the store", () =>
       Effect.gen(function*() {
@@ -597,7 +597,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.commits.map(([unit]) => unit?.changes.length), [1, 4, 1])
       }).pipe(Effect.provide(services)))
 
-    // Goal: two keys that claim the same in one commit: the first one has it. Method: both behind a held commit.
+    // Goal: of two keys that claim the same id in one commit the first one gets it. Method: both behind a held commit.
     it.effect("lets the first of two claimants have it", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
@@ -614,7 +614,7 @@ describe("Actors", () => {
         assert.deepStrictEqual([2, 3].map((key) => store.accounts.get(key)?.state.total), [1, 0])
       }).pipe(Effect.provide(services)))
 
-    // Goal: what the store refuses for good is a defect of its command: not told as passing, and nobody else's. Method: between two sound
+  // Goal: a change that the store permanently refuses is a defect of its own command, not reported as retryable. Method: between two sound
     // commands of its key, beside another key.
     it.effect("is a defect of the command that the store refuses for good", () =>
       Effect.gen(function*() {
@@ -646,8 +646,8 @@ describe("Actors", () => {
       ["that did not happen", lostRequest, 1]
     ]
     for (const [name, behaviour, total] of cases) {
-      // Goal: nobody guesses. The callers of the commit hear that it is unknown; the next command is decided on what the store
-      // says behind a fence.
+      // Goal: unknown outcomes are not guessed. The callers of the commit are told that it is unknown; the next command is decided on the
+      // state loaded behind a fence.
       it.effect(`of a commit ${name}`, () =>
         Effect.gen(function*() {
           const store = makeStore({ 1: 0 })
@@ -656,13 +656,13 @@ describe("Actors", () => {
           assert.strictEqual((yield* Effect.flip(actors.ask(1, post("r", 10)))).toString(), "OutcomeUnknown")
           assert.strictEqual((yield* actors.ask(1, post("next", 1))).total, total)
           assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }, { key: 1, fence: true }])
-          // the caller's retry finds out
+          // the caller's retry resolves it
           assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 11)
           assert.deepStrictEqual(store.accounts.get(1)?.state.total, 11)
         }).pipe(Effect.provide(services)))
     }
 
-    // Goal: a commit that arrives after its caller gave up is not counted beside its retry. Method: keep it, and let it happen
+    // Goal: a commit that arrives after its caller gave up does not count besides its retry. Method: keep it, and let it happen
     // after the actor has loaded again.
     it.effect("of a commit that arrives late", () =>
       Effect.gen(function*() {
@@ -697,7 +697,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* Fiber.join(behind)).total, 1)
       }).pipe(Effect.provide(services)))
 
-    // Goal: all who were in the commit are loaded behind a fence at once, not each when it is asked next. Method: three keys in one commit.
+    // Goal: all keys of the commit are loaded behind a fence at once, not at their next commands. Method: three keys in one commit.
     it.effect("is resolved for all of the commit without being asked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 0: 0, 1: 0, 2: 0, 3: 0 })
@@ -717,7 +717,7 @@ describe("Actors", () => {
         for (const key of [1, 2, 3]) assert.strictEqual((yield* actors.read(key)).total, 1)
       }).pipe(Effect.provide(services)))
 
-    // Goal: an actor in doubt is not forgotten, or the fence would be: it stays until it has been loaded again.
+    // Goal: an actor with an unknown outcome is not passivated, which would lose the fence: it stays until it has been reloaded.
     it.effect("outlives idleness and a store that stays away", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -787,8 +787,8 @@ describe("Actors", () => {
   })
 
   describe("callbacks", () => {
-    // Goal: a command without a fiber keeps the same laws. Method: three of one key behind a held commit, one of them refused and one
-    // defective; nobody hears before the commit, and then in order.
+    // Goal: a command without a fiber keeps the same guarantees. Method: three of one key behind a held commit, one of them refused and one
+    // defective; no callback runs before the commit, and then in order.
     it.effect("hear after the commit, in order", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 10 })
@@ -820,7 +820,7 @@ describe("Actors", () => {
         assert.strictEqual(yield* Deferred.await(gate), 2)
       }).pipe(Effect.provide(services)))
 
-    // Goal: a caller may go on in its callback, however often, over a store that is never waited for. Method: far more commands in a row
+    // Goal: a callback may post again, any number of times, over a synchronous store. Method: far more commands in a row
     // than the stack has room for, one key after the other.
     it.effect("may post again without end", () =>
       Effect.gen(function*() {
@@ -839,7 +839,7 @@ describe("Actors", () => {
   })
 
   describe("callers", () => {
-    // Goal: a bug in a rule reaches its own caller and nobody else. Method: it stands between two sound commands of one group.
+    // Goal: a bug in a rule affects its own caller only. Method: it is between two sound commands of one group.
     it.effect("a defect in a step reaches only its caller", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0 })
@@ -858,8 +858,8 @@ describe("Actors", () => {
         assert.isTrue(Exit.isFailure(exit) && Exit.findErrorOption(exit)._tag === "None", "a defect, not an error")
       }).pipe(Effect.provide(services)))
 
-    // Goal: a caller that goes away does not undo what was accepted. Method: interrupt while the commit is held; the caller is
-    // gone only when its command is done.
+    // Goal: interrupting a caller does not undo its accepted command. Method: interrupt while the commit is held; the interruption
+    // completes only when its command is done.
     it.effect("interrupting a caller does not cancel its command", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
@@ -874,7 +874,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.accounts.get(1)?.state, { total: 2, receipts: ["in commit", "in mailbox"] })
       }).pipe(Effect.provide(services)))
 
-    // Goal: a service that stops answers what it accepted. Method: close the scope while a commit is held and commands wait for
+    // Goal: a stopping service answers accepted commands. Method: close the scope while a commit is held and commands wait for
     // another one, which is held as well.
     it.effect("closing the scope refuses new commands and answers the accepted ones", () =>
       Effect.gen(function*() {
@@ -900,9 +900,9 @@ describe("Actors", () => {
   })
 
   describe("ids", () => {
-    // Goal: an id is given once, whatever becomes of the commit it was for. Method: many keys, more decisions than a block of ids
-    // holds, many commits failing one way or another; all ids that were ever decided must differ, except within one
-    // command that was decided again and had not been told to anybody.
+    // Goal: an id is allocated once, whatever the outcome of its commit. Method: many keys, more decisions than a block of ids
+    // holds, many commits failing one way or another; all ids ever decided must differ, except within one
+    // command that was decided again before any answer.
     it.effect("are never given twice", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 20 }, (_, index) => index)
@@ -934,8 +934,8 @@ describe("Actors", () => {
         assert.strictEqual(new Set(written).size, written.length)
       }).pipe(Effect.provide(services)))
 
-    // Goal: commands that find no ids in memory wait for one refill together, and go on. Method: refills that wait until they are let
-    // through; many keys ask at once.
+    // Goal: commands without ids in memory wait for one shared refill. Method: refills held by the test;
+    // many keys at once.
     it.effect("are refilled once for all commands that wait", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 200 }, (_, index) => index)
@@ -966,8 +966,8 @@ describe("Actors", () => {
       }).pipe(Effect.scoped))
   })
 
-  // Goal: commands do not wait for the passivation of everybody. Method: more idle actors than a slice holds; a command asked while
-  // passivation is at work is answered before it is done.
+  // Goal: passivation does not delay commands. Method: more idle actors than a slice holds; a command sent during
+  // passivation is answered before it is done.
   it.effect("passivates in slices", () =>
     Effect.gen(function*() {
       const keys = Array.from({ length: 2000 }, (_, index) => index)
@@ -993,7 +993,7 @@ describe("Actors", () => {
     }).pipe(Effect.provide(services)))
 })
 
-/** A step that only looks. */
+/** A read-only step. */
 const read: AccountStep<number, never> = (account) => ({
   _tag: "Accept",
   state: account,

@@ -17,7 +17,7 @@ import {
   start
 } from "../kit/ToyMachine.ts"
 
-/** A placement in a test's hands: every key has the same epoch. */
+/** A placement controlled by the test: every key has the same epoch. */
 const makePlacement = (epoch: number, isShared = true) => {
   let release: Release = () => Effect.void
   const state = { epoch, isLeaving: false }
@@ -31,11 +31,11 @@ const makePlacement = (epoch: number, isShared = true) => {
   })
   return {
     layer: Layer.merge(Ids.layerTest(), Layer.succeed(Placement, placement)),
-    /** The epoch is over; 0: another process owns the keys. */
+    /** Ends the epoch and begins `to`; 0: another process owns the keys. */
     move: (to: number) => {
       state.epoch = to
     },
-    /** Hands over the keys for which `isReleased` holds: nothing new is accepted, what was accepted is still decided. */
+    /** Hands over the keys for which `isReleased` holds: new commands are refused, accepted ones are still decided. */
     release: (isReleased: (key: number) => boolean = () => true, meanwhile?: Parameters<Release>[1]) =>
       Effect.suspend(() => {
         state.isLeaving = true
@@ -44,7 +44,7 @@ const makePlacement = (epoch: number, isShared = true) => {
   }
 }
 
-/** Loading waits, from the next one on, until it is let through. */
+/** Loads wait, from the next one on, until released. */
 const holdLoads = (store: AccountStore): AccountStore & { readonly gate: ReturnType<typeof makeGate> } => {
   const gate = makeGate()
   const wait = gate.behaviour(Effect.void).pipe(Effect.orDie)
@@ -59,7 +59,7 @@ const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnT
 
 describe("Epochs", () => {
   describe("a first load", () => {
-    // Goal: what a former owner still has under way fails. Method: it commits after the load, on the version from before.
+    // Goal: pending commits of a former owner fail. Method: it commits after the load, on the previous version.
     it.effect("fences off the former owner where keys are shared", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -95,7 +95,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(makePlacement(1).layer)))
   })
 
-  // Goal: ids of a key rise, whoever owned it meanwhile. Method: the owner before gave the ids that this one would give next.
+  // Goal: ids of a key rise over its owners. Method: the previous owner allocated the ids that this one would allocate next.
   it.effect("have higher ids than those before", () => {
     const { layer, move } = makePlacement(1)
     return Effect.gen(function*() {
@@ -126,8 +126,8 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: what was loaded under the former epoch counts for nothing, or the other owner's work in between would be unknown. Method: both
-    // changes happen while the load is on its way.
+    // Goal: a load under a former epoch is discarded, as the other owner may have written in between. Method: both
+    // changes happen during the load.
     it.effect("and begins anew while an actor loads has it load again", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
@@ -155,7 +155,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: what the store said under an epoch that is over is not decided upon. Method: it ends while the store looks.
+    // Goal: look-ups under an ended epoch are discarded. Method: it ends during the look-up.
     it.effect("while a command looks something up refuses it", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
@@ -197,8 +197,8 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: a commit needs no look at the clock, the version decides: one that came through is told, refusals of its group included, and what
-    // was not decided is refused. Method: the epoch ends while a commit is on its way, with a command that waits behind.
+    // Goal: a commit is guarded by the version, not by the clock: a successful one is answered, refusals of its group included, and
+    // undecided commands are refused. Method: the epoch ends during a commit, with a command that waits behind.
     it.effect("while a unit is committed has its callers told, and what waits refused", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
@@ -221,7 +221,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: the new owner was faster: nothing of the former one's is written, and its callers are sent on, refusals included. Method: the new
+    // Goal: when the new owner is first, nothing of the former one's is written, and its callers are forwarded, refusals included. Method: the new
     // owner's fence comes between decision and commit.
     it.effect("before a unit arrives has its callers refused, since nothing was done", () => {
       const { layer, move } = makePlacement(1)
@@ -247,8 +247,8 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: an outcome that is not known is told as such, never as *not here*, which has the command done again elsewhere; and the
-    // actor, whose fence is the new owner's, is forgotten.
+    // Goal: an unknown outcome is answered as such, never as *not here*, which has the command done again elsewhere; and the
+    // actor, whose fence is the new owner's, is dropped.
     it.effect("with a commit of unknown outcome leaves it unknown", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
@@ -300,7 +300,7 @@ describe("Epochs", () => {
   })
 
   describe("a regained key", () => {
-    // Goal: an actor that stayed in memory knows nothing of what others did meanwhile. Method: it was idle, others wrote, it is asked again; a
+    // Goal: an actor that stayed in memory does not trust its state after a move. Method: it was idle, others wrote, it gets a command again; a
     // read first, and for another key a command first.
     it.effect("begins anew behind a fence", () => {
       const { layer, move } = makePlacement(1)
@@ -321,8 +321,8 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: the same while commands wait: those that were not decided under the former epoch are decided under the next. Method: both changes
-    // while a commit is on its way, which another writer's made vain.
+    // Goal: the same while commands wait: those not decided under the former epoch are decided under the next. Method: both changes
+    // during a commit that another writer's has invalidated.
     it.effect("has what waits decided on what others did", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
@@ -342,7 +342,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: doubt does not end with an epoch. Method: the outcome is unknown, the store is away when the actor asks; then the key
+    // Goal: an unknown outcome does not end with an epoch. Method: the outcome is unknown, the store is unavailable at the next command; then the key
     // moves and comes back.
     it.effect("after an unknown outcome is loaded behind a fence", () => {
       const { layer, move } = makePlacement(1)
@@ -367,7 +367,7 @@ describe("Epochs", () => {
   })
 
   describe("a release", () => {
-    // Goal: what was accepted is answered, what comes is not accepted, and the actor leaves memory only then. Method: a commit that is held, a
+    // Goal: accepted commands are answered, new ones are refused, and only then the actor leaves memory. Method: a commit that is held, a
     // command that waits behind it, one that comes later.
     it.effect("finishes what was accepted and refuses what comes", () => {
       const { layer, release } = makePlacement(1)
@@ -458,8 +458,8 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    // Goal: a release has a bound; what it did not wait for is refused, not forgotten. Method: it is given up, and the epoch ends, while a
-    // commit is on its way.
+    // Goal: a release has a time limit; commands beyond it are refused, not lost. Method: it times out, and the epoch ends, during a
+    // commit.
     it.effect("that is given up leaves nobody without an answer", () => {
       const { layer, move, release } = makePlacement(1)
       return Effect.gen(function*() {

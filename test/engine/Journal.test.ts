@@ -9,13 +9,13 @@ import { failureOf, isWaiting, makeGate, settle, start } from "../kit/ToyMachine
 interface Row {
   readonly name: string
   readonly weight: number
-  /** What the store says of it: a row that is not sound makes it reject its batch. */
+  /** The store's verdict: an unsound row makes it reject its batch. */
   readonly verdict: Verdict<string>["_tag"] | "Impossible"
 }
 
 const row = (name: string, fields: Partial<Row> = {}): Row => ({ name, weight: 1, verdict: "Sound", ...fields })
 
-/** Rows that are written once alone. */
+/** Rows that can only be written alone. */
 const isLater = ({ verdict }: Row): boolean => verdict === "Later"
 
 /** A journal over a store that rejects every batch with a bad row in it; the first batch can be held. */
@@ -60,7 +60,7 @@ const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Ro
   Effect.forEach(rows, (each) => start(append(journal, each)))
 
 describe("Journal", () => {
-  // Goal: no timer and no waiting for company. Method: one row commits at once; what comes meanwhile goes together.
+  // Goal: no timer and no batching delay. Method: one row commits at once; rows that arrive meanwhile share the next commit.
   it.effect("commits at once when idle, and gathers while it commits", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
@@ -83,7 +83,7 @@ describe("Journal", () => {
       assert.deepStrictEqual(batches, [["a"], ["b", "c"], ["d"], ["e"], ["f"]])
     }))
 
-  // Goal: a commit takes as long as it takes, whatever the time of day is set to meanwhile. Method: a clock set back by an hour.
+  // Goal: the duration of a commit is independent of the wall clock. Method: a clock set back by an hour.
   it.effect("measures its commits by monotonic time", () =>
     Effect.gen(function*() {
       const { gate, journal } = yield* makeJournal()
@@ -98,8 +98,8 @@ describe("Journal", () => {
       assert.include(measured?.state, { count: 1, sum: 2 })
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 
-  // Goal: the rows to blame fail with what the store says of each, all others are written together, and it costs three round trips however
-  // many they are. Method: rows to blame for each reason among sixteen.
+  // Goal: faulty rows fail with the store's verdict on each, all others are written together, in three round trips for any
+  // number of them. Method: faulty rows of each kind among sixteen.
   it.effect("finds the rows to blame in one round trip, and commits the others together", () =>
     Effect.gen(function*() {
       const { batches, examined, gate, journal } = yield* makeJournal()
@@ -134,7 +134,7 @@ describe("Journal", () => {
       assert.deepStrictEqual(batches, [["first"], ["a", "b", "c"], ["a", "c"], ["b"]])
     }))
 
-  // Goal: what the store refuses without a word of why fails alone, for good. Method: one row among sixteen that it never takes.
+  // Goal: a row that the store refuses without a reason fails alone, permanently. Method: one such row among sixteen.
   it.effect("halves a batch only when nobody is to blame", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
@@ -153,7 +153,7 @@ describe("Journal", () => {
       assert.isAtMost(batches.length, 2 + 2 * 4)
     }))
 
-  // Goal: one that waits for what the store does not look for, such as a key that another transaction has written, is found. Method: every
+  // Goal: a row that waits for a lock unknown to the store's check, such as a key that another transaction has written, is found. Method: every
   // batch with that row waits, whatever else is in it.
   it.effect("divides a batch that keeps waiting, and writes the others", () =>
     Effect.gen(function*() {
@@ -225,7 +225,7 @@ describe("Journal", () => {
       yield* append(journal, row("d"))
     }))
 
-  // Goal: a store that breaks down does not stop the journal. Method: one that throws instead of failing.
+  // Goal: a defect of the store does not stop the journal. Method: a store that throws instead of failing.
   it.effect("survives a commit that throws", () =>
     Effect.gen(function*() {
       let commits = 0

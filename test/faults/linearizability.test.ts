@@ -37,8 +37,8 @@ const call = (sentAt: number, endedAt: number, input: Input, output?: Output): W
   endedAt
 })
 
-// Goal: a history is accepted exactly when an order explains it. Method: histories written by hand, each once as it may be and once
-// with a fault planted.
+// Goal: a history is accepted exactly when it is linearizable. Method: histories written by hand, each once valid and once
+// with a seeded fault.
 describe("a history", () => {
   it("with a read beside a bet may show the balance before or after it", () => {
     const around = (balance: number) => [
@@ -97,7 +97,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(reads(100, 150)), "Linearizable")
     assert.strictEqual(verdictOf(reads(150, 150)), "NotLinearizable")
     assert.strictEqual(verdictOf([...reads(100, 150), call(6, 7, look, seen(100))]), "NotLinearizable")
-    // and only once, whoever retries
+    // and only once, for any number of retries
     const retried = [...reads(100, 150), call(6, 7, deposit("d", 50), { _tag: "Paid", isNew: false })]
     assert.strictEqual(verdictOf(retried), "Linearizable")
     assert.strictEqual(verdictOf([...retried, call(8, 9, look, seen(200))]), "NotLinearizable")
@@ -111,7 +111,7 @@ describe("a history", () => {
   })
 })
 
-/** All orders of all choices of what never ended: slow, and plainly right. */
+/** All orders of all outcomes of unfinished operations: slow, and obviously right. */
 const bruteForce = <State>(rules: Rules<State, Input, Output>, history: ReadonlyArray<WalletCall>): boolean => {
   const go = (state: State, left: ReadonlyArray<WalletCall>): boolean =>
     left.every(({ endedAt }) => endedAt === Infinity) ||
@@ -139,7 +139,7 @@ const drawInput = (chance: Chance): Input => {
   }
 }
 
-/** What the rules would answer, found by asking them with every answer there can be. */
+/** Answers of the rules, found by trying every possible answer. */
 const answersOf = <State extends Wallet>(
   rules: Rules<State, Input, Output>,
   state: State,
@@ -163,7 +163,7 @@ const answersOf = <State extends Wallet>(
   return all.filter((output) => rules.step(state, input, output) !== undefined)
 }
 
-/** Operations that overlap, in the order of some run, and then perhaps with an answer that is another. */
+/** Overlapping operations in the order of some run, sometimes with one answer changed. */
 const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
   const inputs = Array.from({ length: chance.between(2, 6) }, () => drawInput(chance))
   const rules = walletRules(start, inputs)
@@ -197,8 +197,8 @@ const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
   })
 }
 
-// Goal: the search finds an order whenever there is one, and never when there is none. Method: small histories drawn at random, good
-// and spoiled, each judged by the search and by trying everything.
+// Goal: the search finds an order exactly when there is one. Method: small random histories, valid
+// and corrupted, each judged by the search and by brute force.
 describe("the search", () => {
   const seed = seedOfRun()
 
@@ -211,7 +211,7 @@ describe("the search", () => {
       counts[verdict._tag]++
       assert.strictEqual(verdict._tag === "Linearizable", bruteForce(rules, history), JSON.stringify([round, history]))
       if (verdict._tag !== "Linearizable") continue
-      // and the order it gives is one
+      // and the returned order is valid
       let state = rules.start
       for (const [index, { input, output, sentAt }] of verdict.order.entries()) {
         const next = rules.step(state, input, output)

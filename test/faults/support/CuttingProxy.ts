@@ -1,26 +1,26 @@
-/** A way to PostgreSQL that can be cut at a chosen moment of what passes over it. */
+/** Proxy to PostgreSQL that cuts a connection at a chosen moment of its traffic. */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
 import { listening } from "../../kit/Listening.ts"
 
 /**
- * When a connection is cut. `before`: what was asked does not arrive. `meanwhile`: it arrives, and nobody waits for the answer.
- * `done`: the answer is there, and is not passed on. `after`: it is passed on.
+ * Moment of the cut. `before`: the request does not arrive. `meanwhile`: it arrives, and its answer is dropped.
+ * `done`: the answer is complete, and is not passed on. `after`: it is passed on.
  */
 export const cutMoments = ["before", "meanwhile", "done", "after"] as const
 export type CutMoment = (typeof cutMoments)[number]
 
 export interface CuttingProxy {
   readonly port: number
-  /** Cuts the next connection of this kind that is asked something, once; completes when that is done. */
+  /** Cuts the next connection of this kind that gets a request, once; completes with the cut. */
   readonly cut: (moment: CutMoment, whose: "journal" | "anybody") => Effect.Effect<void>
-  /** The ports from which it calls PostgreSQL: whose server processes are the service's. */
+  /** Local ports of its connections to PostgreSQL, which identify the service's server processes. */
   readonly callsFrom: () => ReadonlyArray<number>
 }
 
 const typeOf = { sync: 0x53, query: 0x51, readyForQuery: 0x5a }
 
-/** Reads the types of messages out of a stream of them. The first of a client has none: it is told as its bytes. */
+/** Parses message types from a stream. A client's first message has no type: its bytes are passed to `onGreeting`. */
 const messageTypes = (hasGreeting: boolean, onGreeting: (bytes: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   let greets = hasGreeting
@@ -56,7 +56,7 @@ export const makeCuttingProxy = (upstreamPort: number): Effect.Effect<CuttingPro
     const serve = (client: Net.Socket): void => {
       const upstream = Net.connect(upstreamPort, "127.0.0.1")
       let isJournal = false
-      /** Until the server is ready for a first question there is nothing to cut. */
+      /** False until the server is ready for a first query; before that nothing is cut. */
       let isOpen = false
       let cut: Cut | undefined
       const close = (): void => {
@@ -80,7 +80,7 @@ export const makeCuttingProxy = (upstreamPort: number): Effect.Effect<CuttingPro
           cut = waiting
           waiting = undefined
           if (cut.moment === "before") return end()
-          // what is written before the end arrives before it
+          // data written before the end arrives before it
           if (cut.moment === "meanwhile") return void upstream.end(chunk, end)
         }
         upstream.write(chunk)
@@ -99,7 +99,7 @@ export const makeCuttingProxy = (upstreamPort: number): Effect.Effect<CuttingPro
         socket.on("close", () => {
           sockets.delete(socket)
           upstreams.delete(upstream)
-          // the other side went away by itself: that is a cut, too
+          // the other side closed by itself: also a cut
           end()
         })
       }

@@ -1,4 +1,4 @@
-/** One cycle: new players, clients at work, a fault, some more work, and then everything compared. */
+/** One cycle: new players, load, a fault, more load, and then the comparison. */
 import { Effect, Fiber, Schema } from "effect"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { audit, type Beginning } from "../../kit/HistoryAudit.ts"
@@ -15,7 +15,7 @@ import type { World } from "./World.ts"
 export interface CyclePlan {
   readonly seed: number
   readonly number: number
-  /** Undefined: nothing happens. */
+  /** Undefined: no fault. */
   readonly kind: FaultKind | undefined
   readonly isShort: boolean
 }
@@ -23,22 +23,22 @@ export interface CyclePlan {
 export interface CycleOutcome {
   readonly number: number
   readonly kind: FaultKind | undefined
-  /** Messages sent, those that lost their answer, and those that were told to try again. */
+  /** Messages sent, those without an answer, and those answered with TRY_AGAIN. */
   readonly sent: number
   readonly lost: number
   readonly triedAgain: number
-  /** Operations nobody had answered when the work was over. */
+  /** Operations still unanswered at the end of the load. */
   readonly settledLate: number
-  /** Rows that were compared with the intents. */
+  /** Rows compared with the intents. */
   readonly effects: number
-  /** Operations that were put into an order. */
+  /** Operations put into a linear order. */
   readonly ordered: number
   readonly violations: ReadonlyArray<string>
-  /** The lines of the journal that are concerned. */
+  /** Journal lines of the operations concerned. */
   readonly concerned: ReadonlyArray<string>
 }
 
-/** A cycle that is over, and what its books are compared with again when somebody has changed them. */
+/** A finished cycle, which can be compared again after a test has changed its tables. */
 export interface Cycle {
   readonly outcome: CycleOutcome
   readonly history: History
@@ -48,11 +48,11 @@ export interface Cycle {
 const players = 4
 const clients = 8
 
-/** How many answers there are after a fault before it is over, and in a cycle without one. */
+/** Number of answers after a fault before the cycle ends, and in a cycle without one. */
 const answersAfter = { short: 40, long: 80 }
 const answersWithout = 400
 
-/** The lines of a cycle, besides where they are kept. */
+/** Collects the lines of a cycle besides the log. */
 const listening = (log: HistoryLog, cycle: number) => {
   const lines: Array<string> = []
   return {
@@ -65,7 +65,7 @@ const listening = (log: HistoryLog, cycle: number) => {
   }
 }
 
-/** The lines that name one of these operations by number. */
+/** Lines of these operations, by number. */
 const linesOf = (lines: ReadonlyArray<string>, history: History, operations: ReadonlySet<Operation>) => {
   const numbers = new Set([...operations].map((operation) => history.operations.indexOf(operation) + 1))
   return lines.filter((line) => numbers.has(Number(/"operation":(\d+)/.exec(line)?.[1])))

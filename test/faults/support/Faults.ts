@@ -1,4 +1,4 @@
-/** What can happen to a service at work, and how it goes on after that. */
+/** Faults of a running service, and its recovery. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
@@ -19,7 +19,7 @@ export const faultKinds = [
 ] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** A fault that did not come about, or after which nothing came back as it should. */
+/** A fault that could not be caused, or without recovery. */
 export class FaultFailed extends Schema.TaggedError<FaultFailed>()("FaultFailed", { reason: Schema.String }) {
   override get message() {
     return this.reason
@@ -30,11 +30,11 @@ export interface Scene {
   readonly world: World
   readonly history: History
   readonly chance: Chance
-  /** No longer than it must be. */
+  /** Shortest possible duration. */
   readonly isShort: boolean
 }
 
-/** Does something at a moment that is counted in what the clients send and record, so that no machine is too slow for it. */
+/** Acts at a moment counted in requests and records of the clients, independent of the machine's speed. */
 const atMoment = ({ chance, history }: Scene, act: () => void, [low, high] = [30, 300]) =>
   Effect.callback<void>((resume) => {
     let left = chance.between(low ?? 1, high ?? 1)
@@ -49,7 +49,7 @@ const atMoment = ({ chance, history }: Scene, act: () => void, [low, high] = [30
 const Pids = Schema.Array(Schema.Struct({ pid: Schema.Number }))
 const decodePids = Schema.decodeUnknownEffect(Pids)
 
-/** The server processes that serve the service. */
+/** Server processes of the service's connections. */
 const backendsOf = Effect.fnUntraced(function*({ world }: Scene, application: string) {
   const sql = yield* SqlClient.SqlClient
   const ports = sql.literal([0, ...world.proxy.callsFrom()].join(", "))
@@ -66,7 +66,7 @@ const allOf = ({ world }: Scene): ReadonlyArray<number> => {
   const children = readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
-      // the parent is the second word after the name, which stands in brackets
+      // the parent is the second word after the name, which is in brackets
       const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
       return Number(parent) === first ? [Number(name)] : []
     } catch {
@@ -76,7 +76,7 @@ const allOf = ({ world }: Scene): ReadonlyArray<number> => {
   return [first, ...children]
 }
 
-/** Sends a signal to those that are still there. */
+/** Sends a signal to the processes that still exist. */
 const signal = (pids: ReadonlyArray<number>, name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void => {
   for (const pid of pids) {
     try {
@@ -123,7 +123,7 @@ const cutConnections = Effect.fnUntraced(function*(scene: Scene) {
   }
 })
 
-/** How long a server stands still, in milliseconds: a moment; and longer than the service waits for it. */
+/** Durations of a server's hang in ms: short, and longer than the service waits for it. */
 const hangsMs = [300, 1500, 7500]
 
 const hangPostgres = Effect.fnUntraced(function*(scene: Scene) {
@@ -135,7 +135,7 @@ const hangPostgres = Effect.fnUntraced(function*(scene: Scene) {
   }).pipe(Effect.ensuring(Effect.sync(() => signal(pids, "SIGCONT"))))
 })
 
-/** Milliseconds. The large ones are more than signatures allow. */
+/** Milliseconds. The large ones exceed the tolerance of signatures. */
 const clockSteps = [-3_600_000, -301_000, -30_000, -1500, 1500, 30_000, 301_000, 3_600_000]
 
 const stepClock = Effect.fnUntraced(function*(scene: Scene) {
@@ -153,11 +153,11 @@ const fillDisk = Effect.fnUntraced(function*(scene: Scene) {
   yield* Effect.gen(function*() {
     yield* atMoment(scene, disk.fill)
     const before = history.triedAgain
-    // what was put by for the log of changes is used up sooner
+    // uses up preallocated WAL sooner
     yield* Effect.ignore(Effect.timeout(sql`SELECT pg_switch_wal()`, "5 seconds"))
     yield* until(() => history.triedAgain >= before + 20)
   }).pipe(Effect.ensuring(Effect.sync(disk.empty)))
-  // where it could not even write down that it recovered, it has gone
+  // a server that could not even record its recovery has exited
   yield* Effect.sleep(scene.chance.below(500))
   if (server.hasExited()) {
     yield* server.leave("killed")
@@ -175,7 +175,7 @@ const faults = {
   "full-disk": fillDisk
 }
 
-/** Lets it happen, and waits until all is up again. */
+/** Causes the fault and waits for recovery. */
 export const strike = (kind: FaultKind, scene: Scene) =>
   Effect.gen(function*() {
     scene.history.log.write({ what: "fault", kind })

@@ -1,4 +1,4 @@
-/** Several nodes at work while they are killed, stopped, frozen and cut off, and their database is; then everything compared. */
+/** Several nodes under load while they and their database are killed, stopped, frozen and cut off; then the comparison. */
 import { Effect, Fiber, Layer, Redacted, References, Schedule, Schema } from "effect"
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,10 +29,10 @@ export interface NodePlan {
   readonly nodes: number
   readonly players: number
   readonly clients: number
-  /** Rest of a client between two turns; 0 keeps the nodes as busy as they can be. */
+  /** Pause of a client between two turns; 0 for maximum load. */
   readonly restMs: number
   readonly leaseSeconds: number
-  /** How many of each. */
+  /** Number of each kind. */
   readonly faults: { readonly [Kind in NodeFault]: number }
   readonly keepsFolder: boolean
   readonly onFault: (outcome: FaultOutcome, number: number, all: number) => void
@@ -40,12 +40,12 @@ export interface NodePlan {
 
 export interface FaultOutcome {
   readonly kind: NodeFault
-  /** Milliseconds until each player of the node was served again, the longest and the one in the middle. */
+  /** Time in ms until each player of the node was served again, maximum and median. */
   readonly longest: number
   readonly median: number
-  /** The slowest answer to a player of another node, by a node that nothing happened to; milliseconds. */
+  /** Slowest answer in ms to a player of another node, by an unaffected node. */
   readonly othersLongest: number
-  /** How often one call of a player of the node had to be sent. */
+  /** Maximum number of sendings of one call of a player of the node. */
   readonly attempts: number
 }
 
@@ -56,7 +56,7 @@ export interface NodeOutcome {
   readonly answers: number
   readonly lost: number
   readonly triedAgain: number
-  /** Rows that were compared with the intents, and operations that were put into an order. */
+  /** Rows compared with the intents, and operations put into a linear order. */
   readonly effects: number
   readonly ordered: number
   readonly folder: string | undefined
@@ -67,7 +67,7 @@ const witnessCount = 45
 
 const startBalance = 1_000_000
 
-/** Answers between a fault's end and the next, so that each meets nodes at work. */
+/** Answers between the end of a fault and the next one, so that each hits nodes under load. */
 const answersBetween = 60
 
 const longEnough = "90 seconds"
@@ -113,7 +113,7 @@ const runOn = Effect.fnUntraced(function*(
   })
   const [first] = nodes
   if (first === undefined) return yield* Effect.die(new Error("a cluster of no nodes"))
-  /** Whom somebody asks who knows which nodes are well. */
+  /** Nodes that a caller who knows their state avoids. */
   const unwell = new Set<ClusterNode>()
   const well = () => nodes.filter((node) => !unwell.has(node))
 
@@ -213,12 +213,12 @@ const runOn = Effect.fnUntraced(function*(
       Effect.timeout(longEnough)
     )
   )
-  /** Nodes that are frozen wake and ways that are held open, whatever happens. */
+  /** Resumes frozen nodes and held connections in any case. */
   const hold = (freeze: () => void, wake: () => void, ms: number) =>
     Effect.sync(freeze).pipe(Effect.andThen(Effect.sleep(ms)), Effect.ensuring(Effect.sync(wake)))
   const leaseMs = plan.leaseSeconds * 1000
 
-  /** Lets it happen to a node, and ends when the node is back. */
+  /** Causes the fault at a node, and ends when the node is back. */
   const strike = (kind: NodeFault, node: ClusterNode): Effect.Effect<void, ServiceDied | StartupError> => {
     const running = node.process()
     switch (kind) {
@@ -256,19 +256,19 @@ const runOn = Effect.fnUntraced(function*(
   yield* more(answersBetween)
   for (const [index, kind] of order.entries()) {
     yield* whilePlaying(playing, untilBalanced(toWell.staff, plan.nodes))
-    // and every witness has met its node since
+    // and every witness has called its node since
     yield* Effect.sleep("1 second")
     const node = chance.pick(nodes)
     const id = yield* idOf(node)
     const [own, others] = witnesses.of(id)
     const since = performance.now()
     history.log.write({ what: "fault", kind, node: node.number, id, ms: Math.round(since) })
-    // who is told to leave goes on taking requests, and a database is everybody's
+    // a leaving node goes on serving requests, and a database fault affects all
     if (kind !== "leave" && kind !== "database") unwell.add(node)
     yield* whilePlaying(playing, strike(kind, node))
     const backAt = performance.now()
     yield* recovered
-    // every player of the node is served by somebody again
+    // every player of the node is served again
     yield* whilePlaying(
       playing,
       Effect.repeat(Effect.sync(() => witnesses.servedAgain(own, since, "").includes(undefined)), {

@@ -1,4 +1,4 @@
-/** Checks the history of each player for an order that explains it. */
+/** Checks that the history of each player is linearizable. */
 import { Schema } from "effect"
 import type { Attempt, History, Operation } from "../../kit/History.ts"
 import { Settlement } from "../../kit/WalletMessages.ts"
@@ -22,13 +22,13 @@ const decodeSettled = Schema.decodeUnknownSync(Data(Settlement))
 const decodeBatch = Schema.decodeUnknownSync(Data(Schema.Struct({ results: Schema.Array(Settlement) })))
 const decodeBalance = Schema.decodeUnknownSync(Data(Schema.Struct({ balance: Schema.Int })))
 
-/** What an answer says about a wallet. */
+/** Wallet facts of an answer. */
 const outputOf = ({ form }: Operation, reply: Reply): Output => {
   const { code = "", headers, json, status } = reply
   const isRefused = status >= 400
   switch (form) {
     case "move":
-      // a move that is refused although it went through before: whoever plays knows no other
+      // a refusal of a move that an earlier sending has made: the caller knows no other
       return { _tag: "Moved", isNew: !isRefused }
     case "payment":
       return isRefused
@@ -46,7 +46,7 @@ const outputOf = ({ form }: Operation, reply: Reply): Output => {
 }
 
 /**
- * The operations of a player. A operation that got no answer several times stays one operation that may still happen: it happens once at
+ * Operations of a player. An operation that got no answer several times stays one operation that may still happen: it happens once at
  * most, at any time after the first of them.
  */
 const historyOf = (operations: ReadonlyArray<Attempt>, hasNodes: boolean): ReadonlyArray<PlayerCall> => {
@@ -72,8 +72,8 @@ const isRepeat = (output: Output | undefined): boolean =>
     : false
 
 /**
- * A node that loses the connection to the owner of a player sends a message again that has an id: its caller is then told by the first answer
- * that it was done before. Whoever did it was sent it by that node, within the time of the call, and was not heard.
+ * A node that loses the connection to a player's owner resends a message that has an id: the first answer to its caller may then be a
+ * replay. The unanswered first sending was by that node, within the time of the call.
  */
 const sentAgainInside = (calls: ReadonlyArray<PlayerCall>): ReadonlyArray<PlayerCall> =>
   [...Map.groupBy(calls, ({ operation }) => operation).values()].flatMap((own) => {
@@ -85,7 +85,7 @@ const sentAgainInside = (calls: ReadonlyArray<PlayerCall>): ReadonlyArray<Player
 
 export interface HistoriesChecked {
   readonly checked: number
-  /** What fits into no order, in words; and the operations concerned. */
+  /** Descriptions of histories without a linear order; and the operations concerned. */
   readonly violations: ReadonlyArray<string>
   readonly operations: ReadonlyArray<Operation>
 }
@@ -93,11 +93,11 @@ export interface HistoriesChecked {
 const describe = ({ endedAt, input, output, sentAt }: PlayerCall): string =>
   `${JSON.stringify(input)} → ${output === undefined ? "no answer" : JSON.stringify(output)} [${sentAt}, ${endedAt}]`
 
-/** Puts the history of each of these players into an order. All of them begin with a balance and, if that is above 0, one step. */
+/** Puts the history of each of these players into a linear order. All begin with a balance and, if that is above 0, one step. */
 export const checkHistories = (
   history: History,
   beginnings: ReadonlyMap<number, { readonly balance: number; readonly walletSeq: number }>,
-  /** Several nodes answer, which send what they are asked to one another. */
+  /** Whether several nodes answer, forwarding requests to one another. */
   hasNodes = false
 ): HistoriesChecked => {
   const byPlayer = Map.groupBy(history.attempts, ({ operation }) => operation.seat.playerId)

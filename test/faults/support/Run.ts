@@ -1,4 +1,4 @@
-/** Cycles one after the other, until they are done or one of them finds something. */
+/** Runs cycles one after the other, until they are done or one of them finds a violation. */
 import { Cause, Effect, Exit } from "effect"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { type CycleOutcome, runCycle } from "./Cycle.ts"
@@ -11,7 +11,7 @@ export interface RunPlan {
   readonly cycles: number
   readonly kinds: ReadonlyArray<FaultKind>
   readonly isShort: boolean
-  /** Leaves the folder with journal and logs even when nothing was found. */
+  /** Keeps the folder with journal and logs even without a finding. */
   readonly keepsFolder: boolean
   readonly onCycle: (outcome: CycleOutcome) => void
 }
@@ -19,11 +19,11 @@ export interface RunPlan {
 export interface RunOutcome {
   readonly seed: number
   readonly cycles: ReadonlyArray<CycleOutcome>
-  /** Kinds that could not be had on this machine, and why. */
+  /** Kinds that are impossible on this machine, and why. */
   readonly leftOut: ReadonlyArray<{ readonly kind: FaultKind; readonly reason: string }>
-  /** Where the journal is, when it was kept. */
+  /** Folder of the journal, when kept. */
   readonly folder: string | undefined
-  /** Of the cycle that found something: what, and where to read on. */
+  /** Finding of the failed cycle, and where to read on. */
   readonly failure:
     | {
       readonly cycle: number
@@ -44,7 +44,7 @@ const kindsOf = (kinds: ReadonlyArray<FaultKind>, cycles: number, chance: Chance
   return all.slice(0, cycles)
 }
 
-/** Runs the cycles of a plan. What needs a disk that can be filled up has a world of its own, and comes last. */
+/** Runs the cycles of a plan. Faults that need a disk that can be filled use a world of their own, and come last. */
 export const run = (plan: RunPlan) =>
   Effect.scoped(Effect.gen(function*() {
     const folder = yield* makeRunFolder

@@ -1,4 +1,4 @@
-/** A disk that can be filled up: a small one in memory, for a data directory. Only root may mount one. */
+/** Small in-memory disk that can be filled, for a data directory. Only root may mount one. */
 import { Effect, type Scope } from "effect"
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
@@ -10,7 +10,7 @@ const prefix = "pitboss-disk-"
 
 export interface SmallDisk {
   readonly folder: string
-  /** Takes all the room that is left. */
+  /** Uses up all free space. */
   readonly fill: () => void
   readonly empty: () => void
 }
@@ -18,7 +18,7 @@ export interface SmallDisk {
 const run = (command: string, ...args: ReadonlyArray<string>): boolean =>
   spawnSync(command, args, { stdio: "ignore" }).status === 0
 
-/** What runs left that were killed. */
+/** Removes disks left by killed runs. */
 const removeLeftovers = (): void => {
   for (const line of Fs.readFileSync("/proc/mounts", "utf8").split("\n")) {
     const [name = "", folder = ""] = line.split(" ")
@@ -26,7 +26,7 @@ const removeLeftovers = (): void => {
   }
 }
 
-/** Why there can be no such disk here; undefined when there can. */
+/** Reason why no such disk is possible here; undefined when possible. */
 export const whyNoSmallDisk = (): string | undefined => {
   if (process.platform !== "linux") return "only Linux has the disk in memory that this takes"
   if (process.getuid?.() !== 0) return "mounting a disk in memory takes root"

@@ -1,6 +1,6 @@
 /**
- * Players who bet one small amount after the other at whatever node can be asked, each bet sent until it is done, and who note how long each
- * took and which node did it: what a fault costs those whom it concerns, and all others.
+ * Players who bet one small amount after the other at any available node, each bet sent until it is done, recording its duration
+ * and the node that did it: measures the cost of a fault for affected players, and for all others.
  */
 import { Effect } from "effect"
 import type { Chance } from "../../kit/Chance.ts"
@@ -18,7 +18,7 @@ interface Sighting {
   readonly slowest: ReadonlyMap<number, number>
 }
 
-/** A node that can be asked. */
+/** A node that can be called. */
 export interface Asked {
   readonly number: number
   readonly provider: Caller
@@ -27,24 +27,24 @@ export interface Asked {
 interface Witness {
   readonly seat: Seat
   readonly sightings: Array<Sighting>
-  /** Since when its bet under way is not answered. */
+  /** Start of its pending bet. */
   waitingSince: number | undefined
   balance: number
 }
 
 export interface Witnesses {
   readonly violations: ReadonlyArray<string>
-  /** The slowest answer to these players since, of all that were not asked of this node. */
+  /** The slowest answer to these players since, among calls to other nodes than this one. */
   readonly slowest: (whose: ReadonlySet<number>, since: number, notAsked: number) => number
-  /** The longest that these players waited since, those whose bet is not answered yet included. */
+  /** The longest wait of these players since, including pending bets. */
   readonly waits: (whose: ReadonlySet<number>, since: number) => ReadonlyArray<number>
-  /** The most often that one of these players' bets was sent since. */
+  /** The maximum number of sendings of one bet of these players since. */
   readonly mostAttempts: (whose: ReadonlySet<number>, since: number) => number
-  /** From this moment to the first answer to each of these players that another node gave. */
+  /** Time from this moment to the first answer to each of these players by another node. */
   readonly servedAgain: (whose: ReadonlySet<number>, since: number, notBy: string) => ReadonlyArray<number | undefined>
-  /** The players whose last bet this node did, and all others. */
+  /** Players whose last bet this node did, and all others. */
   readonly of: (node: string) => readonly [ReadonlySet<number>, ReadonlySet<number>]
-  /** What each should have; a bet that nobody answered before the end may have been done besides. */
+  /** Expected balances; an unanswered last bet may have been done besides. */
   readonly books: () => ReadonlyArray<
     { readonly playerId: number; readonly balance: number; readonly mayHaveMore: boolean }
   >
@@ -53,13 +53,13 @@ export interface Witnesses {
 
 const pauseMs = 150
 
-/** Answers that took longer are logged. */
+/** Slower answers are logged, ms. */
 const slowMs = 500
 
-/** As long as a provider waits before it sends its message again. */
+/** A provider's time-out before it resends its message. */
 const patience = "3 seconds"
 
-/** `nodes`: those that can be asked now. Who was not answered by one asks another. */
+/** `nodes`: the nodes available now. A caller without an answer from one calls another. */
 export const makeWitnesses = (options: {
   readonly seats: ReadonlyArray<Seat>
   readonly balance: number

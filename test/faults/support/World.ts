@@ -1,4 +1,4 @@
-/** What a fault happens to: the service as a process, on a PostgreSQL of its own that it reaches through a proxy, and its callers. */
+/** Environment of a fault: the service as a process, on a PostgreSQL of its own behind a proxy, and its callers. */
 import { type Cause, Effect, Layer, Redacted, References, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
@@ -27,7 +27,7 @@ export interface World {
   readonly proxy: CuttingProxy
   /** Undefined on an ordinary disk. */
   readonly disk: SmallDisk | undefined
-  /** The service as it runs now. */
+  /** The current service process. */
   readonly service: () => ServiceProcess
   /** Starts it again after its end. */
   readonly restart: Effect.Effect<void, ServiceDied>
@@ -38,11 +38,11 @@ export interface World {
 
 export interface RunFolder extends HistoryLog {
   readonly path: string
-  /** Leaves it where it is when the scope closes. */
+  /** Keeps the folder when the scope closes. */
   readonly keep: () => void
 }
 
-/** A folder for the journal and for what the service says. Removed with the scope, unless somebody wants to read it. */
+/** A folder for the journal and the service's output. Removed with the scope, unless kept. */
 export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const path = mkdtempSync(join(tmpdir(), "pitboss-faults-"))
@@ -63,10 +63,10 @@ export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effec
   (folder) => Effect.sync(folder.close)
 )
 
-/** Room for an empty database, its log of changes, and a run's worth of rows. */
+/** Space for an empty database, its WAL, and a run's worth of rows. */
 const diskMegabytes = 320
 
-/** Stops a wait that would never end; it measures nothing. */
+/** Ends a wait that would never end; not a measurement. */
 const longEnough = "90 seconds"
 
 const patiently = <A, E, R>(attempt: Effect.Effect<A, E, R>, isRight: (answer: A) => boolean) =>
@@ -79,7 +79,7 @@ const patiently = <A, E, R>(attempt: Effect.Effect<A, E, R>, isRight: (answer: A
     Effect.asVoid
   )
 
-/** A tenant with a game on a service and a database that anything may happen to. */
+/** An operator with a game on a service and a database that faults may hit. */
 const makeWorldOn = Effect.fnUntraced(function*(
   folder: RunFolder,
   server: World["server"],
@@ -128,7 +128,7 @@ const makeWorldOn = Effect.fnUntraced(function*(
   } satisfies World
 })
 
-/** Makes a world, on an ordinary disk or on one that can be filled up, for as long as it is used. */
+/** Makes a world, on an ordinary disk or on one that can be filled, for as long as it is used. */
 export const withWorld = <A, E, R>(
   folder: RunFolder,
   hasSmallDisk: boolean,
@@ -141,7 +141,7 @@ export const withWorld = <A, E, R>(
       Effect.provide(
         LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed), Layer.provideMerge(layerDatabaseAt(server.url)))
       ),
-      // which migrations were applied is nobody's news
+      // suppresses the log lines of applied migrations
       Effect.provideService(References.MinimumLogLevel, "Warn")
     )
   }))
