@@ -17,7 +17,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 const read = (file: string): string => Fs.readFileSync(Path.join(root, file), "utf8")
 
-/** The code without its comments. A `//` inside a text is taken for one: good enough for what is looked for here. */
+/** Code without its comments. A `//` inside a text is taken for one: sufficient for these checks. */
 const codeOf = (file: string): string =>
   read(file).replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, "")).replaceAll(
     /(^|[^:"'`\\])\/\/.*$/gm,
@@ -34,15 +34,15 @@ const neighboursOf = (file: string): ReadonlyArray<string> =>
     .filter((specifier) => specifier.startsWith("."))
     .map((specifier) => Path.join(Path.dirname(file), specifier).replaceAll("\\", "/"))
 
-/** The rooms, from the lowest to the highest, with what each may know besides itself. */
+/** The rooms, from the lowest to the highest, with the rooms that each may import. */
 const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   platform: [],
-  // what vendors say and what it means to the wallet: no service, no SQL, no HTTP of ours
+  // vendors' messages and their meaning for the wallet: no service, no SQL, no HTTP of ours
   protocols: ["domain", "platform"],
   engine: ["platform"],
   chain: ["domain", "platform"],
-  // who owns what, and the way to the owner: no player, no HTTP
+  // ownership and forwarding: no player, no HTTP
   cluster: ["platform", "engine"],
   store: ["domain", "platform", "engine", "chain", "cluster"],
   contract: ["domain"],
@@ -68,7 +68,7 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   // `chain`: an export is verified without the service
   commands: ["domain", "platform", "contract", "contract: put together"],
   "features: commands": ["domain", "platform", "chain", "features: api", "contract: put together", "commands"],
-  // what a browser runs: of the service it knows the staff API's types, and rules that are pure
+  // browser code: of the service it knows the staff API's types, and pure rules
   pages: ["domain", "contract: put together"],
   servers: ["domain", "platform", "cluster", "contract: put together", "features", "features: handlers", "http"]
 }

@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/SyntaxTree.ts"
 
-// Goal: nobody adds state that a process keeps without saying what several nodes do about it. Method: parse every file of src, find
+// Goal: no process-level state without a documented behaviour on several nodes. Method: parse every file of src, find
 // the collections, caches, buffers and variables that outlive a call, and compare their names with the list of docs/architecture.md,
 // in both directions.
 
@@ -14,7 +14,7 @@ const collections = /^(Map|Set|WeakMap|WeakSet|RecentMap|Array|Buffer|Float64Arr
 const makers =
   /^((Cache|Ref|SubscriptionRef|Semaphore|Queue|PubSub|FiberMap|FiberSet|FiberHandle|RcMap)\.\w+|Buffer\.alloc\w*)$/
 
-/** Whether an expression makes something that can be changed later; `classes` are those of src with a collection in a field. */
+/** Whether an expression creates mutable state; `classes` are those of src with a collection in a field. */
 const isState = (node: unknown, classes: ReadonlySet<string>): boolean => {
   if (!isNode(node)) return false
   if (node.type === "YieldExpression") return isState(node["argument"], classes)
@@ -25,12 +25,12 @@ const isState = (node: unknown, classes: ReadonlySet<string>): boolean => {
     : node.type === "CallExpression" && makers.test(callee)
 }
 
-/** Names under which what runs once is written: layers, and what makes the state of one. */
+/** Names of definitions that run once: layers, and constructors of their state. */
 const runsOnce = /^(layer|make|main$|service$)/
 
 const isFunction = ({ type }: SyntaxNode): boolean => /^((Arrow)?FunctionExpression|FunctionDeclaration)$/.test(type)
 
-/** Where a node is: whether what it makes outlives a call, and the name under which it is written. */
+/** Context of a node: whether its value outlives a call, and the name of its definition. */
 interface Place {
   readonly isKept: boolean
   readonly holder: string
@@ -43,7 +43,7 @@ interface Place {
 const isEffectFn = (callee: unknown): boolean =>
   isNode(callee) && nameOf(callee.type === "CallExpression" ? callee["callee"] : callee).startsWith("Effect.fn")
 
-/** Whether a function runs once in a process: the body of a layer, and what such a body hands to Effect. */
+/** Whether a function runs once in a process: the body of a layer, and functions that such a body passes to Effect. */
 const isRunOnce = (node: SyntaxNode, { holder, isKept, isNested, parent }: Place): boolean => {
   if (!isKept || !runsOnce.test(holder)) return false
   if (node.type === "FunctionDeclaration" || parent === undefined) return true
@@ -85,10 +85,10 @@ const keptIn = (text: string, classes: ReadonlySet<string>): ReadonlyArray<strin
       inside = { ...inside, holder: nameOf(node["id"]) }
     } else if (node.type === "PropertyDefinition") {
       inside = { ...inside, holder: nameOf(node["key"]) }
-      // fields of instances are looked at where the instance is made
+      // fields of instances are checked where the instance is created
       if (node["static"] !== true) inside = { ...inside, isKept: false }
     } else if (node.type === "ReturnStatement") {
-      // what is returned runs with every call
+      // a returned function runs with every call
       inside = { ...inside, isKept: false }
     } else if (node.type === "Property" || node.type === "MethodDefinition") {
       inside = { ...inside, holder: nameOf(node["key"]) }
@@ -126,7 +126,7 @@ const sources = Fs.readdirSync(Path.join(root, "src"), { recursive: true, encodi
 
 const classes = new Set(sources.flatMap(({ text }) => classesIn(text)))
 
-/** Every piece of state that a process keeps: `file: name`, files from `src` on. */
+/** All state kept by a process: `file: name`, files from `src` on. */
 const kept = sources.flatMap(({ file, text }) => keptIn(text, classes).map((name) => `${file}: ${name}`))
 
 /** The same as the page has it: the table of a file's names, one row a file. */

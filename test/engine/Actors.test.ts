@@ -614,7 +614,7 @@ describe("Actors", () => {
         assert.deepStrictEqual([2, 3].map((key) => store.accounts.get(key)?.state.total), [1, 0])
       }).pipe(Effect.provide(services)))
 
-  // Goal: a change that the store permanently refuses is a defect of its own command, not reported as retryable. Method: between two sound
+    // Goal: a change that the store permanently refuses is a defect of its own command, not reported as retryable. Method: between two sound
     // commands of its key, beside another key.
     it.effect("is a defect of the command that the store refuses for good", () =>
       Effect.gen(function*() {

@@ -22,7 +22,7 @@ test("draws the same requests from the same seed", () => {
   assert.deepStrictEqual(draw(), draw())
 })
 
-// Goal: what exists is asked for by its name. Method: draw requests to a path when one player is known.
+// Goal: known ids are used. Method: draw requests to a path when one player is known.
 test("asks for what is known to exist", () => {
   const known = new Known()
   known.add("player", 4711)
@@ -30,7 +30,7 @@ test("asks for what is known to exist", () => {
   assert.isAbove(drawn.filter(({ uri }) => uri.startsWith("/echo/4711")).length, 20)
 })
 
-// Goal: a schema that another one refers to is found. Method: a small document.
+// Goal: schema references are resolved. Method: a small document.
 test("reads an endpoint with its references", () => {
   const [endpoint] = endpointsOf({
     paths: {
@@ -56,7 +56,7 @@ test("reads an endpoint with its references", () => {
   })
 })
 
-// Goal: memory that grows all the time is told from memory that fills once. Method: the two courses.
+// Goal: a memory leak is distinguished from warming up. Method: the two courses.
 test("tells growth from warming up", () => {
   assert.isTrue(isSteady([100, 200, 250, 260, 255, 262, 258, 261]))
   assert.isFalse(isSteady([100, 120, 140, 160, 180, 200, 220, 240]))

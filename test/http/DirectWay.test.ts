@@ -7,7 +7,7 @@ import { signedHeaders } from "../kit/HttpCalls.ts"
 import { addApiKey, addProvider } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: an answer does not tell which way its request went, and a kept connection carries on after it.
+// Goal: answers do not reveal the path of a request, and a kept connection carries on after it.
 // Method: the same requests on kept connections, plainly, and with a header that leaves them to the router.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
@@ -22,7 +22,7 @@ interface Asked {
 
 interface Answered {
   readonly status: string
-  /** By name in lower case, without the id and the rest of the rate, which each request has of its own. */
+  /** By name in lower case, without the request id and the remaining rate, which differ in every request. */
   readonly headers: { readonly [name: string]: string }
   readonly body: string
 }
@@ -38,7 +38,7 @@ const answerOf = (head: string, body: string): Answered => {
   return { status, headers: remaining === undefined ? others : { ...others, "x-ratelimit-remaining": "" }, body }
 }
 
-/** Reads answers of stated length from the beginning of what came. */
+/** Parses answers with a stated length from the start of the received bytes. */
 const answersIn = (bytes: Buffer): ReadonlyArray<Answered> => {
   const text = bytes.toString("latin1")
   const end = text.indexOf("\r\n\r\n")
@@ -51,7 +51,7 @@ const answersIn = (bytes: Buffer): ReadonlyArray<Answered> => {
     : [answerOf(head, bytes.toString("utf8", end + 4, next)), ...answersIn(bytes.subarray(next))]
 }
 
-/** Writes all requests at once on one connection, and gives as many answers. */
+/** Writes all requests at once on one connection, and returns as many answers. */
 const pipelined = (port: number, requests: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Answered>> =>
   Effect.callback((resume) => {
     let came = Buffer.alloc(0)

@@ -8,7 +8,7 @@ import { send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: a service that goes down answers what it has begun, begins nothing new, and lets go of its callers. Method: close the
+// Goal: a stopping service answers requests in flight, accepts no new ones, and closes its connections. Method: close the
 // server's scope while a request waits in its handler.
 
 /** One request on a connection that is kept. */
@@ -23,7 +23,7 @@ const sendOn = (agent: Http.Agent, port: number, path: string) =>
     }).on("error", (error) => resume(Effect.die(error)))
   })
 
-/** Two requests at once on one connection; gives the statuses that come back before it closes. */
+/** Two requests at once on one connection; returns the statuses received before it closes. */
 const sendTwo = (port: number, path: string, headers: { readonly [name: string]: string }) =>
   Effect.callback<ReadonlyArray<string>>((resume) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")

@@ -7,9 +7,9 @@ import { ReadRequest } from "../../src/http/ReadRequest.ts"
 import { isRefusal } from "../../src/http/Refusals.ts"
 import { RequestIds } from "../../src/http/RequestIds.ts"
 
-// Goal: nobody is asked to send again what may be done twice. Method: a request for a player of a node that is lost.
+// Goal: callers are never told to resend a request that may be done twice. Method: a request for a player of a lost node.
 
-/** Whether the call was said to be repeatable, and the next step of who sent it. */
+/** Whether the call was marked repeatable, and the next step given to its sender. */
 const lose = (headers: { readonly [name: string]: string }, about: { readonly hasId?: boolean } = {}) =>
   Effect.gen(function*() {
     let isRepeatable: boolean | undefined

@@ -17,10 +17,10 @@ import { makePlayer } from "../kit/Messages.ts"
 import { type Behaviour, makeGate } from "../kit/ToyMachine.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: a service that cannot write says so before its callers have to find out, also when the database answers everything else, and
-// takes it back by itself. Method: a store whose commits hang or fail as the test says, a database that is well, and the test's clock.
+// Goal: a service that cannot write reports not ready, also when the database answers all other statements, and
+// recovers by itself. Method: a store whose commits hang or fail as scripted, a healthy database, and the test's clock.
 
-/** What the coming commits do; when it is empty they just happen. */
+/** Behaviours of the next commits; when empty they succeed. */
 const behaviours: Array<Behaviour> = []
 
 const store = MemoryPlayerStore.make({ commit: (run) => behaviours.shift()?.(run) ?? run })
@@ -39,7 +39,7 @@ const unavailable: Behaviour = () => Effect.fail(new StoreUnavailable({ reason: 
 const silent: Behaviour = () => Effect.fail(new OutcomeUnknown({ reason: "no answer" }))
 const busy: Behaviour = () => Effect.fail(new Rejected({ because: "busy" }))
 
-/** A command of the player that writes; gives how it ended. */
+/** A command of the player that writes; returns how it ended. */
 const write = Effect.flatMap(
   PlayerActors,
   (actors) =>
@@ -126,7 +126,7 @@ layer(Live)("/health/ready", (it) => {
     Effect.gen(function*() {
       const hour = 3_600_000
       const now = yield* Clock.currentTimeMillis
-      // what failed is forgotten after ten seconds, not after the hour that the clock was set back
+      // failures expire after ten seconds, not after the hour that the clock was set back
       for (const _ of [1, 2, 3]) {
         behaviours.push(unavailable)
         yield* write

@@ -6,8 +6,8 @@ import { type Reply, sendSigned, type SignedCall, type Signer } from "../kit/Htt
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: what SPEC section 8 promises of idempotency keys, seen from outside. Method: signed POSTs whose handler counts how often
-// it ran.
+// Goal: idempotency keys meet SPEC section 8, seen from outside. Method: signed POSTs whose handler counts its
+// runs.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
 const Live = layerEdgeServer().pipe(Layer.provideMerge(AtNoon))

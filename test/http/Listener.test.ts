@@ -8,7 +8,7 @@ import { layerHttpServices } from "../../src/servers/PublicServer.ts"
 import { exchange } from "../kit/HttpCalls.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
-// Goal: a request that comes while the service starts is answered. Method: routes that are not there before the test says so.
+// Goal: a request that arrives during the start is answered. Method: routes added later by the test.
 
 it.live("503 while the routes are being built, and then what they answer", () =>
   Effect.scoped(Effect.gen(function*() {

@@ -18,8 +18,8 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 import { portOf } from "../kit/EdgeServer.ts"
 import { send } from "../kit/HttpCalls.ts"
 
-// Goal: how long requests take can be read by a scraper, under the names of routes and never under what callers wrote in a
-// path. Method: ask a server about itself.
+// Goal: request durations can be scraped, labelled by route and never by a caller's
+// path. Method: query a server about itself.
 
 const Edge = HttpRouter.middleware(
   Effect.suspend(() =>

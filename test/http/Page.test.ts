@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { pagedOrWalked } from "../../src/http/Page.ts"
 
-// Goal: whoever follows the links of a list gets all of it, however far pages reach. Method: a list of numbers, of which two pages are near.
+// Goal: following the links of a list returns all of it, beyond the last numbered page. Method: a list of numbers, with two numbered pages.
 
 const rows = Array.from({ length: 11 }, (_, index) => index + 1)
 const furthest = 2
 
-/** What a list answers at an address, as a handler would. */
+/** A list's answer at an address, as a handler would give it. */
 const get = (url: string) => {
   const query = new URLSearchParams(url.split("?")[1])
   const [cursor, page] = [query.get("cursor"), Number(query.get("page") ?? "1")]

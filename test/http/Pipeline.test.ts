@@ -15,8 +15,8 @@ import {
 import { addApiKey, addProvider, type KeyOptions } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: every check of the pipeline refuses what it must, in the order that is promised, and nothing that a caller sends
-// ends in a 500. Method: real HTTP against the pipeline around handlers that only count and obey.
+// Goal: every check of the pipeline refuses bad requests, in the documented order, and no request
+// ends in a 500. Method: real HTTP against the pipeline around handlers that only count and follow the path.
 
 const start = Date.parse("2026-11-20T12:00:00.000Z")
 const AtNoon = Layer.effectDiscard(TestClock.setTime(start))
@@ -27,7 +27,7 @@ const unique = (prefix: string) => `${prefix}${(count++).toString(36)}`
 
 const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
 
-/** A signed call at the current time that no other call equals. */
+/** A signed call at the current time, unlike any other call. */
 const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Partial<SignedCall> = {}) {
   const port = yield* portOf
   return yield* sendSigned(port, signer, path, { timestamp: yield* seconds, nonce: unique("n"), ...options })
@@ -254,7 +254,7 @@ layer(Live)("operator requests", (it) => {
       for (const [path, method] of [["act", "POST"], ["set", "PUT"]] as const) {
         probe.ended.length = 0
         yield* begin(`/api/v1/operator/${path}/wait`, method)
-        // the server has seen the caller leave when it has answered others since
+        // the server has noticed the caller's disconnect once it has answered others since
         yield* Effect.forEach([1, 2, 3], () => call(key, "/api/v1/operator/open"))
         yield* Deferred.succeed(probe.gate, undefined)
         yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => probe.ended.length > 0 }))
@@ -333,8 +333,8 @@ layer(Live)("provider requests", (it) => {
       assertTold(yield* send(port, bet), 405, "METHOD_NOT_ALLOWED", "never")
     }))
 
-  // Goal: a provider that is switched off can settle what it began; that its bets are refused is proved in
-  // e2e/spec/money.test.ts. Method: it gets past every check of the request.
+  // Goal: a disabled provider can settle its open rounds; the refusal of its bets is tested in
+  // e2e/spec/money.test.ts. Method: its request passes every check.
   it.effect("a provider that is switched off is let in", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -12,10 +12,10 @@ import type { Bound, Received, VendorCall, WalletCall, WalletOutcome } from "../
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
 import { portOf } from "../kit/EdgeServer.ts"
 
-// Goal: whatever a vendor sends is answered in the words of its protocol, and what no protocol can answer in Pitboss's. Method: a toy
-// protocol over a toy wallet that starts, waits, refuses and dies as the path says.
+// Goal: any request of a vendor is answered in its protocol, and otherwise in Pitboss's own format. Method: a toy
+// protocol over a toy wallet that starts, waits, refuses and fails as the path says.
 
-/** `/<what>`: the wallet is asked to do that; the answer is the outcome's code. */
+/** `/<what>`: the wallet's action; the answer is the outcome's code. */
 const receive = (call: VendorCall): Received => {
   if (call.method !== "POST" || call.path === "") return { _tag: "NotFound" }
   const answer = (status: number, body: string) => ({ status, body, contentType: "text/toy" })

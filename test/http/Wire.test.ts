@@ -9,7 +9,7 @@ import { type Reply, send, sendBytes, sendSigned, signedHeaders } from "../kit/H
 import { addApiKey, addProvider } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: whatever bytes arrive, the answer is an envelope with a request id, never a 500, and the next request is served.
+// Goal: for any bytes, the answer is an envelope with a request id, never a 500, and the next request is served.
 // Method: bytes by hand, and requests at random.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
@@ -170,7 +170,7 @@ layer(Live)("random requests", (it) => {
           fc.asyncProperty(request, ({ body, isSigned, path, ...rest }) => {
             // a handler that is asked to die does
             fc.pre(!path.includes("die"))
-            // this server has other endpoints than the contract, which each answer is held against
+            // this server has other endpoints than the contract, which each answer is checked against
             fc.pre(!isOfContract(path))
             const call = { ...rest, raw: rest.method === "GET" ? "" : body, timestamp, nonce: `fuzz-${count++}` }
             const signer = path.startsWith("/api/v1/provider") ? provider : key

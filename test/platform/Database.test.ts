@@ -58,7 +58,7 @@ layer(TestDatabase.layer)("clients", (it) => {
       }
     }))
 
-  // Goal: nobody waits for a connection as long as others please, and the pool is whole afterwards. Method: a pool of one connection, held
+  // Goal: waiting for a connection is bounded, and the pool recovers afterwards. Method: a pool of one connection, held
   // by a transaction; a test clock; statements and a transaction that wait, one of them too long.
   it.effect("wait for a connection no longer than their bound", () =>
     Effect.gen(function*() {
@@ -87,7 +87,7 @@ layer(TestDatabase.layer)("clients", (it) => {
       Effect.provide(Layer.fresh(layerDatabaseWith({ allowFsyncOff: true, maxConnections: 1 })))
     ))
 
-  // Goal: a transaction that has failed is not taken for committed, and a nested one is undone alone. Method: a failed statement whose
+  // Goal: a failed transaction is not reported as committed, and a nested one is rolled back alone. Method: a failed statement whose
   // error is swallowed; a savepoint that is rolled back.
   it.effect("commit what was done, and fail where nothing was", () =>
     Effect.gen(function*() {
@@ -115,7 +115,7 @@ layer(TestDatabase.layer)("clients", (it) => {
 })
 
 describe("refuseServer", () => {
-  // Goal: what is refused is exactly what is too old, read-only or not durable. Method: one fact wrong at a time.
+  // Goal: exactly servers that are too old, read-only or not durable are refused. Method: one fact wrong at a time.
   it("names each unsafe setting", () => {
     const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off" }
     const check = (change: Partial<typeof good>) => refuseServer({ ...good, ...change }, { allowFsyncOff: false })

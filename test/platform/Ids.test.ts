@@ -17,7 +17,7 @@ const reserveAll = (ids: Ids["Service"]) =>
 
 const anotherInstance = Effect.map(Layer.build(Layer.fresh(Ids.layer)), (context) => Context.get(context, Ids))
 
-/** Blocks that the sequence has given. */
+/** Blocks taken from the sequence. */
 const blocksTaken = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) =>
@@ -49,7 +49,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.strictEqual(new Set(all).size, all.length)
     }))
 
-  // Goal: a service that is ready has ids, and gets more before they end. Method: take as many as call for a refill and nobody waits for;
+  // Goal: a ready service has ids, and refills before they run out. Method: take enough to trigger a refill without any wait;
   // the sequence moves while there are ids left.
   it.effect("are in memory from the start, and refilled before they end", () =>
     Effect.gen(function*() {
@@ -63,8 +63,8 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.isDefined(ids.peek(4096))
     }))
 
-  // Goal: many who find none in memory wait for one query together. Method: all that is in memory is taken at once, then many reserve; the
-  // sequence says how many blocks were taken from it.
+  // Goal: callers without ids in memory share one query. Method: all ids in memory are taken at once, then many reserve; the
+  // sequence shows the number of blocks taken.
   it.effect("are refilled once for all who wait", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
@@ -77,7 +77,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.isAtMost((yield* blocksTaken) - before, 4)
     }))
 
-  // Goal: what several services make one after the other has rising ids. Method: two of them in turn, with ids in memory that are not.
+  // Goal: ids rise over several services in sequence. Method: two of them in turn, with ids in memory that do not rise.
   it.effect("rise over all services where that is asked for", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
@@ -88,8 +88,8 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
       assert.isBelow(yield* one.reserve(1), newest[0] ?? 0)
     }))
 
-  // Goal: a service that takes players over gives them higher ids than their former one. Method: both have ids in memory; the one with the
-  // lower ones gives them up, also those that it has just asked for.
+  // Goal: a service that takes over players allocates higher ids than their former owner. Method: both have ids in memory; the one with the
+  // lower ones discards them, including those just requested.
   it.effect("rise over all services after those in memory are given up", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]

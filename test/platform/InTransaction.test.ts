@@ -6,8 +6,8 @@ import { adminQuery } from "../kit/TestServer.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 import { inject } from "vitest"
 
-// Goal: a database that goes away in the middle of a transaction is a failure, not a mistake of ours. Method: transactions whose own
-// server process is ended at different moments, so that the rollback has nobody to speak to either.
+// Goal: losing the database in the middle of a transaction is a failure, not a defect. Method: transactions whose
+// server process is killed at different moments, so that the rollback fails too.
 layer(TestDatabase.layer)("a transaction", (it) => {
   const failureOf = (exit: Exit.Exit<unknown, unknown>) => {
     assert(Exit.isFailure(exit))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeLogThrottle } from "../../src/platform/LogThrottle.ts"
 
-// Goal: what is said of every request is said once in a while, and nothing of it is forgotten. Method: a clock of the test.
+// Goal: a repeated line is written once per interval, with all suppressed ones counted. Method: a clock of the test.
 it.effect("writes a line once per interval, with the number of suppressed ones", () =>
   Effect.gen(function*() {
     const said: Array<number> = []
@@ -21,7 +21,7 @@ it.effect("writes a line once per interval, with the number of suppressed ones",
     yield* TestClock.adjust("1 minute")
     yield* say
     assert.deepStrictEqual(said, [0, 3, 1])
-    // set back: that time does not have to come round again
+    // set back: the interval does not wait for that time again
     yield* TestClock.setTime(-3_600_000)
     yield* TestClock.adjust("5 seconds")
     yield* say

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References } from "effect"
 import { jsonLines } from "../../src/platform/Logging.ts"
 
-// Goal: a line of the log is one JSON object that machines can read, and what must not stand there does not, whoever put it in.
-// Method: a logger whose lines are kept; words, causes and annotations that carry what others would put in.
+// Goal: a log line is one machine-readable JSON object without forbidden content, whatever its source.
+// Method: a logger with recorded lines; messages, causes and annotations with such content.
 
 const linesOf = (log: Effect.Effect<void>) =>
   Effect.gen(function*() {

@@ -3,8 +3,8 @@ import * as Fs from "node:fs"
 import { join } from "node:path"
 import { exportedName } from "../../src/platform/Metrics.ts"
 
-// Goal: the page for whoever operates the service names what there is, all of it and nothing else. Method: settings, metrics and lines
-// of the log as they stand in the sources, against the tables of the page. soak/observability.test.ts holds the page against a
+// Goal: the operations page lists exactly the existing names. Method: settings, metrics and log
+// lines in the sources, against the tables of the page. soak/observability.test.ts compares the page with a
 // running service.
 
 const root = join(import.meta.dirname, "..", "..")
@@ -15,7 +15,7 @@ const sources = Fs.readdirSync(join(root, "src"), { recursive: true, withFileTyp
   .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
   .map((entry) => Fs.readFileSync(join(entry.parentPath, entry.name), "utf8"))
 
-/** What stands in code style in the first column of the tables below a heading. */
+/** Names in code style in the first column of the tables below a heading. */
 const firstColumn = (heading: string): ReadonlyArray<string> => {
   const [, below = ""] = page.split(`\n## ${heading}\n`)
   const [section = ""] = below.split("\n## ")

@@ -15,7 +15,7 @@ describe("RecentMap", () => {
     assert.isUndefined(map.get(0))
   })
 
-  // Goal: what is used stays. Method: one key is asked for now and then while many others pass through.
+  // Goal: recently used entries stay. Method: one key is read now and then while many others pass through.
   it("keeps recently used entries", () => {
     const map = new RecentMap<string, number>(10)
     map.set("kept", 1)

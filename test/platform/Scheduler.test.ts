@@ -6,14 +6,14 @@ import { Entropy } from "../../src/platform/Entropy.ts"
 import { type Job, type JobResult, Scheduler } from "../../src/platform/Scheduler.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: each job comes round at its time, by one service at a time; a failure is tried again, a service that dies loses its jobs
-// to another. Method: several schedulers on one database under a test clock, with jobs that count, wait at a gate, or fail.
+// Goal: each job runs at its times, in one service at a time; a failure is retried, and a dead service's jobs are taken
+// over. Method: several schedulers on one database under a test clock, with jobs that count, wait at a gate, or fail.
 
 const start = Date.UTC(2026, 10, 20, 12)
 
 const finished: JobResult = { done: 1, hasMore: false }
 
-/** A scheduler of its own, as another service would have it. */
+/** A separate scheduler, as of another service. */
 const schedulerOf = (...jobs: ReadonlyArray<Job>) =>
   Effect.map(Layer.build(Layer.fresh(Scheduler.layerIdle(jobs))), (services) => Context.get(services, Scheduler))
 
@@ -24,7 +24,7 @@ const counting = Effect.fnUntraced(function*(name: string, everySeconds: number,
   return { job, runs: Ref.get(runs) }
 })
 
-// set before anything that goes by the clock has begun
+// set before any timer has started
 const layerAtStart = TestDatabase.layer.pipe(
   Layer.provideMerge(Entropy.layer),
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(start)))
@@ -74,14 +74,14 @@ layer(layerAtStart)("the scheduler", (it) => {
       const { job, runs } = yield* counting("set-back", 60)
       const scheduler = yield* schedulerOf(job)
       assert.deepStrictEqual(yield* scheduler.runDue, ["set-back"])
-      // what lies as far ahead as it may is waited for
+      // a due time within the maximum is waited for
       yield* TestClock.setTime(later - 600_000)
       assert.deepStrictEqual(yield* scheduler.runDue, [])
       yield* TestClock.setTime(start)
       assert.deepStrictEqual(yield* scheduler.runDue, ["set-back"])
       assert.deepStrictEqual(yield* scheduler.runDue, [])
 
-      // and a lease that lasts a day is none
+      // and a lease that lasts a day is invalid
       const began = yield* Deferred.make<void>()
       const held = yield* schedulerOf({
         name: "set-back",
@@ -190,7 +190,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       yield* sql`ALTER TABLE elsewhere RENAME TO jobs`
       yield* TestClock.adjust("5 seconds")
       yield* Deferred.await(first)
-      // the next look may come before the first run has let go of the job
+      // the next poll may come before the first run has released the job
       const clock = yield* Effect.forkChild(
         Effect.forever(Effect.andThen(TestClock.adjust("5 seconds"), Effect.yieldNow))
       )

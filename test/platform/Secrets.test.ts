@@ -8,7 +8,7 @@ import { Settings } from "../../src/platform/Settings.ts"
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
 layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) => {
-  // Goal: what is sealed can be read again, and shows nothing of itself. Method: seal the same text twice.
+  // Goal: sealed text can be opened again, and reveals nothing. Method: seal the same text twice.
   it.effect("opens its own ciphertexts, which all differ", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
@@ -20,7 +20,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
       assert.isFalse(Buffer.from(one).includes("s3cret"))
     }))
 
-  // Goal: neither a changed byte nor another purpose goes unnoticed. Method: flip each byte of a sealed value in turn.
+  // Goal: a changed byte and another purpose are detected. Method: flip each byte of a sealed value in turn.
   it.effect("refuses a changed value and another purpose", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
@@ -50,7 +50,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
     }))
 })
 
-// Goal: what the key before sealed is opened, in whichever form it was sealed, and told apart from what is sealed now. Method: a
+// Goal: values sealed under the previous key are opened in either form, and distinguished from current ones. Method: a
 // service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
 it.effect("opens ciphertexts of the previous key", () =>
   Effect.gen(function*() {

@@ -3,8 +3,8 @@ import { ConfigProvider, Effect, Layer, References, Tracer } from "effect"
 import { makeSink, type Reply } from "../kit/WebhookSink.ts"
 import { layerTracing, Traced } from "../../src/platform/Tracing.ts"
 
-// Goal: traces follow the variables of OpenTelemetry, cost nothing while they are off, and tell no words of failures. Method: the
-// layer under variables of each kind; a tracer that counts, and a collector that keeps what it is sent.
+// Goal: traces follow the variables of OpenTelemetry, cost nothing while off, and contain no failure messages. Method: the
+// layer under variables of each kind; a tracer that counts, and a collector that records its input.
 
 type Variables = { readonly [name: string]: string }
 

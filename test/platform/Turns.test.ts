@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { makeTurns } from "../../src/platform/Turns.ts"
 
 describe("turns", () => {
-  // Goal: no more than the bound runs, no more than the bound waits, and who waits runs in the order of asking. Method: work behind
+  // Goal: bounds on running and waiting work hold, and waiters run in order of arrival. Method: work behind
   // gates, each counted when it begins.
   it.effect("run so many at once, let so many wait, and refuse the next at once", () =>
     Effect.gen(function*() {
@@ -32,7 +32,7 @@ describe("turns", () => {
       assert.deepStrictEqual(begun, [0, 1, 2, 3, 4])
     }))
 
-  // Goal: nobody waits for ever, and what has begun is not cut off. Method: a test clock; one runs, one waits longer than it may, one
+  // Goal: waiting is bounded, and started work is not interrupted. Method: a test clock; one runs, one waits longer than it may, one
   // begins to wait later and still gets its turn.
   it.effect("refuse who waits too long, and leave what has begun alone", () =>
     Effect.gen(function*() {
@@ -55,7 +55,7 @@ describe("turns", () => {
       assert.strictEqual(yield* Fiber.join(long), "long")
     }))
 
-  // Goal: who goes away while waiting leaves the place to others, and who goes away while running the turn. Method: interrupt both.
+  // Goal: an interrupted waiter frees its place, and an interrupted runner its turn. Method: interrupt both.
   it.effect("are given back by who is interrupted", () =>
     Effect.gen(function*() {
       const inTurn = yield* makeTurns({ atOnce: 1, maxWaiting: 1, longestWait: "1 minute" })

@@ -20,7 +20,7 @@ import {
   vendorCall
 } from "./support.ts"
 
-// Goal: every call, field, code and rule of A8R. Method: pure functions; the wallet's outcomes are made up, for what the wallet does
+// Goal: every call, field, code and rule of A8R. Method: pure functions with made-up outcomes of the wallet, which
 // is tested elsewhere.
 
 const settings = { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://vendor.example" }

@@ -18,7 +18,7 @@ import {
   vendorCall
 } from "./support.ts"
 
-// Goal: the codec of Evolution's One Wallet says what their description says, row by row. Method: it is pure; calls go in, and outcomes of
+// Goal: the codec of Evolution's One Wallet follows its description, row by row. Method: pure functions; calls go in, and outcomes of
 // the wallet are made up.
 
 const settings = {
@@ -103,7 +103,7 @@ describe("requests", () => {
     return body
   }
 
-  /** The answer to what is malformed; of a known player it says the balance, for which alone the wallet is asked. */
+  /** Answer to a malformed call; for a known player it has the balance, the only use of the wallet. */
   const malformed = (method: string, body: unknown) => {
     const received = send(method, body)
     if (received._tag !== "Call") return valuesOf(asAnswer(received).answer)

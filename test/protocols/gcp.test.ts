@@ -19,7 +19,7 @@ import {
 } from "./support.ts"
 
 // Goal: every call, field, code and rule of the universal API of game studios, version 1. Method: pure functions; the wallet's
-// outcomes are made up, for what the wallet does is tested elsewhere.
+// outcomes are made up; the wallet itself is tested elsewhere.
 
 const settings = { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://studio.example" }
 const { receive } = bound(gcpProtocol, settings)

@@ -24,7 +24,7 @@ import {
   vendorCall
 } from "./support.ts"
 
-// Goal: the codec of Hub88's Wallet API and of Caleta's form of it says what their description says, row by row. Method: it is pure; signed
+// Goal: the codec of Hub88's Wallet API and of Caleta's variant follows their description, row by row. Method: pure functions; signed
 // calls go in, and outcomes of the wallet are made up.
 
 /** A made-up key pair's signature of one bet, computed elsewhere. */

@@ -12,8 +12,8 @@ import { slotegratorProtocol } from "../../src/protocols/slotegrator/Slotegrator
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
 import { bound, launchOf, noon, vendorAnswering } from "./support.ts"
 
-// Goal: what Pragmatic Play, Slotegrator, A8R and GCP are asked, signed as they demand, and what becomes of their answers. Method: a
-// vendor that gives prepared answers and keeps the questions.
+// Goal: requests to Pragmatic Play, Slotegrator, A8R and GCP are correct and signed, and their answers decoded. Method: a
+// vendor that gives prepared answers and records the requests.
 
 const usual = launchOf("t-1")
 const order: LaunchOrder = {
@@ -394,7 +394,7 @@ describe("the feed of Pragmatic Play", () => {
   const line = (round: string, endDate: string, bet: string) =>
     `7,1018,vs1,${round},,2026-11-22 00:00:00,${endDate},C,R,${bet},1.50,EUR,0.00,,0.00,0.00`
 
-  /** A vendor with an answer for each question in turn. */
+  /** A vendor with an answer for each request in turn. */
   const answering = (...pages: ReadonlyArray<string>) => {
     const { tools } = vendorAnswering("")
     const timepoints: Array<string | null> = []

@@ -19,7 +19,7 @@ import {
 } from "./support.ts"
 
 // Goal: every call, field, error and rule of Pragmatic Play's seamless wallet. Method: pure functions; the wallet's outcomes are
-// made up, for what the wallet does is tested elsewhere.
+// made up; the wallet itself is tested elsewhere.
 
 const settings = {
   secret_key: "made-up-secret",

@@ -21,8 +21,8 @@ import {
   vendorCall
 } from "./support.ts"
 
-// Goal: every action, field, error and rule of Slotegrator GIS. Method: pure functions; the wallet's outcomes are made up, for what
-// the wallet does is tested elsewhere.
+// Goal: every action, field, error and rule of Slotegrator GIS. Method: pure functions with made-up outcomes of the wallet;
+// the wallet itself is tested elsewhere.
 
 const settings = { merchant_id: "merchant-1", merchant_key: "merchant-key", games_url: "https://vendor.example/api/v1" }
 const { receive } = bound(slotegratorProtocol, settings)

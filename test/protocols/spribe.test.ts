@@ -22,7 +22,7 @@ import {
   vendorCall
 } from "./support.ts"
 
-// Goal: the codec of Spribe's protocol says what is publicly known of it, rule by rule. Method: it is pure; calls go in, and outcomes of the
+// Goal: the codec of Spribe's protocol follows its public description, rule by rule. Method: pure functions; calls go in, and outcomes of the
 // wallet are made up.
 
 const settings = {

@@ -20,7 +20,7 @@ import type {
 /** 2026-11-22T12:00:00Z. */
 export const noon = Date.UTC(2026, 10, 22, 12)
 
-/** The protocol with settings that are right. */
+/** The protocol with valid settings. */
 export const bound = (protocol: AnyProtocol, settings: unknown): Bound => Result.getOrThrow(protocol.bind(settings))
 
 interface CallParts {
@@ -43,7 +43,7 @@ export const vendorCall = (
   now
 })
 
-/** What was received as a call of the wallet. */
+/** The result as a call of the wallet. */
 export const asCall = (received: Received): Extract<Received, { readonly _tag: "Call" }> => {
   assert(received._tag === "Call", `answered at once: ${JSON.stringify(received)}`)
   return received
@@ -58,7 +58,7 @@ export const asAction = (received: Received) => {
   return { call, action }
 }
 
-/** What was answered without asking the wallet. */
+/** The answer given without the wallet. */
 export const asAnswer = (received: Received): Extract<Received, { readonly _tag: "Answered" }> => {
   assert(received._tag === "Answered", `not answered at once: ${JSON.stringify(received)}`)
   return received
@@ -120,7 +120,7 @@ export const fieldRefused = (field: string): WalletOutcome => ({
   funds: euros(1050)
 })
 
-/** Refusals that say nothing about the call: it has to be sent again. */
+/** Retryable refusals, with nothing settled. */
 export const passing: ReadonlyArray<RefusalCode> = ["TRY_AGAIN", "SERVER_ERROR", "RATE_LIMITED"]
 
 export const balanceOf = (funds: Funds): WalletOutcome => ({ _tag: "Balance", playerRef: "1018", funds })
@@ -139,7 +139,7 @@ export const identified = (funds: Funds): WalletOutcome => ({
   funds
 })
 
-/** The answer to a call, given what the wallet says to it; what is answered at once needs nothing of it. */
+/** The answer to a call, given the wallet's outcome; immediate answers need none. */
 export const answerTo = (received: Received, outcome?: WalletOutcome): VendorAnswer => {
   assert(received._tag !== "NotFound", "no call of the protocol")
   if (received._tag === "Answered") return received.answer
@@ -147,7 +147,7 @@ export const answerTo = (received: Received, outcome?: WalletOutcome): VendorAns
   return received.render(outcome)
 }
 
-/** A launch as the frame orders it, under a session token. */
+/** A launch order under a session token. */
 export const launchOf = (token: string, order: Partial<LaunchOrder> = {}): LaunchOrder => ({
   gameId: "gold",
   token,
@@ -170,7 +170,7 @@ export const launchOf = (token: string, order: Partial<LaunchOrder> = {}): Launc
   ...order
 })
 
-/** A vendor that gives one answer, and what it was asked. */
+/** A vendor that gives one answer and records its requests. */
 export const vendorAnswering = (body: unknown, status = 200) => {
   const asked: Array<VendorRequest> = []
   const tools: VendorTools = {

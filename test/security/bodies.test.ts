@@ -9,8 +9,8 @@ import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
 
-// Goal: nobody makes the service decode, answer or store many times what they send. Method: bodies of an attacker against the API in
-// this process; what was stored is read from its database.
+// Goal: no request makes the service decode, answer or store a multiple of its size. Method: an attacker's bodies against the API in
+// this process; stored data is read from its database.
 
 const invented = (count: number, length = 6) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`.padEnd(length, "x"), 1]))
@@ -88,7 +88,7 @@ layer(Live, { timeout: "60 seconds" })("bodies", (it) => {
         WHERE scope = ${`player:${playerId}`}`
       assert.isAbove(Number(row?.rows), 0)
       assert.isAtMost(Number(row?.bytes), 64 * 1024)
-      // what was not stored is decided anew, and what was is given again
+      // unstored requests are decided anew, and stored ones are replayed
       assert.strictEqual((yield* keyed(0)).headers["idempotent-replayed"], "true")
       assert.isUndefined((yield* keyed(59)).headers["idempotent-replayed"])
     }))

@@ -33,7 +33,7 @@ const findings = Effect.flatMap(
     )
 )
 
-/** Two players with three entries each, a line of the back office, and of a profile; sealed twice on the way. */
+/** Two players with three entries each, an audit line of the back office, and one of a profile; sealed twice on the way. */
 const history = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const seals = yield* Seals
@@ -73,7 +73,7 @@ const forgedDigest = hashOf(
 )
 const forgedLink = (chainId: number): string => hashOf(linkLine(chainId, 1, noHash, [forgedDigest]))
 
-// Goal: nothing in the ledger, the audit log, the chain or its seals is changed, removed or added by hand without being found and
+// Goal: every manual change, removal or addition in the ledger, the audit log, the chain or its seals is found and
 // named. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
 layer(live)("the chain of hashes", (it) => {
   it.effect("finds and names what was done to rows, links and seals by hand", () =>
@@ -182,7 +182,7 @@ layer(live)("the chain of hashes", (it) => {
             [`chain_link_broken: link 1 of chain ${chainId}`]
           ] as const
         ),
-        // what cannot be read as a service writes it is named, and does not end the verification
+        // rows that cannot be decoded are named, and do not end the verification
         [
           `INSERT INTO chain_links VALUES (${journal}, ${
             length + 1
@@ -223,7 +223,7 @@ layer(live)("the chain of hashes", (it) => {
       })).pipe(Effect.flip)
       assert.deepStrictEqual(cut, [`chain_link_broken: chain ${journal}`])
 
-      // an operator's verification is about the operator's own rows
+      // an operator's verification covers the operator's own rows
       const audit = yield* LedgerAudit
       yield* sql`UPDATE ledger_entries SET created_at = now() WHERE player_id = ${bob} AND seq = 1`
       yield* sql`DELETE FROM ledger_entries WHERE player_id = ${bob} AND seq = 2`
@@ -257,7 +257,7 @@ layer(live)("the chain of a journal", (it) => {
       const before = chain.position()
       assert.deepStrictEqual(yield* findings, [])
 
-      // somebody has the next link already: nothing is written, and the next commit begins a chain
+      // the next link is taken: nothing is written, and the next commit begins a chain
       const taken = (before?.link ?? 0) + 1
       yield* sql`INSERT INTO chain_links VALUES (${before?.chainId ?? 0}, ${taken}, '', '', '', '{}', '{}', '{}')`
       const refused = yield* Effect.exit(correct(players[0] ?? 0, 10))
@@ -284,7 +284,7 @@ layer(live)("the chain of a journal", (it) => {
     }))
 })
 
-// Goal: what was there before the chain comes under it, and until then it is counted. Method: rows without links, as an upgrade finds them.
+// Goal: rows older than the chain are linked later, and counted until then. Method: rows without links, as an upgrade finds them.
 layer(live)("rows from before the chain", (it) => {
   it.effect("are linked in the background, counted until then, and guarded from then on", () =>
     Effect.gen(function*() {
@@ -346,7 +346,7 @@ const checkLines = (lines: ReadonlyArray<string>, hash: string) => {
   return check.report()
 }
 
-/** A verifier as a stranger would write one from docs/ledger-export.md: true when the hash proves all that comes before it. */
+/** An independent verifier written from docs/ledger-export.md: true when the hash proves all lines before it. */
 const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean => {
   const sha256 = (line: string) => createHash("sha256").update(line).digest("hex")
   const heads = new Map<number, { readonly link: number; readonly hash: string }>()
@@ -376,7 +376,7 @@ const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean =>
 }
 
 // Goal: an export and one published hash are enough to find the same without the service. Method: an export of the history above, changed line
-// by line; a database changed by hand and exported then; and an insider who makes all hashes anew.
+// by line; an export of a manually changed database; and an insider who recomputes all hashes.
 layer(live)("an export of the chain", (it) => {
   it.effect("is verified by itself and one published hash", () =>
     Effect.gen(function*() {
@@ -393,7 +393,7 @@ layer(live)("an export of the chain", (it) => {
       assert.isBelow(checkLines(lines, first).proven_links, sound.proven_links)
       assert.isTrue(isProvenBy(lines, first) && isProvenBy(lines, second))
 
-      // an operator's own rows, and nothing of the others
+      // an operator's own rows, and none of the others
       const own = yield* exported(operator.id)
       assert.deepStrictEqual(checkLines(own, second).violations, [])
       assert.notInclude(own.join("\n"), `["entry",${bob},`)
@@ -410,7 +410,7 @@ layer(live)("an export of the chain", (it) => {
         assert.isAbove(checkLines(lines.with(index, changed), second).violations.length, 0, `changed ${name}`)
       }
 
-      // what is done to the database by hand is named in the export as well
+      // manual changes of the database are named in the export as well
       const found = yield* sql.withTransaction(Effect.gen(function*() {
         yield* sql`UPDATE ledger_entries SET created_at = created_at + interval '1 day' WHERE player_id = ${ada} AND seq = 1`
         yield* sql`DELETE FROM ledger_entries WHERE player_id = ${bob} AND seq = 2`
@@ -431,7 +431,7 @@ layer(live)("an export of the chain", (it) => {
         `chain_row_added: entry 99 of player ${ada}`
       ])
 
-      // an insider changes an entry and makes every hash anew: all fits together, but it is not what was published
+      // an insider changes an entry and recomputes every hash: consistent, but not the published one
       const hashes = new Map<string, string>()
       let lastSeal = noHash
       let pending: ReadonlyArray<string> = []

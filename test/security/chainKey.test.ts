@@ -8,7 +8,7 @@ import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-/** The key as a start of the service gets it. */
+/** The key as loaded at a start of the service. */
 const start = (masterKeyLost: boolean) =>
   Effect.map(
     Layer.build(Layer.fresh(
@@ -21,8 +21,8 @@ const start = (masterKeyLost: boolean) =>
     (context) => Context.get(context, ChainKey)
   )
 
-// Goal: nobody gets links accepted whose tags are not checked by removing the stored key. Method: starts of the service before and after
-// it was removed, and after the master key was said to be lost.
+// Goal: removing the stored key does not disable the check of the links' tags. Method: starts of the service before and after
+// its removal, and after the master key was declared lost.
 layer(TestDatabase.layer, { excludeTestServices: true })("the key of the chain", (it) => {
   it.effect("still guards every chain when it was removed", () =>
     Effect.gen(function*() {

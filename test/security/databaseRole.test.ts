@@ -6,8 +6,8 @@ import { declaredTables, ensureRole, excessiveRights, grantRights } from "../../
 import { TestDatabase } from "../kit/TestDatabase.ts"
 import { adminQuery, asService } from "../kit/TestServer.ts"
 
-// Goal: whoever holds the service's database connection can neither rewrite what happened nor remove what guards it. Method: the
-// statements of an intruder, as the service's role and, so that each is known to be a real attack, as the owner.
+// Goal: the service's database role can neither rewrite history nor remove its guards. Method: an intruder's
+// statements, as the service's role and, to prove that each is a real attack, as the owner.
 
 const attacks: ReadonlyArray<readonly [name: string, statement: string]> = [
   ["changes a ledger entry", "UPDATE ledger_entries SET amount = amount + 1"],

@@ -6,7 +6,7 @@ import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: one pair of hands cannot take money out, however many tokens it holds. Method: the attacks of a member of staff on a running
+// Goal: no single person can take money out, with any number of tokens. Method: the attacks of a member of staff on a running
 // service: corrections, split withdrawals, tokens made, rotated and borrowed, the bootstrap token, bonuses of cash.
 
 const api = "/backoffice/v1"
@@ -27,7 +27,7 @@ const newStaff = (role: string, more: { readonly [field: string]: unknown } = {}
 const moveAs = ({ token }: Account, payment: number, name: string) =>
   staffCall("POST", `${api}/payments/${payment}/${name}`, {}, as(token))
 
-/** The status a payment has after a move, or why it was refused. */
+/** Status of a payment after a move, or the reason of its refusal. */
 const outcome = (account: Account, payment: number, name: string) =>
   Effect.map(
     moveAs(account, payment, name),
@@ -43,10 +43,10 @@ const decide = ({ token }: Account, correction: number, name: "approve" | "rejec
     ({ code, data, details }) => code === undefined ? data.status : details["reason"] ?? code
   )
 
-/** The account that a call made. */
+/** The account created by a call. */
 const accountOf = ({ data }: { readonly data: Account }): Account => data
 
-/** A member of staff who may move money without a budget, by the attacks that need it. */
+/** A staff member who may move money without a budget, for the attacks that need it. */
 const newPayer = Effect.map(newStaff("payments", { daily_budget: null }), (account) => {
   const send = (method: string, path: string, body: { readonly [field: string]: unknown }) =>
     staffCall(method, `${api}${path}`, body, as(account.token))
@@ -82,7 +82,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       const part = yield* correctAs(thief, player, 10_000)
       assert.deepStrictEqual([part.status, part.data.type], [201, "correction_up"])
       assert.strictEqual((yield* correctAs(thief, player, 1)).status, 202)
-      // and what was corrected counts with what is withdrawn
+      // and corrections count with withdrawals
       const paid = yield* withdrawal(casino, player, 1)
       assert.strictEqual(yield* outcome(thief, paid, "approve"), "corrected_balance")
       const honest = yield* newStaff("payments")
@@ -104,13 +104,13 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       const second = yield* withdrawal(casino, player, 1)
       assert.strictEqual(yield* outcome(one, second, "approve"), "new")
       assert.strictEqual(yield* outcome(one, second, "approve"), "second_approver")
-      // the first was one person's while it was alone: the payout is not that person's any more
+      // the first had a single approver while it was alone: that person may not pay it out any more
       assert.strictEqual(yield* outcome(one, first, "pay"), "approver_pays")
       assert.strictEqual(yield* outcome(two, first, "pay"), "paid")
       assert.strictEqual(yield* outcome(two, second, "approve"), "allowed")
       for (const approver of [one, two]) assert.strictEqual(yield* outcome(approver, second, "pay"), "approver_pays")
       assert.strictEqual(yield* outcome(three, second, "pay"), "paid")
-      // one that was rejected does not count, and the day after counts anew
+      // a rejected one does not count, and the next day counts anew
       const { id: other } = yield* casino.register()
       dataOf(yield* casino.deposit(other, 100_000), 201)
       const dropped = yield* withdrawal(casino, other, 9000)
@@ -154,7 +154,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       const third = yield* withdrawal(casino, player, 100)
       assert.strictEqual(yield* outcome(borrowed, third, "approve"), "new")
       assert.strictEqual(yield* outcome(admin, third, "approve"), "token_issued_by_approver")
-      // somebody else's token still makes an account of the first approver's making no second person
+      // a rotation by a third person does not make an account of the first approver's a second person
       yield* staffCall("POST", `${api}/staff/${puppet.id}/rotate`)
       yield* pass(1000)
       const fourth = yield* withdrawal(casino, player, 100)
@@ -164,13 +164,13 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       const fifth = yield* withdrawal(casino, player, 100)
       assert.strictEqual(yield* outcome(admin, fifth, "approve"), "new")
       assert.strictEqual(yield* outcome({ ...puppet, token: renewed }, fifth, "approve"), "account_created_by_approver")
-      // two people are two people
+      // two independent people are accepted
       const other = yield* newStaff("admin")
       yield* pass(1000)
       const sixth = yield* withdrawal(casino, player, 100)
       assert.strictEqual(yield* outcome(admin, sixth, "approve"), "new")
       assert.strictEqual(yield* outcome(other, sixth, "approve"), "allowed")
-      // corrections go by the same rule
+      // corrections follow the same rule
       const { data: request } = yield* correctAs(admin, player, 5)
       assert.strictEqual(
         yield* decide({ ...puppet, token: renewed }, request.id, "approve"),
@@ -250,7 +250,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
         "daily_budget",
         1200
       ])
-      // a refused grant takes nothing of it
+      // a refused grant does not use the budget
       const payer = yield* newStaff("payments", { daily_budget: 1000 })
       const once = yield* casino.newBonus({ max_grants_per_player: 1, wagering_multiplier: 0 })
       assert.strictEqual((yield* grant(payer, once.id)).status, 201)
@@ -259,13 +259,13 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual((yield* correctAs(payer, player, -300)).status, 201)
       assert.strictEqual((yield* correctAs(payer, player, 201)).code, "LIMIT_EXCEEDED")
       assert.strictEqual((yield* correctAs(payer, player, 200)).status, 201)
-      // without a rate nothing is known to be within it
+      // without a rate no amount counts as within it
       const { id: swede } = yield* casino.register({ currency: "SEK" })
       const clerk = yield* newStaff("payments", { daily_budget: 1000 })
       assert.strictEqual((yield* correctAs(clerk, swede, 1)).code, "LIMIT_EXCEEDED")
       yield* pass(24 * 3_600_000)
       assert.strictEqual((yield* correctAs(payer, player, 1000)).status, 201)
-      // a new bonus is granted once unless somebody says otherwise
+      // a new bonus is granted once unless configured otherwise
       const plain = yield* made("/bonuses", {
         operator: casino.slug,
         name: "Plain",
@@ -273,7 +273,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
         default_amount: 5
       })
       assert.strictEqual(plain.max_grants_per_player, 1)
-      // nobody gives themselves more
+      // staff may not raise their own budget
       const admin = yield* newStaff("admin")
       const own = yield* staffCall("PATCH", `${api}/staff/${admin.id}`, { daily_budget: null }, as(admin.token))
       assert.strictEqual(own.code, "VALIDATION_FAILED")
@@ -291,7 +291,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       })
       assert.sameMembers(both, ["posted", "PAYMENT_REQUEST_INVALID"])
       assert.deepStrictEqual(yield* casino.balances(player), [70, 0])
-      // as a process leaves it that ends between the entry and the end of the request
+      // as left by a process that dies between the entry and the end of the request
       yield* sql`UPDATE corrections SET status = 'pending', decided_by = NULL, decided_at = NULL, transaction_id = NULL
         WHERE id = ${request.id}`
       assert.strictEqual(yield* decide(one, request.id, "reject"), "PAYMENT_REQUEST_INVALID")
@@ -335,9 +335,9 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual((yield* thief.correct(player, 4000)).status, 201)
       assert.strictEqual((yield* thief.grant(player, cash.id, 1)).details["reason"], "second_approver")
       assert.strictEqual((yield* thief.correct(player, 1)).status, 202)
-      // money that has to be wagered is another thing
+      // money with a wagering requirement is not limited
       assert.strictEqual((yield* thief.grant(player, wagered.id, 20_000)).status, 201)
-      // and it counts with what is withdrawn
+      // and it counts with withdrawals
       const payment = dataOf(yield* casino.withdraw(player, 1), 201)
       assert.strictEqual(yield* thief.approve(payment.id), "corrected_balance")
       assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
@@ -373,7 +373,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       }
       dataOf(yield* casino.post(`/players/${accomplice}/promo-codes`, { code }), 201)
       assert.deepStrictEqual(yield* casino.balances(accomplice), [500, 0])
-      // what is on offer is granted as before, of another amount too
+      // an offered bonus is granted as before, of another amount too
       assert.strictEqual((yield* thief.grant(accomplice, cash.id, 70)).status, 201)
     }))
 

@@ -9,8 +9,8 @@ import { bootstrapToken, BothServers, layerBothServers } from "../kit/Backoffice
 import { type Reply, send, sendSigned } from "../kit/HttpCalls.ts"
 import { addProvider } from "../kit/Keys.ts"
 
-// Goal: no page of another origin reads the back office, nothing that is answered is kept by anybody, and what is open to other machines
-// is known to be. Method: the headers that a rebound name or a proxy would send, against both servers in this process.
+// Goal: pages of other origins cannot read the back office, no answer is cached, and exposure to other machines
+// is reported. Method: the headers that a rebound name or a proxy would send, against both servers in this process.
 
 const assertBareHeaders = ({ headers }: Reply) => {
   assert.strictEqual(headers["cache-control"], "no-store")

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: nobody is verified under a name or a birth date that nobody has seen. Method: verify a player, make the player somebody else by
+// Goal: KYC verification never covers an unverified name or birth date. Method: verify a player, change the identity by
 // the operator's API, field by field; and verify again while the name changes.
 
 layer(layerCasinos, { excludeTestServices: true })("a verified player whose name or birth date changes", (it) => {

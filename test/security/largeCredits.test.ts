@@ -4,7 +4,7 @@ import { made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
-// Goal: a provider's credit out of proportion is settled and does not leave the house before staff have looked. Method: over HTTP, as the
+// Goal: a disproportionate credit of a provider is settled, and not paid out before a review by staff. Method: over HTTP, as the
 // provider with each message that credits, with the withdrawal right behind it; the alert, closing it, and the operator's settings.
 
 const held = { reason: "compliance_hold" }
@@ -153,7 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       }
       assert.strictEqual((yield* configure({ enabled: true })).data.threshold, 10_000_000)
       assert.strictEqual((yield* configure({ threshold: 100_000 })).data.threshold, 100_000)
-      // and the least one holds to the unit
+      // and the minimum is exact to the unit
       const { id, promo } = yield* casino.seated
       dataOf(yield* promo(100_000))
       dataOf(yield* casino.withdraw(id, 100), 201)
@@ -183,7 +183,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
         )
       )
       assert.strictEqual(longest, 20)
-      // staff who let withdrawals go on have looked at what was there, not at what comes
+      // a release by staff covers existing alerts, not later ones
       const { token } = yield* made("/staff", { name: "Carla", role: "compliance" })
       yield* staffCall("PATCH", `/backoffice/v1/players/${id}/restrictions`, { can_withdraw: true }, {
         authorization: `Bearer ${token}`

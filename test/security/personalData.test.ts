@@ -35,7 +35,7 @@ const person = (username: string) => ({
   terms_accepted: true
 })
 
-/** Every row of every table that holds one of the planted values, as text. */
+/** All rows of all tables that hold one of the planted values, as text. */
 const leaks = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`SELECT table_name AS name FROM information_schema.tables
@@ -59,8 +59,8 @@ const claim = (key: string) => ({
 
 const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()))
 
-// Goal: no table holds a personal number, a document, or what a payment says of an account, in clear; and everything that needs them still
-// works. Method: planted values through the service, then a look at all of the database; then the same rows as they were stored before.
+// Goal: no table holds a personal number, a document, or account details of a payment in clear; and every feature that needs them still
+// works. Method: planted values through the service, then a search of the whole database; then the same rows in their former form.
 layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
   it.effect("is in no table in clear, comes back where it is shown, and is recognised", () =>
     Effect.gen(function*() {
@@ -104,7 +104,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
       })
       yield* check
 
-      // who is excluded is known by one number alone, however it is written
+      // excluded players are matched by number alone, however it is written
       yield* sql`UPDATE players SET exclusion_type = 'self_exclusion', exclusion_since = now() WHERE id = ${playerId}`
       const other = { ...person("eve"), birth_date: "1977-07-07", first_name: "Eve", last_name: "Other" }
       const isRefused = (numbers: object) =>
@@ -124,7 +124,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
       })
       yield* byNumber
 
-      // webhooks tell what the event does not hold
+      // webhooks add the data that the event does not store
       yield* sql`INSERT INTO webhook_endpoints (id, operator_id, url, secret_sealed, created_at, updated_at)
         VALUES (1, ${operator.id}, 'https://example.com', '\\x00', now(), now())`
       yield* sql`INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, next_attempt_at, created_at, updated_at)
@@ -160,7 +160,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
       yield* byNumber
       assert.lengthOf(yield* sql`SELECT 1 FROM idempotency_keys WHERE length(fingerprint) = 32`, 0)
       assert.lengthOf(yield* sql`SELECT 1 FROM player_facts WHERE length(digest) = 16`, 0)
-      // sealing is no change of who somebody is
+      // sealing does not count as a change of identity
       assert.deepStrictEqual(yield* sql`SELECT fields FROM compliance_effects WHERE kind = 'profile'`, [])
       const shared = yield* sql.withTransaction(
         keep([{ operatorId: operator.id, playerId: 78, facts: [["phone", "+1"]] }])

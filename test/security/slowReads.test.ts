@@ -9,8 +9,8 @@ import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2e
 import { assertRefused } from "../kit/PublicApi.ts"
 import { ServiceSql } from "../kit/TestService.ts"
 
-// Goal: reports, searches and verifications, however many and however slow, keep nobody from betting. Method: every general
-// connection of the service sleeps in the database; what a bet may need beside its commit is asked meanwhile.
+// Goal: reports, searches and verifications, however many and however slow, do not block bets. Method: every general
+// connection of the service sleeps in the database; meanwhile every read that a bet may need beside its commit is requested.
 
 layer(layerE2eServer)("while every general connection is busy", (it) => {
   it.effect("bets, look-ups, ids and the probe of readiness are answered", () =>

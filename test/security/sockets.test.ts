@@ -5,7 +5,7 @@ import * as Net from "node:net"
 import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
 import { send, sendBytes } from "../kit/HttpCalls.ts"
 
-// Goal: no socket leaves the server's timeouts and its drain, whatever it sends or does not send. Method: bytes by hand; time is
+// Goal: no socket escapes the server's timeouts and its drain, whatever it sends. Method: bytes by hand; time is
 // the test's, so that a drain that waits for a silent socket does not end.
 
 const noon = TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
@@ -80,7 +80,7 @@ it.effect("a closing server waits neither for silent sockets nor for callers tha
       port,
       "POST /api/v1/operator/orders HTTP/1.1\r\nHost: x\r\nX-Api-Key: k\r\nContent-Length: 9\r\n\r\n{"
     )
-    // an answer proves that the server has read what was sent before
+    // an answer proves that the server has read all data sent before
     yield* sendBytes(port, last)
 
     const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void))

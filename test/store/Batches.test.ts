@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit } from "effect"
 import { makeBatches } from "../../src/store/Batches.ts"
 
-// Goal: one statement for all that wait, each with its own outcome. Method: a batch that is held until others have come.
+// Goal: one statement for all waiting requests, each with its own outcome. Method: a batch held until others have arrived.
 
 it.effect("items that come during a batch share the next ones, of the greatest size at most", () =>
   Effect.gen(function*() {
@@ -22,7 +22,7 @@ it.effect("items that come during a batch share the next ones, of the greatest s
     assert.deepStrictEqual(seen, [[1], [2, 3, 4], [5]])
   }))
 
-// Goal: no defect keeps anybody else waiting. Method: a batch that dies, then one whose first waiter dies of its answer.
+// Goal: a defect delays no other request. Method: a batch that dies, then one whose first waiter dies of its answer.
 it.effect("the defect of a batch, or of who waits, reaches nobody else", () =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()

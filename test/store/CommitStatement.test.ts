@@ -9,7 +9,7 @@ import { layerPersonal } from "../kit/Personal.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 layer(TestDatabase.layer)("emptyStatements", (it) => {
-  // Goal: no commit meets a statement for the first time. Method: all there are run on an empty database, where each of them is a commit.
+  // Goal: no commit pays for planning a statement. Method: all statements are run on an empty database, where each of them is a commit.
   it.effect("plan every statement there is, and write nothing", () =>
     Effect.gen(function*() {
       const { seal } = yield* Secrets

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { cursorsOfShape, idCursors, moment, numberCursors, timedCursors } from "../../src/store/Cursors.ts"
 
-// Goal: a list goes on where it ended, also after an upgrade, and a cursor of another list or of nobody is refused. Method: cursors as callers hold
+// Goal: cursors stay valid across upgrades, and a cursor of another list or a forged one is refused. Method: cursors as callers hold
 // them today, written down here.
 
 const shapes = cursorsOfShape(Schema.Tuple([moment, Schema.Int, Schema.String]))

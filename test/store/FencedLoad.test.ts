@@ -5,8 +5,8 @@ import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
-// Goal: a load behind the fence sees all that the commit before it wrote, in every table: a player who was just locked must not be loaded
-// as active. While that commit may still happen, its player is refused, and no other who was in doubt with it. Method: hold the row in a
+// Goal: a load behind the fence sees all writes of the previous commit, in every table: a player who was just locked must not be loaded
+// as active. While that commit may still happen, its player is refused, and no other player of the load. Method: hold the row in a
 // transaction that locks the player, load two players while it is held and after it has committed.
 layer(layerTestService(), { excludeTestServices: true })("a load behind the fence", (it) => {
   it.effect("passes over a commit that may still happen, and sees all of it afterwards", () =>

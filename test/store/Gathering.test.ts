@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Latch } from "effect"
 import { makeGathering } from "../../src/store/internal/Gathering.ts"
 
-/** Asks that wait until they are let through; a request below zero fails all it is asked with. */
+/** Queries that wait until released; a request below zero fails its whole query. */
 const makeAsks = Effect.gen(function*() {
   const asked: Array<ReadonlyArray<number>> = []
   const open = yield* Latch.make()

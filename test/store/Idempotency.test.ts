@@ -10,8 +10,8 @@ import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: under one key a request takes effect once, whoever retries it, however many at a time and from wherever, and every
-// retry hears the first answer. Method: requests that count how often they ran, on one database, in one process or in two.
+// Goal: a request under one key takes effect once, for any number of concurrent retries from any process, and every
+// retry gets the first answer. Method: requests that count their runs, on one database, in one process or in two.
 
 const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
 const Sealing = layerPersonal
@@ -215,7 +215,7 @@ layer(Live)("Idempotency", (it) => {
       }
       for (const one of [claim, committed]) {
         assert.strictEqual(bodyOf(yield* guard(one, run)), "replayed 201 {\"token\":\"hush\"}")
-        // a retry is known by its request, whatever the endpoint thinks of its answer by now
+        // a retry is identified by its request, even if the endpoint's secrecy has changed
         assert.strictEqual(bodyOf(yield* guard({ ...one, isSecret: false }, run)), "replayed 201 {\"token\":\"hush\"}")
         assert.strictEqual(
           (yield* Effect.flip(guard({ ...one, fingerprint: sha256("other") }, run))).code,
@@ -236,7 +236,7 @@ layer(Live)("Idempotency", (it) => {
         )
       )
       assert.deepStrictEqual<ReadonlyArray<unknown>>([elsewhere.code, elsewhere.details], refused)
-      // what was sealed for one key does not open under another
+      // a reply sealed for one key does not open under another
       yield* sql`UPDATE idempotency_keys SET body_sealed = (SELECT body_sealed FROM idempotency_keys WHERE key = ${claim.key})
         WHERE key = ${committed.key}`
       assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* unreadable(committed), refused)

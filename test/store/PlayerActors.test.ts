@@ -13,7 +13,7 @@ import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { checkLedger } from "../kit/RuleRunner.ts"
 import { bet, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 
-/** A repeatable sequence of chances. */
+/** A repeatable random sequence. */
 const makeChances = (seed: number) => {
   let state = seed + 1
   return (): number => {
@@ -35,8 +35,8 @@ const unavailable = Effect.fail(new StoreUnavailable({ reason: "away" }))
 const unknown = Effect.fail(new OutcomeUnknown({ reason: "cut off" }))
 
 /**
- * What can go wrong with a store, at these chances: operations that fail, commits that happen or do not while nobody hears of it,
- * and commits that happen long after their caller has given up.
+ * Faults of a store, at these probabilities: operations that fail, commits with unknown outcome,
+ * and commits that take effect long after their caller has given up.
  */
 const makeFaults = (chance: () => number) => {
   const late: Array<Effect.Effect<void, Rejected>> = []
@@ -115,7 +115,7 @@ describe("PlayerActors", () => {
 
   const isRefusal = (answer: object): answer is Refusal => "_tag" in answer && answer._tag === "Refusal"
 
-  /** Six players, a store that fails in every way, and clients who repeat each message until it is answered. */
+  /** Six players, a store with every fault, and clients that repeat each message until it is answered. */
   const makeCasino = Effect.fnUntraced(function*(seed: number) {
     yield* TestClock.setTime(noon)
     const chance = makeChances(seed)
@@ -125,7 +125,7 @@ describe("PlayerActors", () => {
     for (const player of players) yield* store.add(player)
     let repeats = 0
 
-    /** Sends until there is an answer: what was said, or why not. `service` says whom to ask this time. */
+    /** Sends until answered: the reply or the refusal. `service` selects the service of each attempt. */
     const insist = <Reply, Error extends Refusal>(
       service: () => PlayerActors["Service"],
       playerId: number,
@@ -155,7 +155,7 @@ describe("PlayerActors", () => {
       )
     }
 
-    /** Lets time pass, so that actors come and go, until everything has been played. */
+    /** Advances time, so that actors come and go, until all rounds have been played. */
     const playOut = Effect.fnUntraced(
       function*<A, E>(playing: Fiber.Fiber<A, E>, meanwhile: Effect.Effect<void> = Effect.void) {
         while (playing.pollUnsafe() === undefined) {
@@ -164,7 +164,7 @@ describe("PlayerActors", () => {
           for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
         }
         const played = yield* Fiber.join(playing)
-        // whatever still arrives comes too late
+        // operations that still arrive are too late
         for (const run of late.splice(0)) yield* Effect.ignore(run)
         assert.isTrue(Object.values(faults).every((count) => count > 0), `faults: ${JSON.stringify(faults)}`)
         assert.isAbove(repeats, 0)
@@ -181,10 +181,10 @@ describe("PlayerActors", () => {
   const depositOf = (amount: number, externalReference: string) =>
     depositStep({ amount, externalReference, methodCode: null, method: null, info: null, notes: null })
 
-  // Goal: whatever is sent, and how often, and whatever breaks on the way: everything happens once.
+  // Goal: under any repetition of messages and any fault, everything happens once.
   // Method: two dozen rounds of each of six players, two at a time. Every message goes out three times at once, and each is repeated
   // until it is answered. The store fails, loses answers and commits late; actors leave memory, and the service is started anew.
-  // In the end all answers to one message agree, and balances are what plain arithmetic says.
+  // In the end all answers to one message agree, and balances match plain arithmetic.
   for (const seed of [1, 2, 3]) {
     it.effect(`settles everything exactly once (${seed})`, () =>
       Effect.gen(function*() {
@@ -199,9 +199,9 @@ describe("PlayerActors", () => {
         let running = yield* start
         const service = () => running.actors
 
-        /** Stops the service and starts another one; what is under way in the store then is done by then, or never. */
+        /** Stops the service and starts another one; operations pending in the store are done by then, or never. */
         const restart = Effect.gen(function*() {
-          // once in any case, however few turns it all takes
+          // at least once, however few turns it all takes
           if (firstId > 2_000_000 && chance() > 0.2) return
           yield* Scope.close(running.scope, Exit.void)
           late.length = 0
@@ -214,7 +214,7 @@ describe("PlayerActors", () => {
           return told[0] ?? ""
         })
 
-        /** What a round leaves behind: the balance moves by as much, the wallet sequence by as many. */
+        /** Effect of a round: changes of the balance and of the wallet sequence. */
         const playRound = Effect.fnUntraced(function*(playerId: number, number: number) {
           const id = `${playerId}.${number}`
           const own = { roundId: id }
@@ -277,9 +277,9 @@ describe("PlayerActors", () => {
       }))
   }
 
-  // Goal: two services that both believe a player to be theirs do no harm to the ledger: what is written is written once, by
-  // whoever was faster. (What such a service refuses without writing may be out of date; that is why a player lives in one place.)
-  // Method: as above, each message to either service at random. What was accepted is then added up from the messages.
+  // Goal: two services that both believe that they own a player do not corrupt the ledger: every effect is written once, by
+  // the faster one. (Refusals of such a service may be stale; hence the single owner of a player.)
+  // Method: as above, each message to either service at random. Accepted messages are then added up.
   for (const seed of [4, 5]) {
     it.effect(`never writes a message twice, not even from two services (${seed})`, () =>
       Effect.gen(function*() {

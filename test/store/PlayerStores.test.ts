@@ -54,9 +54,9 @@ import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../ki
 import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
-// Goal: the store in memory promises what the one over PostgreSQL promises, so that what is proved over the first holds for the
-// second. Method: one script of loads, lookups and commits, sound and unsound, runs against both; what each said, step by step,
-// and what each holds at the end must be the same.
+// Goal: the in-memory store has the semantics of the one over PostgreSQL, so that tests over the first hold for the
+// second. Method: one script of loads, lookups and commits, sound and unsound, runs against both; the answers, step by step,
+// and the final contents must be the same.
 
 const beginning: ReadonlyArray<Player> = [
   makePlayer({ id: 1, providerIds: [], real: 0 }),
@@ -131,7 +131,7 @@ const redeem = redeemStep({
 type PlayerStore = Store<Player, Change, Query, Knowledge>
 type PlayerUnit = Unit<Player, Change>
 
-/** What a knowledge says, in an order that does not depend on the store. */
+/** Knowledge in an order that does not depend on the store. */
 const plain = (known: Knowledge) => ({
   transactions: [...known.transactions].sort(([a], [b]) => a < b ? -1 : 1),
   rounds: [...known.rounds].sort(([a], [b]) => a < b ? -1 : 1),
@@ -142,7 +142,7 @@ const plain = (known: Knowledge) => ({
   seeds: known.seeds
 })
 
-/** Runs the script and gives what the store said to every step of it. */
+/** Runs the script and returns the store's answer to every step. */
 const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   const said: Array<readonly [what: string, answer: unknown]> = []
   let now = noon
@@ -173,7 +173,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     return answer
   })
 
-  /** The unit that a step leads to from what is stored, asked as an actor would. */
+  /** The unit of a step on the stored state, decided as an actor would. */
   const decide = Effect.fnUntraced(
     function*<Reply, Error>({ state, version }: Loaded<Player>, playerId: number, step: Step<Reply, Error>) {
       let known: Knowledge | undefined
@@ -210,7 +210,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
 
   const claim = { scope: "operator:1", key: "key", fingerprint: new Uint8Array(32) }
 
-  /** A change by hand on what is stored now. */
+  /** A change by hand on the stored state. */
   const byHand = Effect.fnUntraced(function*(playerId: number, change: Partial<Change>, after: Partial<Player> = {}) {
     const { state, version } = yield* load(playerId)
     const unit: PlayerUnit = {
@@ -249,7 +249,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("a promo-win", 1, (player, context) => payPromoWin(player, promoWin("p", 5), context))
   yield* does("a close", 1, (player, context) => closeRound(player, close(), context))
 
-  // What protocols of vendors do besides
+  // Additional messages of vendors' protocols
   const policy: SettlementPolicy = {
     settledBets: "roll_back",
     winsBeforeBets: "pay",
@@ -414,7 +414,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   )
   yield* load(2)
 
-  // Lookups: what is there, what is not, what is another player's or operator's
+  // Lookups: existing rows, missing ones, and those of another player or operator
   const known = yield* look("messages", 1, {
     transactionIds: ["b", "b2", "w", "k", "k2", "never seen", "kx", "p", "unknown"],
     rounds: [{ gameId: 11, roundId: "round" }, { gameId: 12, roundId: "round" }, { gameId: 11, roundId: "unknown" }],
@@ -447,7 +447,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* commit("a stale unit beside a sound one", stale, sound)
   yield* load(2)
 
-  // Clashes: each alone, and beside a sound unit, of which nothing may stay
+  // Clashes: each alone, and beside a sound unit, which must leave no trace
   const { transactions } = known
   const message = (transactionId: string, fields: Partial<Transaction> = {}): Transaction => ({
     ...transactions.get("b") ?? assert.fail("the bet is known"),
@@ -532,7 +532,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* load(2)
   yield* look("what clashed", 1, { transactionIds: ["n"], externalReference: "new" })
 
-  // What is allowed beside it
+  // Allowed beside it
   const allowed: ReadonlyArray<readonly [what: string, Partial<Change>]> = [
     ["an ignored rollback of the same target", {
       transactions: [message("n1", { kind: "rollback", targetId: "w", status: "ignored", realAmount: 0 })]
@@ -637,7 +637,7 @@ layer(Chain.layer.pipe(Layer.provide(ChainKey.layerTest), Layer.provideMerge(liv
         messages.map(({ transaction_id }) => transaction_id),
         tables.transactions.map(({ transactionId }) => transactionId)
       )
-      // what the reports add up, whatever the shards
+      // sums of the reports, over all shards
       const added = new Map<string, bigint>()
       const add = (key: string, amount: number | bigint) => added.set(key, (added.get(key) ?? 0n) + BigInt(amount))
       for (const { bonusBets, day: on, isLive, operatorId, providerId, totals } of tables.sums) {

@@ -26,7 +26,7 @@ const note = (id: number, title: string): typeof Note.Type => ({
   title_length: title.length
 })
 
-// Goal: a record is what was written, in the form of the wire, and an update touches what differs. Method: a table with a renamed
+// Goal: a stored record is returned in the form of the wire, and an update writes changed fields only. Method: a table with a renamed
 // column, a list, JSON, a numeric, an instant and a computed field; a trigger counts the updates.
 layer(TestDatabase.layer, { excludeTestServices: true })("recordsOf", (it) => {
   it.effect("writes and reads records, and updates only fields that differ", () =>

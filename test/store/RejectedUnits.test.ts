@@ -9,7 +9,7 @@ import { lockAccount } from "../kit/E2eHold.ts"
 import { bet } from "../kit/Messages.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
-/** Actors of their own over the database, with what was asked of it; whoever was in memory elsewhere is not in theirs. */
+/** Separate actors over the database, with their statements recorded; nothing is in their memory. */
 const makeService = Effect.gen(function*() {
   const counts = { commits: 0, rejected: 0, examinations: 0, looks: 0 }
   const counted = Effect.map(makePlayerStore, (store): Effect.Success<typeof makePlayerStore> => ({
@@ -34,7 +34,7 @@ const makeService = Effect.gen(function*() {
 const fund = correctionStep({ wallet: "real", amount: 1000, reason: "r", actor: "staff:1" })
 
 layer(layerTestService(), { excludeTestServices: true })("a rejected commit on PostgreSQL", (it) => {
-  // Goal: bets of players who rest, all sent again at once, are answered as they were, and the database rolls back no more than a batch
+  // Goal: bets of idle players, all sent again at once, are replayed, and the database rolls back no more than a batch
   // or two. Method: two hundred players bet through one service, then all of it again at once through another that has them in memory
   // without their bets, with new bets of fifty others.
   it.effect("answers a storm of retries with a handful of statements", () =>
@@ -63,13 +63,13 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
         answers.map((reply) => ({ ...reply, status: "replayed" }))
       )
       for (const playerId of players) assert.strictEqual((yield* again.actors.read(operator.id, playerId)).real, 990)
-      // the first command leaves alone, all others gather behind it
+      // the first command commits alone, all others gather behind it
       assert.isAtMost(again.counts.rejected, 2)
       assert.isAtMost(again.counts.commits, 4)
       assert.strictEqual(again.counts.looks, 0)
     }))
 
-  // Goal: one row that somebody holds stops its player and nobody else. Method: hold it in another transaction; others bet again and again,
+  // Goal: a locked row stops its player alone. Method: hold it in another transaction; others bet again and again,
   // in commits of their own, which the store has to reject once at most.
   it.effect("keeps only the player waiting whose row is held", () =>
     Effect.gen(function*() {
@@ -97,7 +97,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
       assert.strictEqual((yield* actors.read(operator.id, held)).real, 999)
     }))
 
-  // Goal: a value that no column holds is a defect of its command: it is not told as passing, and its neighbours are written. Method: a
+  // Goal: a value that no column can hold is a defect of its command: it is not retryable, and its neighbours are written. Method: a
   // rule that makes such a value, between two corrections of its player and beside another player.
   for (const [name, broken] of [["column", { amount: 2 ** 64 }], ["wire type", { createdAt: 1.5 }]] as const) {
     it.effect(`is a defect of the command whose value no ${name} holds`, () =>
@@ -133,8 +133,8 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
       }))
   }
 
-  // Goal: a stored row that cannot be read fails who asks for it, and nobody beside. Method: a bet whose row is spoiled by hand, retried after
-  // its player rested, beside a correction of another one.
+  // Goal: a stored row that cannot be decoded fails its own command alone. Method: a bet whose row is corrupted by hand, retried after
+  // its player was passivated, beside a correction of another one.
   it.effect("fails only the player whose stored row is unreadable", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -12,7 +12,7 @@ const statuses = ["active", "locked", "closed"] as const
 const kycStatuses = ["not_started", "verified"] as const
 
 layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
-  // Goal: the kept numbers are those of the table, for any filter, after any change, and while they are folded. Method: random
+  // Goal: maintained counts equal those of the table, for any filter, after any change, and during compaction. Method: random
   // registrations and changes by SQL, many rows in a statement, then every filter against a count of the table.
   it.effect("counts rows per group exactly", () =>
     Effect.gen(function*() {
@@ -70,7 +70,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
       )
       yield* compare
 
-      // so many changes that they are folded
+      // enough changes to trigger compaction
       for (let round = 0; round < 9; round++) {
         yield* sql`UPDATE players SET status = CASE status WHEN 'active' THEN 'locked' ELSE 'active' END`
       }
@@ -84,8 +84,8 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
       yield* compare
     }), 60_000)
 
-  // Goal: a stretch of time is covered once, by its days and its rests. Method: random bounds; each instant near a bound is held by
-  // exactly one part, or by none outside.
+  // Goal: a period is covered exactly once by whole days and remainders. Method: random bounds; each instant near a bound is in
+  // exactly one part, or in none outside.
   it("splits a stretch of time into whole days and rests", () => {
     const instant = fc.integer({ min: start - 3 * day, max: start + 3 * day })
     fc.assert(

@@ -4,12 +4,12 @@ import * as fc from "fast-check"
 import { maxSlices, readSlices } from "../../src/store/Slices.ts"
 import { runs } from "../kit/Runs.ts"
 
-// Goal: however rows lie in time, walking them in slices meets each wanted one once, the newest first, and reads a bounded number for a page.
-// Method: generated times, read from a list; pages are walked to the end as callers walk them.
+// Goal: for any distribution in time, reading in slices returns each wanted row once, newest first, with a bounded number of rows read per page.
+// Method: generated times, read from a list; pages are followed to the end as callers do.
 
 const bounds = { rowsPerSlice: 40, rowsPerPage: 100 }
 
-/** Bursts of rows, each within a stretch of time of its own width, years and milliseconds apart. */
+/** Bursts of rows, each within a period of its own width, years and milliseconds apart. */
 const bursts = fc.array(
   fc.record({
     at: fc.integer({ min: 1, max: 4_000_000_000_000 }),

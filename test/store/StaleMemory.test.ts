@@ -17,9 +17,9 @@ import { Wallet } from "../../src/features/wallet/Wallet.ts"
 import { noon } from "../kit/Messages.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
-// Goal: what one service has decided about a player binds another one that has the player in memory as it was before. Method: two
-// services on one database; the second one looks at the player, the first one changes something, and the second one is asked
-// for what is no longer allowed. Nothing of it may be accepted, and the ledger proves itself at the end.
+// Goal: decisions of one service about a player bind another one with stale state in memory. Method: two
+// services on one database; the second one loads the player, the first one changes it, and the second one gets requests
+// that are no longer allowed. None may be accepted, and the ledger verifies at the end.
 
 const answering = { claim: undefined, render: () => ({ status: 200, body: "" }) }
 const actor = "key:pk"
@@ -76,11 +76,11 @@ const open = Effect.fnUntraced(function*(slug: string) {
   return { addRich, deposit, first, operator, playerId: yield* addRich("ada"), second, sql, withdraw }
 })
 
-/** A slow machine may make a caller come again; what is asked here is whether both get what one may have. */
+/** Retries retryable refusals, which a slow machine may cause. */
 const persistently = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.exit(Effect.retry(effect, { while: ({ code }) => code === "TRY_AGAIN", times: 20 }))
 
-/** The code and the reason of a refusal. */
+/** Code and reason of a refusal. */
 const refusalOf = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ code, details }) => [code, details["reason"] ?? details["limit"] ?? null])
 
@@ -115,7 +115,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.deepStrictEqual(yield* refusalOf(deposit(second, playerId, 101)), ["LIMIT_EXCEEDED", "max_daily_deposit"])
       yield* deposit(second, playerId, 100)
       yield* withdraw(first, playerId, 900)
-      // the second one has 1400 in mind, of which 500 are left
+      // the second one has 1400 in memory, of which 500 are left
       assert.deepStrictEqual(yield* refusalOf(withdraw(second, playerId, 501)), ["INSUFFICIENT_FUNDS", null])
       yield* first.accounts.setStatus(operator.id, playerId, { status: "locked", reason: null, actor })
       assert.deepStrictEqual(yield* refusalOf(withdraw(second, playerId, 500)), ["PLAYER_RESTRICTED", "locked"])
@@ -141,7 +141,7 @@ layer(live)("a service whose memory is out of date", (it) => {
           yield* move(hands, payment.id, one)
           const [code] = yield* refusalOf(move(other(hands), payment.id, another))
           assert.strictEqual(code, "PAYMENT_REQUEST_INVALID", `${one}, then ${another}`)
-          // at the same moment: one of the two, whichever is faster
+          // at the same moment: one of the two succeeds, whichever is faster
           const { payment: contested } = yield* withdraw(first, playerId, 100)
           const ends = yield* Effect.all([
             persistently(move(hands, contested.id, "cancel")),

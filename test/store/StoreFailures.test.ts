@@ -12,8 +12,8 @@ import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
 
-// Goal: nobody waits for a database that has gone silent, not even for its answer to a cancellation. Method: statements that the test
-// ends when it likes, on the test's clock.
+// Goal: a silent database blocks no caller, not even while a cancellation is unanswered. Method: statements ended by
+// the test, on the test's clock.
 describe("a statement with a deadline", () => {
   it.effect("returns results and failures that arrive in time", () =>
     Effect.gen(function*() {
@@ -58,7 +58,7 @@ describe("a statement with a deadline", () => {
     }))
 })
 
-// Goal: somebody else who holds a player's row delays that player for a moment and nobody else, and nothing is half done. Method: a
+// Goal: a transaction that holds a player's row delays that player alone, and leaves nothing half done. Method: a
 // transaction that holds the row until the test lets it go.
 layer(layerTestService(), { excludeTestServices: true })("a row that somebody else holds", (it) => {
   it.effect("refuses its player a change until it is free, and no other player", () =>

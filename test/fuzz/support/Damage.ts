@@ -1,12 +1,12 @@
-/** What goes wrong between a good request and the one that arrives: in its values, in its bytes, in what stands around it. */
+/** Damage to a valid request: in its values, its bytes, its headers and its path. */
 import fc from "fast-check"
 import { isNode } from "./Endpoints.ts"
 import { oddValues } from "./Values.ts"
 
-/** Changes one thing inside a JSON value; which one, `place` says. */
+/** Changes one part of a JSON value, chosen by `place`. */
 export type ValueDamage = (value: unknown) => unknown
 
-/** The value with what stands at one of its places replaced. Places are counted from the outside in, fields in order. */
+/** The value with the part at one place replaced. Places are counted from the outside in, fields in order. */
 const replaceAt = (value: unknown, place: number, replace: (inner: unknown) => unknown): unknown => {
   const entries = isNode(value) ? Object.entries(value) : Array.isArray(value) ? [...value.entries()] : []
   if (entries.length === 0 || place === 0) return replace(value)
@@ -42,7 +42,7 @@ const surpriseNames = [
 const surprise = (value: unknown, name: string, inner: unknown): unknown =>
   isNode(value) ? Object.fromEntries([...Object.entries(value), [name, inner]]) : value
 
-/** Names or elements in numbers that no bound allows, and in numbers that it does. */
+/** Numbers of names or elements, above all bounds and below. */
 const counts = fc.constantFrom(60, 300, 5000, 20_000)
 
 const manyNames = (value: unknown, count: number): unknown =>
@@ -107,7 +107,7 @@ const oddHeaderValues = fc.oneof(
   fc.stringMatching(/^[ -~]{0,140}$/)
 )
 
-/** What asks for another protocol. */
+/** Protocols of an upgrade request. */
 const upgrades = fc.constantFrom("websocket", "h2c", "TLS/1.0", "anything", "a, b").map((protocol) => ({
   Connection: "Upgrade",
   Upgrade: protocol

@@ -1,11 +1,11 @@
-/** The endpoints of an OpenAPI document as the fuzzer needs them: what can be sent where. */
+/** Endpoints of an OpenAPI document for the fuzzer, with their inputs. */
 
 export type Node = { readonly [key: string]: unknown }
 
 export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Who calls an endpoint, and so how a request proves who it is from. */
+/** Caller of an endpoint, which determines the credentials of a request. */
 export type Audience = "operator" | "provider" | "player" | "staff"
 
 export interface Parameter {
@@ -21,7 +21,7 @@ export interface Endpoint {
   /** With its parameters in braces. */
   readonly path: string
   readonly parameters: ReadonlyArray<Parameter>
-  /** Null where nothing is sent. */
+  /** Null without a body. */
   readonly body: Node | null
 }
 
@@ -38,7 +38,7 @@ const audienceOf = (path: string): Audience =>
     ? "player"
     : "operator"
 
-/** A document with every reference replaced by what it stands for; a schema within itself stays empty there. */
+/** A document with every reference resolved; a recursive schema stays empty inside itself. */
 const inlined = (document: Node) => {
   const at = (reference: string): unknown =>
     reference.split("/").slice(1).reduce<unknown>((inside, key) => nodeOf(inside)[key], document)
@@ -57,7 +57,7 @@ const inlined = (document: Node) => {
 const placeOf = (place: unknown): Parameter["in"] | undefined =>
   place === "path" || place === "query" || place === "header" ? place : undefined
 
-/** Everything that a document says can be called. */
+/** All endpoints of a document. */
 export const endpointsOf = (document: Node): ReadonlyArray<Endpoint> => {
   const inline = inlined(document)
   return Object.entries(nodeOf(document["paths"])).flatMap(([path, operations]) =>

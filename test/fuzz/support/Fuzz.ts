@@ -1,6 +1,6 @@
 /**
- * Sends made-up requests to a running service and looks at what it makes of them: never a 5xx, never silence, every answer in
- * the form that the contract documents, and a ledger that proves clean after all of it.
+ * Sends generated requests to a running service and checks the answers: never a 5xx, never silence, every answer in
+ * the form of the contract, and a ledger that verifies afterwards.
  */
 import { Clock, Effect, Result } from "effect"
 import fc from "fast-check"
@@ -18,9 +18,9 @@ export interface FuzzOptions {
   readonly doors: Doors
   readonly requests: number
   readonly seed: number
-  /** How many requests are under way at a time. With one, a run repeats exactly. */
+  /** Number of concurrent requests. With one, a run repeats exactly. */
   readonly connections: number
-  /** Told now and then how many requests are done. */
+  /** Called now and then with the number of finished requests. */
   readonly onProgress: (done: number) => Effect.Effect<void>
 }
 
@@ -33,9 +33,9 @@ export interface Finding {
 
 export interface FuzzOutcome {
   readonly requests: number
-  /** How often each status was answered; 0 stands for a connection that was closed instead, on the wire's own damage. */
+  /** Number of answers by status; 0 means a connection closed without one, after damage on the wire. */
   readonly byStatus: { readonly [status: string]: number }
-  /** How often each endpoint answered with which status. */
+  /** Number of answers by endpoint and status. */
   readonly byEndpoint: { readonly [endpoint: string]: { readonly [status: string]: number } }
   /** The first of them. */
   readonly findings: ReadonlyArray<Finding>
@@ -43,16 +43,16 @@ export interface FuzzOutcome {
 
 const maxFindings = 50
 
-/** A new fixture follows after so many requests: by then the keys of the old one are revoked and its players excluded. */
+/** Number of requests after which a new fixture follows: by then the old one's keys are revoked and its players excluded. */
 const requestsPerFixture = 300
 
-/** An older fixture is called now and then, as its people left it. */
+/** Number of fixtures in use: older ones are called now and then in their current state. */
 const fixturesInUse = 3
 
 /** Requests are drawn so many at a time, by what is known at that moment. */
 const drawn = 100
 
-/** A proof of the whole ledger is work for seconds: one in so many draws of it stands. */
+/** A verification of the whole ledger takes seconds: one in so many draws of it is kept. */
 const rarity = 200
 
 const silence = "20 seconds"
@@ -82,14 +82,14 @@ const rememberedFields = [
   "external_id"
 ]
 
-/** An operator with all that belongs to it, and what can be asked there. */
+/** An operator with its resources and endpoints. */
 interface Fixture {
   callers: Callers
   readonly known: Known
   readonly anyRequest: fc.Arbitrary<Request>
 }
 
-/** Callers whose secret a good answer has changed sign with the new one. */
+/** Signs with the new secret after a successful rotation. */
 const learnSecret = ({ json }: Reply, fixture: Fixture): void => {
   const data = isNode(json) ? json["data"] : undefined
   if (!isNode(data)) return
@@ -100,10 +100,10 @@ const learnSecret = ({ json }: Reply, fixture: Fixture): void => {
   if (provider.key === key) fixture.callers = { ...fixture.callers, provider: { ...provider, secret } }
 }
 
-/** The name under which it is known whose session a token is. */
+/** Key of the player of a session token. */
 const playerAt = (sessionToken: unknown): string => `player_ref of ${String(sessionToken)}`
 
-/** Undefined for what is no JSON: an endpoint may succeed without a body. */
+/** Undefined for a body that is not JSON: an endpoint may succeed without a body. */
 const parse = (body: Buffer | null): unknown => {
   try {
     return JSON.parse(String(body).replace(/^\ufeff/, ""))
@@ -112,7 +112,7 @@ const parse = (body: Buffer | null): unknown => {
   }
 }
 
-/** Learns from a good answer what there is now. */
+/** Stores the ids of a successful answer. */
 const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void => {
   const data = isNode(json) ? json["data"] : undefined
   if (!isNode(data)) return
@@ -139,7 +139,7 @@ const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void
 const portOf = ({ audience }: Endpoint, { backofficePort, publicPort }: Doors) =>
   audience === "staff" ? backofficePort : publicPort
 
-/** The headers that a caller of this kind sends. */
+/** Headers of a caller of this kind. */
 const headersOf = (
   request: Request,
   doors: Doors,
@@ -156,7 +156,7 @@ const headersOf = (
   return signedHeaders(signer, uri, { method, timestamp: nowSeconds, nonce, ...raw })
 }
 
-/** Sends bytes over a bare connection; gives the status of what comes back, 0 when the connection is closed without a word. */
+/** Sends bytes over a bare connection; returns the status of the answer, 0 when the connection is closed without one. */
 const sendBytes = (port: number, bytes: Buffer): Effect.Effect<number> =>
   Effect.callback((resume) => {
     let text = ""

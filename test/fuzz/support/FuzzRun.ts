@@ -1,4 +1,4 @@
-/** A whole run: a service of its own on a database of its own, the requests, and what is looked at afterwards. */
+/** A whole run: a service of its own on a database of its own, the requests, and the checks afterwards. */
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { databaseUrl } from "../../kit/E2eDatabase.ts"
@@ -15,14 +15,14 @@ export interface FuzzRunOptions {
 
 export interface FuzzReport extends FuzzOutcome {
   readonly seed: number
-  /** What the service wrote that tells of a mistake of its own. */
+  /** Log output about errors of the service itself. */
   readonly complaints: ReadonlyArray<string>
   readonly ledger: { readonly entries: number; readonly violations: ReadonlyArray<unknown> }
-  /** Resident memory of the service over the run, in MiB, at equal distances; empty where the system does not tell. */
+  /** Resident memory of the service over the run, in MiB, at equal distances; empty where the system does not report it. */
   readonly memoryMebibytes: ReadonlyArray<number>
 }
 
-/** How often the memory is looked at. */
+/** Number of memory samples. */
 const weighings = 20
 
 const staffToken = "fuzz-bootstrap-token"
@@ -40,7 +40,7 @@ const residentMemory = (pid: number) =>
     })
   )
 
-/** Runs it on the database of the context. The service still answers at its end, or the run fails. */
+/** Runs on the database of the context. Fails when the service does not answer at its end. */
 export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, requests, seed }: FuzzRunOptions) {
   const [publicPort, backofficePort] = [yield* freePort, yield* freePort]
   const service = yield* startService({
@@ -49,9 +49,9 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
     environment: {
       BACKOFFICE_PORT: String(backofficePort),
       BACKOFFICE_TOKEN: staffToken,
-      // made-up requests of staff retire it
+      // generated requests of staff retire it
       BOOTSTRAP_TOKEN_RESTORED: "on",
-      // Without a bound Node.js lets garbage lie for as long as the machine has room, which looks as a leak does.
+      // Without a limit Node.js delays garbage collection while the machine has memory, which looks like a leak.
       NODE_OPTIONS: "--max-old-space-size=320"
     }
   })

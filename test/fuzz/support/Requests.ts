@@ -1,4 +1,4 @@
-/** Requests to one endpoint: good ones by its schema, and good ones that something happened to on the way. */
+/** Requests to one endpoint: valid by its schema, or valid ones with damage. */
 import fc from "fast-check"
 import { byteDamage, oddHeaders, pathDamage, type ValueDamage, valueDamage } from "./Damage.ts"
 import { type Endpoint, isNode, type Parameter } from "./Endpoints.ts"
@@ -6,15 +6,15 @@ import { bodyOf, fieldOf, type Known } from "./Values.ts"
 
 export interface Request {
   readonly endpoint: Endpoint
-  /** Path and query as they are sent and signed. */
+  /** Path and query as sent and signed. */
   readonly uri: string
-  /** Null where nothing is sent. */
+  /** Null without a body. */
   readonly body: Buffer | null
-  /** Win over those that the sender makes; an empty one is left out. */
+  /** Override the sender's own; an empty one removes the header. */
   readonly headers: { readonly [name: string]: string }
-  /** Which of the callers that could send it does. */
+  /** Index of the caller among the possible ones. */
   readonly caller: number
-  /** What happens to the bytes of the whole request on the wire; null: nothing, and a client sends it as clients do. */
+  /** Damage to the bytes of the whole request on the wire; null: none, sent by an HTTP client. */
   readonly onTheWire: ((bytes: Buffer) => Buffer) | null
 }
 
@@ -45,7 +45,7 @@ const seldom = <A>(arbitrary: fc.Arbitrary<A>, oneIn: number) =>
 
 const repeatable = fc.nat(30).map((number) => `fuzz-${number}`)
 
-/** A win names a bet together with all that belongs to it, mostly. */
+/** Makes most wins name an existing bet with its round and session. */
 const ofOneBet = (value: unknown, known: Known, place: number): unknown => {
   if (!isNode(value) || !("bet_transaction_id" in value) || place % 4 === 0) return value
   const bet = known.pick("bet", place)
@@ -57,7 +57,7 @@ const damages: fc.Arbitrary<ReadonlyArray<ValueDamage>> = fc.oneof(
   { arbitrary: fc.array(valueDamage, { minLength: 1, maxLength: 3 }), weight: 1 }
 )
 
-/** Requests to an endpoint. Two of three are as its schema says. */
+/** Requests to an endpoint. Two of three are valid by its schema. */
 export const requestTo = (endpoint: Endpoint, known: Known): fc.Arbitrary<Request> =>
   fc.record({
     inPath: parametersOf(endpoint, "path", known),

@@ -1,12 +1,12 @@
-/** Values by the JSON schema of an endpoint, some of them the names of things that exist. */
+/** Values by the JSON schema of an endpoint, some of them existing ids. */
 import fc from "fast-check"
 import { isNode, type Node } from "./Endpoints.ts"
 
-/** What is known to exist, by the name of the field that it goes into. Grows while the service answers; bounded. */
+/** Known ids, by field name. Grows with the service's answers; bounded. */
 export class Known {
   readonly #values = new Map<string, Array<unknown>>()
 
-  /** Of each name the newest ones are kept. */
+  /** Maximum number of ids kept per name, newest first. */
   static readonly maxEach = 60
 
   add(name: string, value: unknown): void {
@@ -17,14 +17,14 @@ export class Known {
     if (values.length > Known.maxEach) values.shift()
   }
 
-  /** The one at a place that need not exist; undefined when nothing of that name is known. */
+  /** The id at a place, modulo their number; undefined when none of that name is known. */
   pick(name: string, place: number): unknown {
     const values = this.#values.get(name) ?? []
     return values[place % Math.max(1, values.length)]
   }
 }
 
-/** Texts that programs trip over. */
+/** Texts that often cause errors. */
 const oddTexts = [
   "",
   " ",
@@ -88,10 +88,10 @@ export const oddValues: fc.Arbitrary<unknown> = fc.oneof(
 
 const instants = fc.date({ min: new Date("1900-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
 
-/** A host that never has an address (RFC 2606): nothing that is made up here is ever called. */
+/** A host that never resolves (RFC 2606): no generated URL is ever called. */
 const nowhere = "https://hook.invalid/"
 
-/** Mostly the one, now and then the other. */
+/** Mostly the first, now and then the second. */
 const mostly = (usual: fc.Arbitrary<unknown>, other: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ arbitrary: usual, weight: 14 }, { arbitrary: other, weight: 1 })
 
@@ -101,7 +101,7 @@ const words = fc.stringMatching(/^[A-Za-z][a-z]{2,12}$/)
 
 const days = fc.integer({ min: 1, max: 28 }).map((day) => `2026-11-${String(day).padStart(2, "0")}`)
 
-/** Fields whose values mean something that no schema tells. */
+/** Fields whose values have a meaning beyond their schema. */
 const meant: { readonly [name: string]: fc.Arbitrary<unknown> } = {
   country: mostly(fc.constantFrom("MT", "SE", "DE"), fc.constantFrom("XX", "ZZ", "mt")),
   currency: mostly(fc.constant("EUR"), fc.constantFrom("SEK", "JPY", "XXX", "eur")),
@@ -233,11 +233,11 @@ const valueOf = (schema: Node, known: Known): fc.Arbitrary<unknown> => {
   }
 }
 
-/** A value of a field: by its schema, by what the field means, or the name of something that exists. */
+/** A value of a field: by its schema, by its meaning, or an existing id. */
 export const fieldOf = (name: string, schema: Node, known: Known): fc.Arbitrary<unknown> => {
   const bySchema = valueOf(schema, known)
   const byMeaning = meant[name] ?? bySchema
-  // Asked at the moment of the draw, which is when it is known what there is.
+  // Evaluated at the draw, with the ids known by then.
   const existing = fc.tuple(fc.nat(Known.maxEach), byMeaning).map(([place, other]) => known.pick(name, place) ?? other)
   return fc.oneof(
     { arbitrary: existing, weight: madeUp.has(name) ? 6 : 16 },

@@ -13,7 +13,7 @@ export interface Doors {
   readonly staffToken: string
 }
 
-/** Who signs, and where. */
+/** Credentials and addresses of the callers. */
 export interface Callers {
   readonly operator: Signer
   readonly provider: Signer
@@ -119,7 +119,7 @@ export const openFixture = Effect.fnUntraced(
   }
 )
 
-/** Sets right what made-up requests of staff have switched off, and seats one more player. */
+/** Reverts switches changed by generated requests of staff, and seats one more player. */
 export const tidy = Effect.fnUntraced(
   function*(doors: Doors, callers: Callers, known: Known): Effect.fn.Return<void, Unexpected | ConnectionLost> {
     const staff = staffOf(doors)
