@@ -8,7 +8,7 @@ const blocks = [...page.matchAll(/<!-- (src\/[\w/.]+) -->\n+```ts\n([\s\S]*?)```
 
 const withoutIndent = (text: string): string => text.trim().replaceAll(/^\s+/gm, "")
 
-// Goal: the page shows what is there. Method: find each block in the file it names, however deep it stands there.
+// Goal: the page quotes existing code. Method: find each block in the file it names, at any indentation.
 describe("docs/adding-an-endpoint.md", () => {
   it("shows a block of every file that is touched, but the tests", () => {
     assert.lengthOf(blocks, 4)

@@ -5,8 +5,8 @@ import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { openOperator, registration } from "../kit/PublicApi.ts"
 
-// Goal: whoever puts a secret into the page can try everything out on it, and the secret stays there. Method: take the page's own
-// function from the page, give it requests as the page does, and send what it makes of them.
+// Goal: with a secret entered the page can send every request, and the secret stays in it. Method: take the page's own
+// function from the page, call it with requests as the page does, and send its results.
 
 interface PageRequest {
   readonly url: string

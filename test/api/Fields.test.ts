@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { instant } from "../../src/contract/Fields.ts"
 
-// Goal: a time that was let in can be written by the database and in an answer. Method: times at the ends of the calendar, which an
+// Goal: every accepted time can be stored and returned. Method: times at the ends of the calendar, which an
 // offset carries across, against what the ISO form of them is.
 
 describe("an instant", () => {

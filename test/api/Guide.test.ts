@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { openOperator } from "../kit/PublicApi.ts"
 
-// Goal: what docs/api.md shows works as it stands there. Method: take the blocks of each language from the page, put them together
+// Goal: the code of docs/api.md works as written. Method: take the blocks of each language from the page, put them together
 // in their order, and run them against the service; then give their check of webhooks a delivery, and one that was changed.
 
 const root = Path.join(import.meta.dirname, "..", "..")
@@ -24,7 +24,7 @@ interface Language {
   readonly name: string
   readonly file: string
   readonly command: ReadonlyArray<string>
-  /** Shows what the page's check says about the delivery in the environment, and about the same with a blank after it. */
+  /** Result of the page's check for the delivery in the environment, and for the same with a blank after it. */
   readonly webhooks: string
 }
 
@@ -117,7 +117,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs a program to its end; undefined where there is no such program. */
+/** Runs a program to its end; undefined when not installed. */
 const run = (command: ReadonlyArray<string>, cwd: string, environment: { readonly [name: string]: string }) =>
   Effect.callback<Ended | undefined>((resume) => {
     const [program = "", ...args] = command
@@ -141,7 +141,7 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
 )
 
-/** A delivery of this moment, signed with the secret after the next one as well as with the endpoint's. */
+/** A current delivery, signed with the next secret as well as with the endpoint's. */
 const delivery = () => {
   const timestamp = String(Math.floor(Date.now() / 1000))
   const body = JSON.stringify({

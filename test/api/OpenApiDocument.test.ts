@@ -6,8 +6,8 @@ import { statusByCode } from "../../src/domain/Refusal.ts"
 import { outlineOf } from "../kit/ApiOutline.ts"
 import { undocumented } from "../kit/Documented.ts"
 
-// Goal: the document tells a developer everything, and nothing that is not so. Method: walk all of it; decode its examples with
-// the schemas that the service uses; compare its outline with the one that was agreed on. That the service answers nothing else
+// Goal: the document is complete and true. Method: walk all of it; decode its examples with
+// the schemas that the service uses; compare its outline with the approved one. That the service answers nothing else
 // is checked by every test that calls it (`test/kit/Documented.ts`).
 
 // oxlint-disable-next-line typescript/no-explicit-any -- read as any tool would read it
@@ -39,7 +39,7 @@ const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flat
 const isProse = (text: unknown): boolean =>
   typeof text === "string" && text.length >= 10 && /[.!?)`]$/.test(text.trim())
 
-/** What is wrong with each operation, by its name; empty when nothing is. */
+/** Problems of each operation, by name; empty without any. */
 const failing = (problemsOf: (operation: Operation) => ReadonlyArray<string>) =>
   operations.flatMap((each) => problemsOf(each).map((problem) => `${each.name}: ${problem}`))
 
@@ -156,7 +156,7 @@ describe("the document", () => {
   it("knows every code there is, and where each can be met", () => {
     const codes = Object.keys(statusByCode)
     const met = new Set(operations.flatMap(({ operation }) => codesOf(operation.responses)))
-    // said in the words about the whole: no operation answers that there is no such operation
+    // described in the introduction: no operation answers for an unknown one
     assert.sameMembers([...met, "METHOD_NOT_ALLOWED"], codes)
     for (const code of codes) {
       assert.isDefined(document.components.schemas[`Error_${code}`], code)
@@ -220,7 +220,7 @@ describe("the document", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  // What changes the outline is a change for everybody who calls: look at it, then run `npx vitest run test/api -u`.
+  // A change of the outline affects all callers: review it, then run `npx vitest run test/api -u`.
   it("has the outline that was agreed on", async () => {
     await expect(outlineOf(document)).toMatchFileSnapshot("./openapi.outline.txt")
   })

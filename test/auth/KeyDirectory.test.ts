@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { makeKeyDirectory } from "../../src/auth/KeyDirectory.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 
-// Goal: no key that exists waits for one that does not, an announced change is felt at once and by its own keys only, and what is
-// remembered is never older than promised. Method: a table that the test holds in its hands; statements are counted and can be held up.
+// Goal: look-ups of existing keys never wait for unknown ones, an announced change invalidates its own keys at once, and cached
+// keys are never older than documented. Method: a table controlled by the test; statements are counted and can be held up.
 
 interface Row {
   readonly key: string
@@ -48,7 +48,7 @@ const makeTable = () => {
   return { table, directory }
 }
 
-/** Lets everything run that can. */
+/** Runs all ready fibers. */
 const settle = Effect.forEach(Array.from({ length: 30 }), () => Effect.yieldNow, { discard: true })
 
 describe("the directory of keys", () => {
@@ -115,7 +115,7 @@ describe("the directory of keys", () => {
       keys.peek("two", 2103)
       yield* settle
       assert.isUndefined(yield* keys.get("one"))
-      // nobody asked for more than two seconds: nothing of before serves
+      // idle for more than two seconds: no earlier entry is used
       table.put("two", "2a")
       yield* TestClock.adjust("2001 millis")
       table.gate = Deferred.makeUnsafe()

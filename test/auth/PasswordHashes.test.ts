@@ -4,7 +4,7 @@ import * as Crypto from "node:crypto"
 import { PasswordHashes } from "../../src/auth/PasswordHashes.ts"
 
 layer(PasswordHashes.layer)("PasswordHashes", (it) => {
-  // Goal: the text is a true Argon2id hash in PHC format. Method: compute it again from the salt that stands in it.
+  // Goal: the text is a true Argon2id hash in PHC format. Method: recompute it with its own salt.
   it.effect("hashes with Argon2id and a salt of its own", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes

@@ -11,8 +11,8 @@ import { make as makeStore } from "../kit/MemoryPlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { newPlayer } from "../kit/players.ts"
 
-// Goal: a player token says what it was issued for, and nobody can change or make one. Method: issue over players in memory, then
-// read what was issued, every single change of it, and anything at all.
+// Goal: a player token carries its claims, and cannot be changed or forged. Method: issue over players in memory, then
+// verify issued tokens, every single change of them, and random text.
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")
 

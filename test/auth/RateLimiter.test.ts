@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { makeRateWindows } from "../../src/auth/RateLimiter.ts"
 
-// Goal: a key gets its limit in each window and no more, and windows begin with a request. Method: a model of one window
-// that is asked the same random questions.
+// Goal: a key gets exactly its limit in each window, and windows begin with a request. Method: a model of one window
+// with the same random requests.
 
 const withLimiter = <A>(use: (limiter: ReturnType<typeof makeRateWindows>) => A) =>
   Effect.sync(() => use(makeRateWindows()))

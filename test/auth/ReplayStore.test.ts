@@ -11,14 +11,14 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 
 const signatureOf = (name: string) => Buffer.from(sha256(name)).toString("hex")
 
-/** A process of its own. */
+/** A separate process. */
 const inProcess = <A, E, R>(run: (store: ReplayStore["Service"]) => Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.flatMap(Layer.build(Layer.fresh(ReplayStore.layer)), (context) =>
       Effect.flatMap(Effect.provide(ReplayStore, context), run))
   )
 
-/** What a process says to a signed request. */
+/** Answer of a process to a signed request. */
 const accept = (store: ReplayStore["Service"], signature: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     store.remember(signature, now)

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { type SignedMessage, sign, signingKey, verify } from "../../src/auth/Signature.ts"
 import { sign as signByHand } from "../kit/sign.ts"
 
-// Goal: a signature is the one of the specification, for any bytes, and no other passes. Method: an answer that OpenSSL gave,
+// Goal: a signature is the one of the specification, for any bytes, and no other passes. Method: a signature computed by OpenSSL,
 // then random messages signed by hand, and random changes to them.
 
 const bytes = fc.uint8Array({ maxLength: 200 })

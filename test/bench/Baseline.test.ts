@@ -60,7 +60,7 @@ const open = (url: Redacted.Redacted, style: BaselineStyle) =>
 
 layer(TestDatabase.layer)("the baseline", (it) => {
   for (const style of baselineStyles) {
-    // Goal: what the service is compared with does the same work for a bet and refuses the same. Method: every outcome
+    // Goal: the baseline does the same work for a bet as the service and refuses the same. Method: every outcome
     // that the contract names for a bet, then the tables.
     it.effect(`settles a bet as the service does (${style})`, () =>
       Effect.gen(function*() {

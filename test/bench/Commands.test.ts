@@ -8,7 +8,7 @@ import * as Commands from "../../bench/Commands.ts"
 
 const bench = Command.make("bench").pipe(Command.withSubcommands(Commands.all))
 
-/** What a command prints. */
+/** Output of a command. */
 const printed = (args: ReadonlyArray<string>) => {
   const lines: Array<string> = []
   const log = (...parts: ReadonlyArray<unknown>) => lines.push(parts.map(String).join(" "))
@@ -22,7 +22,7 @@ const printed = (args: ReadonlyArray<string>) => {
 }
 
 describe("the service under measurement", () => {
-  // Goal: what is measured runs as a customer's does. Method: the script of `npm start`, with and without flags of Node.js.
+  // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js.
   it("gets the flags that npm start gives to Node.js", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
@@ -36,7 +36,7 @@ describe("the service under measurement", () => {
 })
 
 describe("the commands of the bench suite", () => {
-  // Goal: no command is defined so that it cannot even be parsed. Method: the help of each, which reads all of its flags.
+  // Goal: every command can be parsed. Method: the help of each, which reads all of its flags.
   it.effect.each(Commands.all.map(({ name }) => name))("%s has a help", (name) =>
     Effect.gen(function*() {
       const { exit, text } = yield* printed([name, "--help"])

@@ -23,7 +23,7 @@ const wordsOf = (before: Result, after: Result) =>
   compareResults(before, after).map(({ figure, word }) => [figure, word])
 
 describe("the comparison of two results", () => {
-  // Goal: the test behind the words is the exact one. Method: values from tables of the Mann-Whitney distribution, two-sided, and
+  // Goal: the significance test is exact. Method: values from tables of the Mann-Whitney distribution, two-sided, and
   // all arrangements of five values counted by hand.
   it("computes the exact probability of a difference", () => {
     expect(chanceOfDifference([1, 2, 3], [4, 5, 6])).toBeCloseTo(0.1, 10)
@@ -36,8 +36,8 @@ describe("the comparison of two results", () => {
     expect(chanceOfDifference([], [1])).toBe(1)
   })
 
-  // Goal: a word is said only where the figures carry it, and in the direction that is good for the figure. Method: clear, unclear,
-  // tiny and thinly proved differences.
+  // Goal: a verdict is given only when the figures support it, in the direction that is good for the figure. Method: clear, unclear,
+  // tiny and weakly supported differences.
   it("classifies differences beyond the noise", () => {
     const base = resultOf([100, 101, 102, 103, 104], [10, 10.1, 10.2, 10.3, 10.4])
     expect(wordsOf(base, resultOf([120, 121, 122, 123, 124], [20, 21, 22, 23, 24]))).toEqual([

@@ -14,8 +14,8 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout: 120_000 })(
   "the generated casino",
   (it) => {
-    // Goal: reads are measured on data that the service itself could have written. Method: generate little of it; the proof of the
-    // ledger finds nothing, nothing is missing of the tables' structure, and every kind of entry is there.
+    // Goal: generated data could have been written by the service. Method: generate little of it; `ledger verify`
+    // finds no violation, the tables' structure is complete, and every kind of entry exists.
     it.effect("keeps every law of the ledger", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
         const [heavy] = yield* sql`SELECT entry_seq::float8 AS entries, operator_id::float8 AS operator FROM accounts
         WHERE player_id = ${playerId(shape, heavyPlayer(shape).number)}`
         assert.deepStrictEqual(heavy, { entries: heavyPlayer(shape).entries, operator: operators[0]?.id })
-        // time goes with the numbers, up to the end
+        // times rise with the numbers, up to the end
         const late = yield* sql`SELECT 1 FROM ledger_entries one JOIN ledger_entries next
         ON next.player_id = one.player_id AND next.seq = one.seq + 1 WHERE next.created_at < one.created_at
         UNION ALL SELECT 1 FROM ledger_entries WHERE created_at > to_timestamp(${shape.endsAt / 1000}::float8)`

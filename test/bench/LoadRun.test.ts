@@ -22,7 +22,7 @@ const processedBody = (bet: Bet) =>
   JSON.stringify({ data: { transaction_id: bet.transaction_id, status: "processed" } })
 const errorBody = (code: string) => JSON.stringify({ error: { code, message: "", details: {} } })
 
-/** Runs against a provider API that answers as told, on a free port. */
+/** Runs against a provider API with scripted answers, on a free port. */
 const withServer = async <A>(answer: Answer, run: (port: number) => Promise<A>): Promise<A> => {
   const server = createServer((request, response) => {
     let text = ""
@@ -45,7 +45,7 @@ const withServer = async <A>(answer: Answer, run: (port: number) => Promise<A>):
 const playerOf = (bet: Bet): number => bet.session_token === "token-a" ? 0 : 1
 
 describe("LoadRun", () => {
-  // Goal: the sums the correctness check relies on are what really happened. Method: a server that refuses some bets,
+  // Goal: the sums for the correctness check are true. Method: a server that refuses some bets,
   // fails others, answers some with another status, hangs up on some, and keeps its own account of each.
   it("accounts for every bet", async () => {
     const moved = [0, 0]
@@ -89,7 +89,7 @@ describe("LoadRun", () => {
     expect(result.processed * 10).toBeLessThanOrEqual(-((moved[0] ?? 0) + (moved[1] ?? 0)))
   })
 
-  // Goal: an answer to another request is no success. Method: a server that confirms a wrong transaction id.
+  // Goal: an answer to another request does not count as success. Method: a server that confirms a wrong transaction id.
   it("counts an answer for another transaction as an error", async () => {
     const result = await withServer(
       (_bet, response) => respond(response, 200, processedBody({ transaction_id: "other", session_token: "" })),
@@ -146,7 +146,7 @@ describe("LoadRun", () => {
     expect(summarize(mergeHistograms([result.latency])).max_ms).toBeGreaterThanOrEqual(300)
   })
 
-  // Goal: what is measured adds up, however it is looked at. Method: a server that answers at once, an open loop of two phases with
+  // Goal: all breakdowns add up to the totals. Method: a server that answers at once, an open loop of two phases with
   // different rates; requests by phase, over time and by operation against one another and against what was due.
   it("counts the same by phase, over time and by operation", async () => {
     const phases = [{ seconds: 0.4, perSecond: 100 }, { seconds: 0.4, perSecond: 300 }]
@@ -165,7 +165,7 @@ describe("LoadRun", () => {
     expect(-sum(result.moved)).toBe(1600)
   })
 
-  // Goal: callers who give up are counted as such and send nothing. Method: one connection to a server that answers nothing in time.
+  // Goal: bets past the callers' patience are counted as given up and not sent. Method: one connection to a server that answers nothing in time.
   it("bets beyond the patience of callers are given up", async () => {
     let bets = 0
     const result = await withServer(
@@ -191,7 +191,7 @@ describe("LoadRun", () => {
     expect(mergeHistograms(result.phases.map(({ latency }) => latency)).totalCount).toBe(bets)
   })
 
-  // Goal: a target that is not there is an error, not a result of zero. Method: a port that was just closed.
+  // Goal: a missing target is an error, not a result of zero. Method: a port that was just closed.
   it("fails without a listener", async () => {
     const port = await withServer(() => {}, (port) => Promise.resolve(port))
     await expect(new LoadRun(job({ port, connections: 1, timeoutMs: 400 }), hooks).result).rejects.toThrow()

@@ -31,7 +31,7 @@ const result: Result = {
 }
 
 describe("a result", () => {
-  // Goal: the curve shows the tail and nothing that was not seen. Method: a thousand values, one of each millisecond.
+  // Goal: the curve shows the tail and no unobserved percentile. Method: a thousand values, one of each millisecond.
   it("has a percentile curve up to what its number of values can tell", () => {
     const curve = curveOf(histogram)
     expect(curve[0]?.[0]).toBe(0)

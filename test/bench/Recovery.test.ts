@@ -18,7 +18,7 @@ const timeline = (
 const repeat = (count: number, value: number) => Array.from({ length: count }, () => value)
 
 describe("what is read off a timeline", () => {
-  // Goal: recovery is over when it is calm and stays so, not at the first good moment. Method: five calm slots, five overloaded ones,
+  // Goal: recovery ends at the first lasting calm, not at the first good moment. Method: five calm slots, five overloaded ones,
   // then late answers, one calm slot, a refusal, and calm to the end.
   it("finds the end of the recovery", () => {
     const means = [...repeat(5, 2000), ...repeat(5, 90_000), 50_000, 2000, 2000, ...repeat(6, 4000)]
@@ -26,11 +26,11 @@ describe("what is read off a timeline", () => {
     expect(recoveryMs(timeline(repeat(19, 10), means, failed), 500, 1000)).toBe(300)
     expect(recoveryMs(timeline(repeat(19, 10), repeat(19, 2000)), 500, 1000)).toBe(0)
     expect(recoveryMs(timeline(repeat(12, 10), [...repeat(5, 2000), ...repeat(7, 90_000)]), 500, 1000)).toBeUndefined()
-    // nothing answered is no calm
+    // a slot without answers is not calm
     expect(recoveryMs(timeline([...repeat(10, 10), ...repeat(5, 0)], repeat(15, 2000)), 500, 1000)).toBeUndefined()
   })
 
-  // Goal: an outage is as long as nobody was answered, and ends when as much is answered as before. Method: a kill after one second,
+  // Goal: an outage lasts as long as no request was answered, and recovery ends at the previous rate. Method: a kill after one second,
   // 700 ms of silence, and half of the rate at first.
   it("finds an outage and its end", () => {
     const killed = timeline([...repeat(10, 50), ...repeat(7, 0), ...repeat(4, 25), ...repeat(9, 48)], repeat(30, 1))

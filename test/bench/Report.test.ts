@@ -44,7 +44,7 @@ describe("the report of the bench suite", () => {
     expect(findMismatches([1000], [], { moved: [0], leastUnknown: [0], mostUnknown: [0] })).toHaveLength(1)
   })
 
-  // Goal: the sums of several rounds are what is held against the balances. Method: two rounds, the second of fewer players.
+  // Goal: the sums of several rounds are compared with the balances. Method: two rounds, the second of fewer players.
   it("adds up rounds of different numbers of players", () => {
     const books = new Books(3)
     books.add({ moved: [-10, -20, -30], leastUnknown: [-10, 0, 0], mostUnknown: [0, 0, 5] })
@@ -108,7 +108,7 @@ describe("the report of the bench suite", () => {
     expect(rows[0]?.errors).toEqual({ TRY_AGAIN: 2 })
   })
 
-  // Goal: what an open loop must show can be read off its row. Method: known latencies of two targets at a share of their peaks, of
+  // Goal: the required figures of an open loop are in its row. Method: known latencies of two targets at a share of their peaks, of
   // which the answers to the slower one's slowest are ten times as late, and a commit of 2 ms.
   it("holds an open loop against one commit and against the baseline", () => {
     const latencyOf = (...latencies_ms: ReadonlyArray<number>) => {

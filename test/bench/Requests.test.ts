@@ -79,8 +79,8 @@ describe("Requests", () => {
     expect(() => new Requests(job({ players: [{ id: 1, sessionToken: "töken" }] }))).toThrow("not ASCII")
   })
 
-  // Goal: every kind of call is what the contract says, and countable. Method: the paths, the bodies, and what each adds to the
-  // balance at least and at most.
+  // Goal: every kind of call follows the contract and is countable. Method: the paths, the bodies, and the minimum and maximum effect of each on the
+  // balance.
   it("writes the other calls of the contract", () => {
     const requests = new Requests(job())
     const told = (request: Request) => {
@@ -178,8 +178,8 @@ describe("Requests", () => {
 })
 
 describe("mixed traffic", () => {
-  // Goal: the stated shares are what is sent, and late wins and retries come for bets after which their player placed more than is
-  // carried. Method: a long walk in which everything is processed, the operations counted, each late one held against what came before.
+  // Goal: the stated shares are sent, and late wins and retries refer to bets older than the number of bets kept in
+  // memory. Method: a long walk in which everything is processed, the operations counted, each late one compared with those before.
   it("keeps its shares, and comes back to what nobody carries any more", () => {
     const players = Array.from({ length: 300 }, (_, index) => ({
       id: index + 1,
@@ -218,7 +218,7 @@ describe("mixed traffic", () => {
 })
 
 describe("the traffic of a session", () => {
-  /** What one connection sends, when each answer is as `isProcessed` says. */
+  /** Requests of one connection, when each answer is as `isProcessed` says. */
   const walk = (length: number, isProcessed: (request: Request) => boolean) => {
     const traffic = makeTraffic(job({ kind: "session" }))
     return Array.from({ length }, () => {
@@ -229,7 +229,7 @@ describe("the traffic of a session", () => {
   }
 
   // Goal: a win or a rollback follows a bet of the same player that was processed, and a visit begins and ends as it should.
-  // Method: a long walk; every request is held against the one before it.
+  // Method: a long walk; every request is compared with the previous one.
   it("follows up bets that were processed, each visit from authenticate to balance", () => {
     const requests = walk(2000, () => true)
     const counts: Record<string, number> = {}
@@ -248,7 +248,7 @@ describe("the traffic of a session", () => {
     expect(rollback / bet).toBeCloseTo(0.1, 1)
   })
 
-  // Goal: nothing is built on what did not happen. Method: no bet is processed, then no session is authenticated.
+  // Goal: refused requests have no follow-ups. Method: no bet is processed, then no session is authenticated.
   it("follows up nothing that was refused", () => {
     const operations = (failing: string) =>
       new Set(walk(200, ({ operation }) => operation !== failing).map(({ operation }) => operation))

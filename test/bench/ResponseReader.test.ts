@@ -21,7 +21,7 @@ describe("ResponseReader", () => {
     expect(reader.push(text)?.status).toBe(402)
   })
 
-  // Goal: what cannot be attributed to one request is an error and never a success. Method: one case of each.
+  // Goal: a response not attributable to one request is an error and never a success. Method: one case of each.
   it("refuses what is not one response", () => {
     const push = (bytes: string) => () => new ResponseReader().push(bytes)
     expect(push(`${text}x`)).toThrow(MalformedResponse)

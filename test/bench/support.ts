@@ -33,7 +33,7 @@ export const job = (overrides: Partial<Job> = {}): Job => ({
   ...overrides
 })
 
-/** What every result has; no measurements. */
+/** Common fields of every result; no measurements. */
 export const sampleResult: Result = {
   format: 2,
   scenario: "bets",

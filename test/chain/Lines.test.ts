@@ -35,7 +35,7 @@ const entries: FastCheck.Arbitrary<Entry> = FastCheck.record({
   createdAt: instants
 })
 
-/** JSON that `jsonb` takes: no NUL, no unpaired surrogate. */
+/** JSON that `jsonb` accepts: no NUL, no unpaired surrogate. */
 const jsonWith = (keys: FastCheck.Arbitrary<string>): FastCheck.Arbitrary<unknown> =>
   FastCheck.letrec((tie) => ({
     value: FastCheck.oneof(
@@ -102,7 +102,7 @@ describe("canonical lines", () => {
   })
 })
 
-// Goal: what a commit hashes before it writes is what PostgreSQL says of the stored row, byte for byte, for any text, number and JSON.
+// Goal: the bytes that a commit hashes equal PostgreSQL's form of the stored row, for any text, number and JSON.
 layer(layerTestService(), { excludeTestServices: true })("canonical lines of stored rows", (it) => {
   it.effect("are those of what was written", () =>
     Effect.gen(function*() {

@@ -10,8 +10,8 @@ import * as Services from "../../src/client/Services.ts"
 import { portOf } from "../kit/E2eServer.ts"
 import { layerPublicApi, openGame, openOperator, registration } from "../kit/PublicApi.ts"
 
-// Goal: whoever holds a client can do what the contract offers, in a few lines. Method: the clients against the running service,
-// each over its own fetch, and the example of every client's doc comment acted out.
+// Goal: the clients cover the contract in a few lines. Method: the clients against the running service,
+// each over its own fetch, and the example of every client's doc comment executed.
 
 const baseUrl = Effect.map(portOf, (port) => `http://127.0.0.1:${port}`)
 
@@ -75,7 +75,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       const newestFirst = names.toReversed()
       const walked = Lists.walk((cursor) => operator.players.list({ query: { cursor, per_page: 2 } }))
       assert.deepStrictEqual((yield* Stream.runCollect(walked)).map(({ username }) => username), newestFirst)
-      // somebody who comes meanwhile moves nothing
+      // a player registered meanwhile moves no page
       const [first, ...rest] = yield* Stream.runCollect(
         walked.pipe(Stream.tap(({ username }) =>
           username === "dan" ? Effect.asVoid(operator.players.register({ payload: profile("fay") })) : Effect.void

@@ -10,8 +10,8 @@ import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
 import { sign } from "../kit/sign.ts"
 
-// Goal: what goes over the wire is signed, keyed and tried again as the contract allows, and no more. Method: a wire that answers
-// from a list and keeps what it was sent; time is the test's, so that every pause can be measured.
+// Goal: requests are signed, keyed and retried exactly as the contract allows. Method: a wire that answers
+// from a list and records requests; time is the test's, so that every pause can be measured.
 
 interface Sent {
   readonly method: string

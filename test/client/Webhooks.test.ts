@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import * as Webhooks from "../../src/client/Webhooks.ts"
 
-// Goal: a receiver believes what the service signed lately, and nothing else. Method: deliveries signed with node:crypto from the
+// Goal: a receiver accepts exactly recent deliveries signed by the service. Method: deliveries signed with node:crypto from the
 // specification alone, then changed in one thing each.
 
 const noon = Date.parse("2026-11-20T12:00:00Z")

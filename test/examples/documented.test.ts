@@ -6,7 +6,7 @@ const root = Path.join(import.meta.dirname, "..", "..")
 const page = Fs.readFileSync(Path.join(root, "docs", "testing.md"), "utf8")
 const examples = [...page.matchAll(/<!-- (test\/examples\/[\w.]+) -->\n+```ts\n([\s\S]*?)```/g)]
 
-// Goal: the page shows what is run. Method: compare each block with the file it names.
+// Goal: the page shows code that is run. Method: compare each block with the file it names.
 describe("docs/testing.md", () => {
   it("shows every example", () => {
     const files = Fs.readdirSync(import.meta.dirname).filter((file) => file !== "documented.test.ts")

@@ -13,7 +13,7 @@ const seeded = (seed: number) => {
   return Layer.succeed(Entropy, Entropy.fromBytes(bytes))
 }
 
-// Goal: whatever is drawn at random can be drawn again. Method: two sources with the same seed, side by side.
+// Goal: random draws are repeatable. Method: two sources with the same seed, side by side.
 layer(seeded(42))("seeded randomness", (it) => {
   it.effect("draws the same secrets again", () =>
     Effect.gen(function*() {
