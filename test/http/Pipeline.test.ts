@@ -334,7 +334,7 @@ layer(Live)("provider requests", (it) => {
     }))
 
   // Goal: a disabled provider can settle its open rounds; the refusal of its bets is tested in
-  // e2e/spec/money.test.ts. Method: its request passes every check.
+  // spec/money.test.ts. Method: its request passes every check.
   it.effect("a provider that is switched off is let in", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

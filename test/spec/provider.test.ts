@@ -18,7 +18,7 @@ import { dataOf, noon } from "../kit/PublicApi.ts"
 
 // Goal: game providers get the messages, answers and refusals of CONTRACT section 2. Method: a provider's calls over HTTP; amounts worked
 // out by hand. Edge cases of the rules are tested in rules/Settlement.test.ts, every order of a round's messages in
-// e2e/permutations.test.ts, checks of credentials in http/Pipeline.test.ts.
+// soak/permutations.test.ts, checks of credentials in http/Pipeline.test.ts.
 
 type Seat = Effect.Success<ReturnType<Casino["sit"]>>
 
