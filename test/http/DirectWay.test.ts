@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Net from "node:net"
-import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
-import { signedHeaders } from "../kit/HttpCalls.ts"
+import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
+import { type Reply, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
 import { addApiKey, addProvider } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
@@ -142,6 +143,36 @@ layer(Live)("the direct way", (it) => {
         assert.strictEqual(headers["connection"], "keep-alive")
         assert.strictEqual(headers["keep-alive"], "timeout=75")
         assert.strictEqual(headers["date"], "Fri, 20 Nov 2026 12:00:00 GMT")
+      }
+    }))
+
+  it.effect("refuses a signature that another process has accepted, and counts the request once", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const sql = yield* SqlClient.SqlClient
+      const probe = yield* Probe
+      const operator = yield* addOperator("replayed")
+      const key = yield* addApiKey(operator.id, { rateLimit: 1000 })
+      const now = yield* Clock.currentTimeMillis
+      const timestamp = Math.floor(now / 1000)
+      const remainingOf = ({ headers }: Reply) => Number(headers["x-ratelimit-remaining"])
+      const first = yield* sendSigned(port, key, "/api/v1/operator/open", { timestamp })
+      assert.strictEqual(first.status, 200)
+      let remaining = remainingOf(first)
+      for (
+        const [path, call] of [
+          ["/api/v1/operator/open", { timestamp, nonce: "read" }],
+          ["/api/v1/operator/orders", { timestamp, nonce: "write", body: { amount: 1, name: "x" } }]
+        ] as const
+      ) {
+        const headers = signedHeaders(key, path, call)
+        yield* sql`INSERT INTO accepted_signatures (signature, accepted_at)
+          VALUES (${Buffer.from(headers["X-Signature"] ?? "", "hex")}, ${new Date(now)})`
+        const { calls } = probe
+        const reply = yield* sendSigned(port, key, path, call)
+        assert.deepStrictEqual([reply.status, reply.code], [401, "REPLAYED_REQUEST"])
+        assert.strictEqual(remainingOf(reply), --remaining)
+        assert.strictEqual(probe.calls, calls)
       }
     }))
 })
