@@ -1,7 +1,8 @@
 /**
  * Runs the checks required for a commit. By default: types with the Effect diagnostics, lint, format, unused code. With `--test` also
  * the fast tests; with `--soak` the tests of `test/soak`, those that `npm test` runs in part in full, and the end-to-end tests once more on three
- * nodes. Further arguments go to vitest. The last line counts what passed and failed, a check counting as one.
+ * nodes. Further arguments go to vitest. The last lines
+ * name what failed and count what passed and failed, a check counting as one.
  *
  *     node scripts/check.ts
  *     node scripts/check.ts --test [vitest arguments]
@@ -10,7 +11,7 @@
 import { spawn } from "node:child_process"
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 
 const root = dirname(import.meta.dirname)
 const bin = join(root, "node_modules", ".bin")
@@ -37,11 +38,14 @@ const run = (command: string, args: ReadonlyArray<string>, settings?: RunSetting
     const child = spawn(command, args, {
       cwd: root,
       env: settings === undefined ? environment : { ...process.env, PATH: path, E2E_NODES: "1", ...settings },
-      stdio: settings === undefined ? ["ignore", "pipe", "pipe"] : "inherit"
+      stdio: settings === undefined ? ["ignore", "pipe", "pipe"] : ["inherit", "inherit", "pipe"]
     })
     let output = ""
     child.stdout?.on("data", (chunk) => (output += chunk))
-    child.stderr?.on("data", (chunk) => (output += chunk))
+    child.stderr?.on("data", (chunk) => {
+      output += chunk
+      if (settings !== undefined) process.stderr.write(chunk)
+    })
     child.on("error", (error) => resolve({ code: 1, output: error.message }))
     child.on("close", (code) => resolve({ code: code ?? 1, output }))
   })
@@ -95,28 +99,53 @@ interface VitestReport {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly testResults: ReadonlyArray<
-    { readonly status: string; readonly assertionResults: ReadonlyArray<{ readonly status: string }> }
+    {
+      readonly name: string
+      readonly status: string
+      readonly message: string
+      readonly assertionResults: ReadonlyArray<
+        { readonly status: string; readonly fullName: string; readonly failureMessages: ReadonlyArray<string> }
+      >
+    }
   >
 }
 
-const runTests = async (args: ReadonlyArray<string>, settings: RunSettings = {}) => {
+interface Tested {
+  readonly passed: number
+  /** Each with its file, its test and its first error. */
+  readonly failures: ReadonlyArray<string>
+}
+
+const firstLines = (message: string): string =>
+  message.split("\n").filter((line) => !line.includes("node_modules")).slice(0, 12).join("\n    ")
+
+const runTests = async (args: ReadonlyArray<string>, settings: RunSettings = {}): Promise<Tested> => {
   const folder = mkdtempSync(join(tmpdir(), "pitboss-report-"))
   const file = join(folder, "report.json")
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-  const { code } = await run("vitest", ["run", ...reporters, ...args], settings)
-  let counts = { passed: 0, failed: 0 }
+  const { code, output } = await run("vitest", ["run", ...reporters, ...args], settings)
+  let passed = 0
+  let failures: ReadonlyArray<string> = []
   try {
     const report: VitestReport = JSON.parse(readFileSync(file, "utf8"))
-    const broken = report.testResults.filter((result) =>
-      result.status === "failed" && !result.assertionResults.some((test) => test.status === "failed")
-    )
-    counts = { passed: report.numPassedTests, failed: report.numFailedTests + broken.length }
+    passed = report.numPassedTests
+    failures = report.testResults.filter((result) => result.status === "failed").flatMap((result) => {
+      const failed = result.assertionResults.filter((test) => test.status === "failed")
+      const name = relative(root, result.name)
+      return failed.length === 0
+        ? [`${name}: ${firstLines(result.message)}`]
+        : failed.map((test) => `${name} > ${test.fullName}: ${firstLines(test.failureMessages[0] ?? "")}`)
+    })
   } catch {
     process.stdout.write("the test runner left no report\n")
   }
   rmSync(folder, { recursive: true, force: true })
-  // An error outside any test fails the run without failing a test.
-  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+  return code !== 0 && failures.length === 0
+    ? {
+      passed,
+      failures: [`an error outside any test: ${firstLines(output.slice(output.lastIndexOf("Unhandled Error")))}`]
+    }
+    : { passed, failures }
 }
 
 /** Tests of which `npm test` runs a part (`test/kit/Runs.ts`). */
@@ -131,17 +160,21 @@ const runSoak = async () => {
   if (rest.length > 0) return runTests(["test/soak", ...rest], all)
   const soaked = await runTests(["test/soak", ...partly()], all)
   const onNodes = await runTests(["test/e2e", "test/spec", "test/security"], { ...all, E2E_NODES: "3" })
-  return { passed: soaked.passed + onNodes.passed, failed: soaked.failed + onNodes.failed }
+  return {
+    passed: soaked.passed + onNodes.passed,
+    failures: [...soaked.failures, ...onNodes.failures.map((failure) => `on three nodes: ${failure}`)]
+  }
 }
 
-const none = { passed: 0, failed: 0 }
 const [mode, ...rest] = process.argv.slice(2)
-const checked = mode === "--soak" ? none : await runChecks()
+const checked = mode === "--soak" ? { passed: 0, failed: 0 } : await runChecks()
 const tested = mode === "--test"
   ? await runTests(["--exclude=test/soak/**", ...rest])
   : mode === "--soak"
   ? await runSoak()
-  : none
-const failed = checked.failed + tested.failed
+  : { passed: 0, failures: [] }
+const failed = checked.failed + tested.failures.length
+// Last, since who reads the output of a long run reads its end.
+for (const failure of tested.failures) process.stdout.write(`✗ ${failure}\n`)
 process.stdout.write(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1
