@@ -160,6 +160,21 @@ export const picture = (page: Page, name: string): Effect.Effect<void> =>
     await page.screenshot({ path, animations: "disabled" })
   })
 
+/**
+ * Chooses an option of the open list by keyboard: moves down until it is the marked one. One press may move nothing, or to the current
+ * option, while the list is still opening.
+ */
+export const chooseOption = async (page: Page, name: string): Promise<void> => {
+  const option = page.getByRole("option", { name, exact: true })
+  await option.waitFor()
+  const count = await page.getByRole("option").count()
+  const isMarked = async () => await option.getAttribute("data-combobox-selected") !== null
+  for (let press = 0; press < 2 * count + 2 && !await isMarked(); press++) await page.keyboard.press("ArrowDown")
+  assert.isTrue(await isMarked(), `no way to the option ${name}`)
+  await page.keyboard.press("Enter")
+  await option.waitFor({ state: "hidden" })
+}
+
 /** Moves by keyboard alone until the element that has the focus is named so. At most `maximum` steps. */
 export const tabTo = (page: Page, name: string | RegExp, maximum = 80): Effect.Effect<void> =>
   Effect.promise(async () => {

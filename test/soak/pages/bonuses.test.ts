@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, chooseOption, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, House, layerCasinos, staff } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -116,11 +116,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.waitFor()
         if (await inputOf(dialog, "Operator").count() > 0) {
           await keyboard.press("Enter")
-          const options = page.getByRole("option")
-          await options.first().waitFor()
-          const names = await options.allTextContents()
-          for (let step = 0; step <= names.indexOf(house.slug); step++) await keyboard.press("ArrowDown")
-          await keyboard.press("Enter")
+          await chooseOption(page, house.slug)
         }
       })
       yield* tabTo(page, /^Code/)
@@ -128,11 +124,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* tabTo(page, /^Bonus/)
       yield* Effect.promise(async () => {
         await keyboard.press("Enter")
-        const options = page.getByRole("option")
-        await options.first().waitFor()
-        const names = await options.allTextContents()
-        for (let step = 0; step <= names.indexOf(cash.name); step++) await keyboard.press("ArrowDown")
-        await keyboard.press("Enter")
+        await chooseOption(page, cash.name)
         await dialog.getByText("Needed: this bonus is money at once.").waitFor()
       })
       yield* tabTo(page, "Add promo code")

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Browser, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { Browser, chooseOption, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 
@@ -68,11 +68,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await keyboard.press("Enter")
         await dialog.waitFor()
         await keyboard.press("Enter")
-        const options = page.getByRole("option")
-        await options.first().waitFor()
-        const names = await options.allTextContents()
-        for (let step = 0; step <= names.indexOf(casino.studio.name); step++) await keyboard.press("ArrowDown")
-        await keyboard.press("Enter")
+        await chooseOption(page, casino.studio.name)
       })
       yield* tabTo(page, /^Name/)
       yield* Effect.promise(() => keyboard.type(name))

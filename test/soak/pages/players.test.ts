@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
+import { Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino, staff } from "../../kit/Casino.ts"
 import { stuckPlayer } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
@@ -62,9 +62,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await openAt(page, "/players?status=locked", "Players")
         await page.getByRole("combobox", { name: "Status" }).focus()
         await page.keyboard.press("ArrowDown")
-        await page.getByRole("option", { name: "locked" }).waitFor()
-        await page.keyboard.press("ArrowDown")
-        await page.keyboard.press("Enter")
+        await page.getByRole("option", { name: "locked" }).and(page.locator("[data-combobox-selected]")).waitFor()
+        await chooseOption(page, "closed")
         await page.waitForURL(/status=closed/)
       })
       assert.deepStrictEqual(browser.problems(), [])
@@ -280,10 +279,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await dialog.getByRole("combobox", { name: "Status" }).and(page.locator(":focus")).waitFor()
         // from the current one to the next
         await page.keyboard.press("ArrowDown")
-        await page.getByRole("option", { name: "locked" }).waitFor()
-        await page.keyboard.press("ArrowDown")
-        await page.keyboard.press("Enter")
-        await page.getByRole("option", { name: "locked" }).waitFor({ state: "hidden" })
+        await chooseOption(page, "locked")
       })
       yield* tabTo(page, "Change status", 10)
       yield* Effect.promise(async () => {

@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { protocols } from "../../../src/protocols/Protocols.ts"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, signedInFully, tabTo } from "../../kit/Browser.ts"
+import { Browser, chooseOption, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from "../../kit/Casino.ts"
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
 import { done } from "../../kit/PageSteps.ts"
@@ -59,12 +59,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         assert.strictEqual(await dialog.getByLabel("Casino id").count(), 0)
         await keyboard.press("Enter")
-        const options = page.getByRole("option")
-        await options.first().waitFor()
-        const names = await options.allTextContents()
-        // the selected option comes first
-        for (let step = 0; step < names.indexOf("gcp"); step++) await keyboard.press("ArrowDown")
-        await keyboard.press("Enter")
+        await chooseOption(page, "gcp")
         await inputOf(dialog, "Casino id").waitFor()
       })
       yield* tabTo(page, /^Auth token/)

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
-import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
+import { Browser, chooseOption, signedIn, tabTo } from "../../kit/Browser.ts"
 import { pass, whileTimePasses } from "../../kit/Calendar.ts"
 import { layerCasinos, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -83,12 +83,9 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
         yield* tabTo(page, "Figure")
         yield* Effect.promise(async () => {
           await page.keyboard.press("Enter")
-          await page.getByRole("option", { name: "Bets", exact: true }).waitFor()
-          await page.keyboard.press("ArrowDown")
-          await page.keyboard.press("Enter")
-          await page.waitForURL(/metric=/)
-          const metric = new URL(page.url()).searchParams.get("metric") ?? ""
-          await page.getByRole("img", { name: new RegExp(`^${metric.slice(1, 4)}|^.${metric.slice(1, 4)}`) }).waitFor()
+          await chooseOption(page, "Bets")
+          await page.waitForURL(/metric=bets/)
+          await page.getByRole("img", { name: /^Bets by/ }).waitFor()
           assert.include(page.url(), range.split("&")[0] ?? "")
         })
       }).pipe(Effect.scoped)
