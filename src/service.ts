@@ -48,13 +48,13 @@ import { PersonalDataEncryption } from "./features/players/PersonalDataEncryptio
 import { PlayerAccounts } from "./features/players/PlayerAccounts.ts"
 import { ActiveOperators } from "./features/operators/ActiveOperators.ts"
 import { layerEndedSessions } from "./features/sessions/EndedSessions.ts"
-import { Errands } from "./store/Errands.ts"
+import { RemoteCommands } from "./store/RemoteCommands.ts"
 import { PlayerActors } from "./store/PlayerActors.ts"
 import { Players } from "./features/players/Players.ts"
 import { Profiles } from "./features/players/Profiles.ts"
 import { CatalogueSync } from "./features/providers/CatalogueSync.ts"
 import { Reconciliation } from "./features/providers/Reconciliation.ts"
-import { VendorErrands } from "./features/providers/VendorErrands.ts"
+import { VendorTasks } from "./features/providers/VendorTasks.ts"
 import { FigureReadings } from "./features/figures/FigureReadings.ts"
 import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
@@ -72,7 +72,7 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 /**
  * Capabilities over the players of `actors`. Needs the clients of a migrated database, `Settings`, `Entropy`, and the placement of players:
- * `layerAlone`, or the cluster's.
+ * `layerSingleNode`, or the cluster's.
  */
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
@@ -86,7 +86,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
-    VendorErrands.layer.pipe(Layer.provideMerge(Layer.mergeAll(CatalogueSync.layer, Reconciliation.layer))),
+    VendorTasks.layer.pipe(Layer.provideMerge(Layer.mergeAll(CatalogueSync.layer, Reconciliation.layer))),
     Players.layer,
     Profiles.layer,
     PlayerAccounts.layer,
@@ -115,7 +115,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(
       actors,
-      Errands.layer,
+      RemoteCommands.layer,
       ActiveOperators.layer,
       Games.layer,
       ProviderCallLog.layer,
@@ -167,7 +167,7 @@ export const backgroundJobs = Effect.gen(function*() {
   const oldRows = yield* OldRows
   const operatorsOfRows = yield* OperatorsOfRows
   const personalData = yield* PersonalDataEncryption
-  const errands = yield* VendorErrands
+  const vendorTasks = yield* VendorTasks
   const figures = yield* FigureReadings
   const bonusCosts = yield* BonusCosts
   const staffSessions = yield* StaffSessions
@@ -182,7 +182,7 @@ export const backgroundJobs = Effect.gen(function*() {
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
     { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
-    { name: "vendor-errands", everySeconds: 60, run: errands.start },
+    { name: "vendor-errands", everySeconds: 60, run: vendorTasks.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run },
     { name: "figure-hours", everySeconds: 60, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },

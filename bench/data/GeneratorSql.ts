@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { cycleLength, cycleRounds, cycleRows, steps } from "./Cycle.ts"
-import { never } from "../../src/domain/Activity.ts"
+import { noDay } from "../../src/domain/Activity.ts"
 import { firstNames, lastNames, mailDomains, usernamePrefixes } from "./Names.ts"
 
 export const Shape = Schema.Struct({
@@ -160,7 +160,7 @@ export const playerStatements = (from: number, to: number): ReadonlyArray<string
 export const accountsStatement = (from: number, to: number, shape: Shape): string => {
   const full = `(b.n / ${cycleLength})`
   const dayNumber = (column: string, kind: string) =>
-    `coalesce(max(${column} - date '1970-01-01') FILTER (WHERE kind = '${kind}'), ${never})`
+    `coalesce(max(${column} - date '1970-01-01') FILTER (WHERE kind = '${kind}'), ${noDay})`
   const activity = ["rng", "live", "deposit", "withdrawal"].flatMap((kind) => [
     dayNumber("day", kind),
     dayNumber("previous_day", kind)

@@ -6,20 +6,20 @@ import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
-import { makeTurns } from "../platform/Turns.ts"
+import { makeConcurrencyLimit } from "../platform/ConcurrencyLimit.ts"
 
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const saltBytes = 16
 
 /** Concurrency and queue limits: each hash occupies a core and 19 MiB. About one second of work may queue. */
-const hashTurns = { atOnce: 2, maxWaiting: 62, longestWait: "10 seconds" } as const
+const hashConcurrency = { maxRunning: 2, maxWaiting: 62, maxWait: "10 seconds" } as const
 
 const tooManyHashes = refuse("TRY_AGAIN", "Too many registrations are waiting. Send the same request again.", {
   retry: "same_request"
 })
 
 /** Separate queue for staff sign-ins, so that registrations and sign-ins do not delay each other. */
-const verifyTurns = { atOnce: 1, maxWaiting: 30, longestWait: "10 seconds" } as const
+const verifyConcurrency = { maxRunning: 1, maxWaiting: 30, maxWait: "10 seconds" } as const
 
 const tooManySignIns = refuse("TRY_AGAIN", "Too many sign-ins are waiting. Send the same request again.", {
   retry: "same_request"
@@ -44,8 +44,8 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
     PasswordHashes,
     Effect.gen(function*() {
       const entropy = yield* Entropy
-      const inTurn = yield* makeTurns(hashTurns)
-      const inVerifyTurn = yield* makeTurns(verifyTurns)
+      const limitHashes = yield* makeConcurrencyLimit(hashConcurrency)
+      const limitVerifications = yield* makeConcurrencyLimit(verifyConcurrency)
 
       const argon2id = (password: string, salt: Uint8Array) =>
         Effect.callback<Buffer>((resume) => {
@@ -58,7 +58,7 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
           const salt = entropy.bytes(saltBytes)
           const { memory, parallelism, passes } = parameters
           return argon2id(password, salt).pipe(
-            inTurn(tooManyHashes),
+            limitHashes(tooManyHashes),
             Effect.map((key) =>
               `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(key)}`
             )
@@ -70,7 +70,7 @@ export class PasswordHashes extends Context.Service<PasswordHashes, {
           const [, salt, expected] = phc.exec(hash ?? "") ?? []
           const known = expected === undefined ? undefined : Buffer.from(expected, "base64")
           return argon2id(password, salt === undefined ? new Uint8Array(saltBytes) : Buffer.from(salt, "base64")).pipe(
-            inVerifyTurn(tooManySignIns),
+            limitVerifications(tooManySignIns),
             Effect.map((key) => known !== undefined && Crypto.timingSafeEqual(key, known))
           )
         })

@@ -22,9 +22,9 @@ import { HttpClient } from "effect/http"
 import { OperatorApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { signingWith } from "./internal/Signing.ts"
-import { type Patience, transportOver } from "./internal/Transport.ts"
+import { type RetryPolicy, transportOver } from "./internal/Transport.ts"
 
-export interface Options extends Patience {
+export interface Options extends RetryPolicy {
   /** Base address of the service, without `/api/v1`. A path in front of it is kept and not signed. */
   readonly baseUrl: string | URL
   /** The public key id. */

@@ -10,9 +10,9 @@ import { HttpClient } from "effect/http"
 import { PlayerApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { bearing } from "./internal/Signing.ts"
-import { type Patience, transportOver } from "./internal/Transport.ts"
+import { type RetryPolicy, transportOver } from "./internal/Transport.ts"
 
-export interface Options extends Patience {
+export interface Options extends RetryPolicy {
   /** Base address of the service, without `/api/v1`. */
   readonly baseUrl: string | URL
   /** A player session token. */

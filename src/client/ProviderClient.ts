@@ -7,9 +7,9 @@ import { HttpClient } from "effect/http"
 import { ProviderApi } from "../contract/Api.ts"
 import { makeCalls } from "./internal/Calls.ts"
 import { signingWith } from "./internal/Signing.ts"
-import { type Patience, transportOver } from "./internal/Transport.ts"
+import { type RetryPolicy, transportOver } from "./internal/Transport.ts"
 
-export interface Options extends Patience {
+export interface Options extends RetryPolicy {
   /** Base address of the service, without `/api/v1`. */
   readonly baseUrl: string | URL
   /** The provider's public key id. */

@@ -6,7 +6,7 @@ import { Entropy } from "../platform/Entropy.ts"
 import { release } from "../platform/ProcessMetrics.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
-import { layerAlone } from "./Alone.ts"
+import { layerSingleNode } from "./SingleNode.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { makeForwarding } from "./Forwarding.ts"
 import { Membership, refuseLiveNodes } from "./Membership.ts"
@@ -121,7 +121,7 @@ const layerNode = Layer.unwrap(Effect.gen(function*() {
 export const layerCluster = Layer.unwrap(Effect.gen(function*() {
   if ((yield* Settings).cluster) return layerNode
   yield* refuseLiveNodes
-  return layerAlone
+  return layerSingleNode
 }))
 
 /**

@@ -17,7 +17,7 @@ import { StartupError } from "../platform/StartupError.ts"
 import { Locks } from "./Locks.ts"
 import { Ownership } from "./Ownership.ts"
 import { nameOf, shardCount, shardGroup } from "./Shards.ts"
-import { Tenures } from "./Tenures.ts"
+import { ShardTerms } from "./ShardTerms.ts"
 
 /** Pause before a lost shard is requested again, once its work has been released. */
 const pollPause = "250 millis"
@@ -73,7 +73,7 @@ export class Membership extends Context.Service<Membership, {
   /** Makes this node a member, once: from then on it is assigned players. Before, it only knows the members. */
   readonly join: Effect.Effect<void>
 }>()("pitboss/cluster/Membership") {
-  /** Provides `Ownership` as well. Needs the storage shared by the nodes, its `Locks`, and `Tenures`. */
+  /** Provides `Ownership` as well. Needs the storage shared by the nodes, its `Locks`, and `ShardTerms`. */
   static readonly layerOver = (address: RunnerAddress.RunnerAddress, leaseMs: number) =>
     Layer.effect(
       Membership,
@@ -102,7 +102,7 @@ export class Membership extends Context.Service<Membership, {
           Layer.provide(layerConfig(address, leaseSeconds * 1000)),
           Layer.provideMerge(Locks.layer)
         ),
-        Tenures.layer(nameOf(address), leaseSeconds)
+        ShardTerms.layer(nameOf(address), leaseSeconds)
       ]),
       Layer.provide(layerMembershipClient)
     )

@@ -8,10 +8,10 @@ const door = "notice"
 const timeoutMs = 500
 
 export class Notices extends Context.Service<Notices, {
-  /** Registers a notice at the start of every node and returns the function that sends it to all of them; `hear` never fails. */
+  /** Registers a notice at the start of every node and returns the function that sends it to all of them; `handler` never fails. */
   readonly define: (
     name: string,
-    hear: (subject: string) => Effect.Effect<void>
+    handler: (subject: string) => Effect.Effect<void>
   ) => (subject: string) => Effect.Effect<void>
 }>()("pitboss/cluster/Notices") {
   static readonly layer = Layer.effect(
@@ -19,19 +19,19 @@ export class Notices extends Context.Service<Notices, {
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const fork = Effect.runForkWith(yield* Effect.context<never>())
-      const heard = new Map<string, (subject: string) => Effect.Effect<void>>()
+      const handlers = new Map<string, (subject: string) => Effect.Effect<void>>()
       forwarder.serve(door, ({ body, head }, done) => {
-        const hear = heard.get(head)
+        const handler = handlers.get(head)
         const answer = () => done({ status: 204, head: "", body: "" })
-        if (hear === undefined) return answer()
-        fork(hear(body)).addObserver(answer)
+        if (handler === undefined) return answer()
+        fork(handler(body)).addObserver(answer)
       })
       return Notices.of({
-        define: (name, hear) => {
-          heard.set(name, hear)
-          return forwarder.node === undefined ? hear : (subject) =>
+        define: (name, handler) => {
+          handlers.set(name, handler)
+          return forwarder.node === undefined ? handler : (subject) =>
             Effect.andThen(
-              hear(subject),
+              handler(subject),
               Effect.asVoid(forwarder.sendToAll(door, { head: name, body: subject }, { isRepeatable: true, timeoutMs }))
             )
         }

@@ -11,7 +11,7 @@ import { Placement, type Release } from "../engine/Placement.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Locks } from "./Locks.ts"
 import { assign, nameOf, shardCount, shardGroup, shardOf } from "./Shards.ts"
-import { Tenures } from "./Tenures.ts"
+import { ShardTerms } from "./ShardTerms.ts"
 
 /** Assumed maximum difference in speed between the clocks of two machines, as a fraction of the lease. */
 const leaseMargin = 0.05
@@ -67,7 +67,7 @@ export class Ownership extends Context.Service<Ownership, {
   static readonly layer = Layer.effectContext(Effect.gen(function*() {
     const config = yield* ShardingConfig.ShardingConfig
     const storage = yield* RunnerStorage.RunnerStorage
-    const tenures = yield* Tenures
+    const terms = yield* ShardTerms
     const locks = yield* Locks
     const monotonic = monotonicClock(yield* Clock.Clock)
     const now = () => monotonic.currentTimeMillisUnsafe()
@@ -88,8 +88,8 @@ export class Ownership extends Context.Service<Ownership, {
     const isLate = new Uint8Array(shardCount + 1)
     /** Whether the lock is there to release; false for a lost one. */
     const isLocked = new Uint8Array(shardCount + 1)
-    /** Tenure numbers of PostgreSQL, by shard. */
-    const tenureOf = new Map<number, number>()
+    /** Terms in PostgreSQL, by shard. */
+    const termOf = new Map<number, number>()
     let lastEpoch = 0
     const counts: OwnershipCounts = { moves: 0, stale: 0 }
 
@@ -167,14 +167,14 @@ export class Ownership extends Context.Service<Ownership, {
     /** Ends the epochs of shards whose locks are still held. */
     const giveUp = (shards: ReadonlyArray<number>): Effect.Effect<void> => {
       const given = shards.flatMap((shard) => {
-        const tenure = tenureOf.get(shard)
-        return tenure === undefined || isLocked[shard] === 0 ? [] : [{ shard, tenure }]
+        const term = termOf.get(shard)
+        return term === undefined || isLocked[shard] === 0 ? [] : [{ shard, term }]
       })
       for (const shard of shards) {
         end(shard)
-        tenureOf.delete(shard)
+        termOf.delete(shard)
       }
-      return given.length === 0 ? Effect.void : tenures.end(given).pipe(
+      return given.length === 0 ? Effect.void : terms.end(given).pipe(
         Effect.interruptible,
         Effect.timeout(maxNoteTime),
         Effect.ignore
@@ -334,17 +334,17 @@ export class Ownership extends Context.Service<Ownership, {
             return storage.acquire(runner, [...wanted.values()]).pipe(
               Effect.flatMap((locked) => {
                 for (const { id } of locked) isLocked[id] = 1
-                return isLeaving || locked.length === 0 ? Effect.succeed([]) : tenures.begin(locked.map(({ id }) => id))
+                return isLeaving || locked.length === 0 ? Effect.succeed([]) : terms.begin(locked.map(({ id }) => id))
               }),
               Effect.map((begun) => {
                 const from = now()
                 // one epoch for the batch: each new epoch draws new ids
                 const epoch = ++lastEpoch
-                for (const { shard: id, tenure, waitMs } of begun) {
+                for (const { shard: id, term, waitMs } of begun) {
                   const shard = wanted.get(id)
                   if (isLeaving || shard === undefined) continue
                   taken.set(id, shard)
-                  tenureOf.set(id, tenure)
+                  termOf.set(id, term)
                   if (epochs[id] === 0) counts.moves++
                   epochs[id] = epoch
                   isLate[id] = waitMs > 0 ? 1 : 0

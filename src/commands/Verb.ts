@@ -70,7 +70,7 @@ export const connect = Effect.fnUntraced(function*(flag: Option.Option<Redacted.
 type CallFailure = Refusal | Schema.SchemaError | HttpClientError.HttpClientError
 
 /** Shows progress and elapsed time every second until the effect ends, then clears the line. */
-const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
+const withProgress = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const { progress } = yield* CommandOutput
     if (progress === undefined) return yield* effect
@@ -83,7 +83,7 @@ const telling = <A, E, R>(words: string, effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Hint at the next part of a list with a cursor. */
-const wayOn = (meta: object = {}): string | undefined =>
+const nextPageHint = (meta: object = {}): string | undefined =>
   "next_cursor" in meta && typeof meta.next_cursor === "string" ? `more: --cursor ${meta.next_cursor}` : undefined
 
 /** A verb: its flags, and the call they make. The answer is printed; `waiting` is the progress text of a long call. */
@@ -95,7 +95,7 @@ export const verb = <const Name extends string, const Config extends Command.Com
     client: Client,
     input: Command.Command.Config.Infer<Config>
   ) => Effect.Effect<{ readonly data: A; readonly meta?: object }, CallFailure>,
-  isGood: (data: A) => boolean = () => true,
+  isSuccess: (data: A) => boolean = () => true,
   waiting?: string
 ) =>
   Command.make(name, config, (input) =>
@@ -103,11 +103,11 @@ export const verb = <const Name extends string, const Config extends Command.Com
       const { json, token } = yield* root
       const { end, isTerminal, out } = yield* CommandOutput
       const asked = call(yield* connect(token), input)
-      const { data, meta } = yield* (waiting === undefined ? asked : telling(waiting, asked))
+      const { data, meta } = yield* (waiting === undefined ? asked : withProgress(waiting, asked))
       out(isTerminal && !json ? `${table(data)}\n` : `${JSON.stringify(data, null, 2)}\n`)
-      const more = wayOn(meta)
+      const more = nextPageHint(meta)
       if (more !== undefined) yield* Console.error(more)
-      if (!isGood(data)) end(1)
+      if (!isSuccess(data)) end(1)
     })).pipe(Command.withDescription(description))
 
 export const noun = <const Name extends string>(name: Name, description: string) =>

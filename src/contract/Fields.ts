@@ -13,7 +13,7 @@ const controls = /[\u0000-\u001f\u007f]/
 // oxlint-disable-next-line no-control-regex -- as above, but line breaks and tabs may stay
 const controlsInLines = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
-const isClean = (pattern: RegExp) =>
+const hasNo = (pattern: RegExp) =>
   Schema.makeFilter(
     (text: string) => text.isWellFormed() && !pattern.test(text),
     { message: "must not contain control characters", expected: "no control characters" }
@@ -29,11 +29,11 @@ const string = (about: About) => Schema.String.annotate(about)
 
 /** Single line of text, 1 to `max` characters. */
 export const text = (max: number, about: About = {}) =>
-  string(about).check(Schema.isBetweenLength(1, max, { message: lengthMessage(1, max) }), isClean(controls))
+  string(about).check(Schema.isBetweenLength(1, max, { message: lengthMessage(1, max) }), hasNo(controls))
 
 /** Text with line breaks allowed, up to `max` characters. */
 export const lines = (max: number, about: About = {}) =>
-  string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), isClean(controlsInLines))
+  string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), hasNo(controlsInLines))
 
 /** One of the given words. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =>
@@ -53,7 +53,7 @@ export const email = string({ format: "email", examples: ["luke@example.com"] })
   Schema.isPattern(/^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/u, {
     message: "must be an e-mail address"
   }),
-  isClean(controls)
+  hasNo(controls)
 )
 
 const daysOf = (year: number, month: number): number =>

@@ -11,21 +11,21 @@ const withDefault = (value: number) => (field: ReturnType<typeof integer>) =>
   )
 
 /** Maximum `page`. */
-export const furthestPage = 1_000_000
+export const maxPage = 1_000_000
 
 /** Query fields of every paginated list. Default 1 and 25. */
 export const pageQuery = {
-  page: integer(1, furthestPage).pipe(withDefault(1)),
+  page: integer(1, maxPage).pipe(withDefault(1)),
   per_page: integer(1, 100).pipe(withDefault(25))
 }
 
 /** Maximum page of an unbounded staff list. A page costs a read of all rows before it: at most 10,000; later rows are reached by cursor. */
-export const furthestNearPage = 100
+export const maxNearPage = 100
 
 /** `page` of such a list. Its handler refuses a later one without a cursor; with a cursor it is ignored. */
 export const nearPage = {
-  page: integer(1, furthestPage).annotate({
-    description: `Up to ${furthestNearPage}, unless the list is walked; what lies behind is reached by cursor.`
+  page: integer(1, maxPage).annotate({
+    description: `Up to ${maxNearPage}, unless the list is walked; what lies behind is reached by cursor.`
   }).pipe(withDefault(1))
 }
 
@@ -59,17 +59,17 @@ const cursorOf = (form: RegExp, description: string) =>
     )
   )
 
-const insteadOfPages =
+const cursorDescription =
   "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted, " +
   "and what is added meanwhile moves nothing. `page` is ignored."
 
 /** Query fields of a list with both pages and cursors. */
-export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u, insteadOfPages) }
+export const walkQuery = { ...pageQuery, cursor: cursorOf(/^[0-9a-z]{0,10}$/u, cursorDescription) }
 
 /** Like {@link walkQuery}, for a list ordered by time, then id. */
 export const timedWalkQuery = {
   ...pageQuery,
-  cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u, insteadOfPages)
+  cursor: cursorOf(/^([0-9a-z]{1,9}-[0-9a-z]{1,10})?$/u, cursorDescription)
 }
 
 /** Query fields of a list with cursors only. */

@@ -34,9 +34,9 @@ export interface Visit {
 export const maxReportDays = 366
 
 /** Sentinel before all days of activity, outside every range. */
-export const never = -999
+export const noDay = -999
 
-const noDays: Days = { last: never, before: never }
+const noDays: Days = { last: noDay, before: noDay }
 
 export const noActivity: Activity = { rng: noDays, live: noDays, deposit: noDays, withdrawal: noDays }
 
@@ -68,13 +68,13 @@ const union = (a: Days, b: Days): Days => {
 }
 
 /** True when the day is already recorded; checked once per bet. */
-export const isNoted = (activity: Activity, kind: ActivityKind, day: number): boolean => {
+export const isRecorded = (activity: Activity, kind: ActivityKind, day: number): boolean => {
   const { before, last } = activity[kind]
   return last === day || day <= before
 }
 
-/** Records the day and returns the visits that it adds; none when {@link isNoted}. */
-export const noteDay = (
+/** Records the day and returns the visits that it adds; none when {@link isRecorded}. */
+export const recordDay = (
   activity: Activity,
   kind: ActivityKind,
   day: number

@@ -24,7 +24,7 @@ import {
   type RoundChange,
   type WalletKind
 } from "./Change.ts"
-import { type Activity, type ActivityKind, isNoted, noteDay, type Visit } from "./Activity.ts"
+import { type Activity, type ActivityKind, isRecorded, recordDay, type Visit } from "./Activity.ts"
 import { countOf, dayOf } from "./Counts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
@@ -34,8 +34,8 @@ import { isBalance } from "./Money.ts"
 import { activeExclusion, type Player } from "./player/Player.ts"
 import { append, newest, type Recent, remove, replace } from "./settlement/Recent.ts"
 import {
-  placeOfRound,
-  placeOfTransaction,
+  indexOfRound,
+  indexOfTransaction,
   type Round,
   roundsCarried,
   type Transaction,
@@ -183,8 +183,8 @@ export class Draft {
 
   /** Records an activity of the player on this day. */
   visit(kind: ActivityKind): void {
-    if (isNoted(this.activity, kind, this.day)) return
-    const noted = noteDay(this.activity, kind, this.day)
+    if (isRecorded(this.activity, kind, this.day)) return
+    const noted = recordDay(this.activity, kind, this.day)
     this.activity = noted.activity
     this.visits = this.visits.length === 0 ? noted.visits : [...this.visits, ...noted.visits]
   }
@@ -208,10 +208,10 @@ export class Draft {
 
   /** Carries a transaction loaded from the store, and its round, so that the next retry is answered from memory. */
   recall(transaction: Transaction, round: Round | null): void {
-    if (placeOfTransaction(this.transactions, transaction.providerId, transaction.transactionId) < 0) {
+    if (indexOfTransaction(this.transactions, transaction.providerId, transaction.transactionId) < 0) {
       this.transactions = append(this.transactions, transaction.transactionId, transaction)
     }
-    if (round !== null && placeOfRound(this.rounds, round.gameId, round.roundId) < 0) {
+    if (round !== null && indexOfRound(this.rounds, round.gameId, round.roundId) < 0) {
       this.rounds = append(this.rounds, round.roundId, round)
     }
   }
@@ -244,7 +244,7 @@ export class Draft {
 
   /** Carries the new state whether the target was carried or came from the store: later steps of the same decision must see it. */
   private carryAs(target: Transaction, next: Transaction): void {
-    const place = placeOfTransaction(this.transactions, target.providerId, target.transactionId)
+    const place = indexOfTransaction(this.transactions, target.providerId, target.transactionId)
     this.transactions = place < 0
       ? append(this.transactions, target.transactionId, next)
       : replace(this.transactions, place, next)
@@ -252,7 +252,7 @@ export class Draft {
 
   /** Replaces a round by its next state, as the newest, and adds it to the change. */
   writeRound(round: Round, isNew: boolean): void {
-    const place = isNew ? -1 : placeOfRound(this.rounds, round.gameId, round.roundId)
+    const place = isNew ? -1 : indexOfRound(this.rounds, round.gameId, round.roundId)
     this.rounds = append(place < 0 ? this.rounds : remove(this.rounds, place), round.roundId, round)
     this.roundChanges.push({ round, isNew })
   }

@@ -20,12 +20,12 @@ import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { Traced } from "../platform/Tracing.ts"
-import { type EngineFailure, MailboxFull, NoSuchActor, NotHere, StoreUnavailable } from "./Failures.ts"
+import { type EngineFailure, MailboxFull, NoSuchActor, NotOwned, StoreUnavailable } from "./Failures.ts"
 import * as Cells from "./internal/Cells.ts"
 import { Command, type Task } from "./internal/Command.ts"
 import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
-import { type CommitEnd, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
+import { type CommitOutcome, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
 import type { ActorsOptions } from "./ActorsOptions.ts"
 import { registerActorMetrics } from "./internal/ActorMetrics.ts"
@@ -67,10 +67,10 @@ const maxAttempts = 6
 const maxClashes = 2
 
 /** Maximum wait of commands for a row held by another transaction; after that, each is refused as soon as the store confirms it. */
-const maxHeldMs = 2000
+const maxBusyMs = 2000
 
 /** Backoff before an actor polls again whether its row is free. */
-const pauseMs = (asked: number): number => asked === 0 ? 0 : Math.min(25 * 2 ** (asked - 1), 400)
+const pauseMs = (polls: number): number => polls === 0 ? 0 : Math.min(25 * 2 ** (polls - 1), 400)
 
 /** Makes the actors; closing the scope refuses new commands and waits until accepted ones are answered. */
 export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>(
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const monotonic = monotonicClock(clock)
   const health = WriteHealth.make(monotonic)
   const store: Store<State, Change, Query, Knowledge> = {
-    look: options.store.look,
+    lookUp: options.store.lookUp,
     claims: options.store.claims,
     examine: options.store.examine,
     commit: (units) =>
@@ -99,9 +99,9 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
   }
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  const tell = (task: AnyTask): void => {
+  const complete = (task: AnyTask): void => {
     try {
-      task.tell()
+      task.complete()
     } catch (defect) {
       // a defect of a caller's callback must not affect other callers
       fork(Effect.logError("answer failed", Cause.die(defect)))
@@ -119,12 +119,12 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const newRun = (): Run => ({
     group: [],
     next: 0,
-    aloneUntil: 0,
+    singleUntil: 0,
     known: undefined,
     attempts: 0,
     clashes: 0,
     clashed: undefined,
-    asked: 0,
+    polls: 0,
     isRecovering: false
   })
   const whenIdle: Array<() => void> = []
@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   let running = 0
   let waiting = 0
   /** Actors whose row another transaction holds, with the time first seen, monotonic milliseconds. */
-  const held = new Map<number, number>()
+  const busySince = new Map<number, number>()
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
     options,
@@ -140,7 +140,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     () => monotonic.currentTimeMillisUnsafe(),
     (key) => {
       counts.passivations++
-      held.delete(key)
+      busySince.delete(key)
     }
   )
 
@@ -165,7 +165,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     waiting -= group.length
     run.group = group
     run.next = 0
-    run.aloneUntil = 0
+    run.singleUntil = 0
     run.clashed = undefined
     return true
   }
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     for (let index = next; index < end; index++) {
       const task = group[index]!
       if (failure !== undefined) task.end(failure)
-      tell(task)
+      complete(task)
     }
   }
 
@@ -247,42 +247,42 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     })
 
   /** Counts an attempt to decide from `next` on; false after too many, and the callers up to `end` get the failure. */
-  const mayTryAgain = (run: Run, end: number): boolean => {
+  const mayRetry = (run: Run, end: number): boolean => {
     if (++run.attempts < maxAttempts) return true
     answer(run, end, Exit.fail(new StoreUnavailable({ reason: "other writers were faster every time" })))
     return false
   }
 
   /** Looks up the ids that the command at `next` needs; it is decided alone from then on. */
-  const look = (cell: Cell, run: Run, state: State, query: Query, known: Known): boolean => {
-    if (!mayTryAgain(run, run.next + 1)) return true
-    run.aloneUntil = Math.max(run.aloneUntil, run.next + 1)
-    return need(cell, run, Effect.suspend(() => store.look(state, query, known)), (exit) => {
+  const lookUp = (cell: Cell, run: Run, state: State, query: Query, known: Known): boolean => {
+    if (!mayRetry(run, run.next + 1)) return true
+    run.singleUntil = Math.max(run.singleUntil, run.next + 1)
+    return need(cell, run, Effect.suspend(() => store.lookUp(state, query, known)), (exit) => {
       if (Exit.isFailure(exit)) return answer(run, run.next + 1, failureOf(cell, exit))
       run.known = exit.value
     })
   }
 
   /** Polls the store for the row held by another transaction; the commands are decided again once it is free. */
-  const askIfFree = (
+  const pollRow = (
     cell: Cell,
     run: Run,
     unit: Unit<State, Change>,
-    heldSince: number
+    since: number
   ): boolean => {
-    const asking = Effect.suspend(() => store.examine([unit], "busy"))
-    const paused = run.asked === 0 ? asking : Effect.andThen(Effect.sleep(pauseMs(run.asked)), asking)
-    run.asked++
+    const poll = Effect.suspend(() => store.examine([unit], "busy"))
+    const paused = run.polls === 0 ? poll : Effect.andThen(Effect.sleep(pauseMs(run.polls)), poll)
+    run.polls++
     return need(cell, run, paused, (exit) => {
       if (Exit.isFailure(exit)) {
-        run.asked = 0
+        run.polls = 0
         return answer(run, run.group.length, failureOf(cell, exit))
       }
       if (exit.value[0]?._tag !== "Busy") {
-        run.asked = 0
-        held.delete(cell.key)
-      } else if (monotonic.currentTimeMillisUnsafe() - heldSince >= maxHeldMs) {
-        run.asked = 0
+        run.polls = 0
+        busySince.delete(cell.key)
+      } else if (monotonic.currentTimeMillisUnsafe() - since >= maxBusyMs) {
+        run.polls = 0
         answer(
           run,
           run.group.length,
@@ -299,43 +299,43 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     after: State,
     changed: ReadonlyArray<number>,
     end: number,
-    how: CommitEnd<Knowledge>
+    outcome: CommitOutcome<Knowledge>
   ): void => {
-    const wasAlone = run.next < run.aloneUntil
-    switch (how._tag) {
+    const wasSingle = run.next < run.singleUntil
+    switch (outcome._tag) {
       case "Committed":
         cell.state = after
         cell.version++
         run.clashed = undefined
         return answer(run, end)
       case "StoreUnavailable":
-        return answer(run, end, Exit.fail(how))
+        return answer(run, end, Exit.fail(outcome))
       case "OutcomeUnknown":
         // only a commit that may still happen needs a fence: two writers that fence each other would never finish
         cell.isDoubtful = true
         cell.state = undefined
-        return answer(run, end, Exit.fail(how))
+        return answer(run, end, Exit.fail(outcome))
       case "Fenced":
         cell.state = undefined
         run.known = undefined
         run.clashed = undefined
-        return void mayTryAgain(run, end)
+        return void mayRetry(run, end)
       case "Busy":
-        if (!held.has(cell.key)) held.set(cell.key, monotonic.currentTimeMillisUnsafe())
-        return void mayTryAgain(run, end)
+        if (!busySince.has(cell.key)) busySince.set(cell.key, monotonic.currentTimeMillisUnsafe())
+        return void mayRetry(run, end)
       case "Clash":
-        if (wasAlone && ++run.clashes >= maxClashes) {
+        if (wasSingle && ++run.clashes >= maxClashes) {
           return answer(run, end, Exit.fail(new StoreUnavailable({ reason: "an id is taken" })))
         }
         run.known = undefined
-        run.clashed = { commands: changed, known: how.known }
-        run.aloneUntil = Math.max(run.aloneUntil, end)
+        run.clashed = { commands: changed, known: outcome.known }
+        run.singleUntil = Math.max(run.singleUntil, end)
         return
       case "Impossible":
         if (end === run.next + 1) {
-          return answer(run, end, Exit.die(new Error(`the store refuses what was decided: ${how.reason}`)))
+          return answer(run, end, Exit.die(new Error(`the store refuses what was decided: ${outcome.reason}`)))
         }
-        run.aloneUntil = Math.max(run.aloneUntil, end)
+        run.singleUntil = Math.max(run.singleUntil, end)
     }
   }
 
@@ -345,11 +345,11 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
    */
   const decideNext = (cell: Cell, run: Run, before: State): boolean => {
     const { group, next } = run
-    const isAlone = next < run.aloneUntil
+    const isSingle = next < run.singleUntil
     const known = run.known ?? run.clashed?.known[run.clashed.commands.indexOf(next)]
     const changes: Array<Change> = []
     const changed: Array<number> = []
-    const last = isAlone ? next + 1 : group.length
+    const last = isSingle ? next + 1 : group.length
     let after = before
     let end = next
     while (end < last) {
@@ -360,15 +360,15 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       }
       const decision = decide(cell, group[end]!, after, known, firstId)
       if (decision._tag === "Missing") {
-        if (end === next) return look(cell, run, before, decision.query, known)
+        if (end === next) return lookUp(cell, run, before, decision.query, known)
         break
       }
       if (decision._tag === "Accept") {
         after = decision.state
         if (decision.change !== null) {
           // its unit clashed: no further assumption about its ids is allowed
-          if (isAlone && known === undefined) {
-            return look(cell, run, before, store.claims(before, decision.change), undefined)
+          if (isSingle && known === undefined) {
+            return lookUp(cell, run, before, store.claims(before, decision.change), undefined)
           }
           changes.push(decision.change)
           changed.push(end)
@@ -389,10 +389,10 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       changes,
       ...(isTraced ? { spans: spansOf(group.slice(next, end)) } : undefined)
     }
-    const heldSince = held.size === 0 ? undefined : held.get(cell.key)
-    if (heldSince !== undefined) return askIfFree(cell, run, unit, heldSince)
-    const isAccepted = journal.append(unit, (how) => {
-      committed(cell, run, after, changed, end, how)
+    const since = busySince.size === 0 ? undefined : busySince.get(cell.key)
+    if (since !== undefined) return pollRow(cell, run, unit, since)
+    const isAccepted = journal.append(unit, (outcome) => {
+      committed(cell, run, after, changed, end, outcome)
       advance(cell, run)
     })
     if (!isAccepted) answer(run, end, Exit.fail(new MailboxFull()))
@@ -404,21 +404,21 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     for (;;) {
       if (run.next === run.group.length) {
         if (takeGroup(cell, run)) dropStale(cell)
-        else if (!cell.isDoubtful || run.isRecovering) return rest(cell)
+        else if (!cell.isDoubtful || run.isRecovering) return becomeIdle(cell)
         // an unknown outcome is resolved at once, batched with all others of the commit
         else run.isRecovering = true
       }
       if (!isOwned(cell, run)) {
-        if (run.next === run.group.length) return rest(cell)
-        answer(run, run.group.length, Exit.fail(new NotHere()))
+        if (run.next === run.group.length) return becomeIdle(cell)
+        answer(run, run.group.length, Exit.fail(new NotOwned()))
         continue
       }
-      const mayGoOn = cell.state === undefined ? load(cell, run) : decideNext(cell, run, cell.state)
-      if (!mayGoOn) return
+      const canContinue = cell.state === undefined ? load(cell, run) : decideNext(cell, run, cell.state)
+      if (!canContinue) return
     }
   }
 
-  const rest = (cell: Cell): void => {
+  const becomeIdle = (cell: Cell): void => {
     cell.run = undefined
     // where keys move between processes, the first load is fenced anyway
     if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
@@ -428,14 +428,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 
   const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) => {
     const epoch = placement.epochOf(key)
-    if (epoch === 0) return done(Exit.fail(new NotHere()))
+    if (epoch === 0) return done(Exit.fail(new NotOwned()))
     const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key, epoch)
     if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
     }
     cell.mailbox.push(new Command(step, done, span))
-    cell.wasAsked = true
+    cell.wasUsed = true
     waiting++
     if (cell.run !== undefined) return
     cell.run = newRun()
@@ -443,7 +443,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     advance(cell, cell.run)
   }
 
-  const askUnder = <Reply, Error>(
+  const askWithSpan = <Reply, Error>(
     key: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
     span: Tracer.AnySpan | undefined
@@ -451,12 +451,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     Effect.uninterruptible(Effect.callback<Reply, Error | EngineFailure>((resume) => post(key, step, resume, span)))
 
   const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
-    isTraced ? traceStep(options.keyName, key, (span) => askUnder(key, step, span)) : askUnder(key, step, undefined)
+    isTraced
+      ? traceStep(options.keyName, key, (span) => askWithSpan(key, step, span))
+      : askWithSpan(key, step, undefined)
 
   const peek = (key: number): State | undefined => {
     const cell = cells.get(key)
     if (cell?.state === undefined || cell.isStale || placement.epochOf(key) !== cell.epoch) return undefined
-    cell.wasAsked = true
+    cell.wasUsed = true
     return cell.state
   }
 

@@ -30,7 +30,7 @@ export class MailboxFull extends Schema.TaggedError<MailboxFull>()("MailboxFull"
 export class NoSuchActor extends Schema.TaggedError<NoSuchActor>()("NoSuchActor", {}) {}
 
 /** The key belongs to another process. */
-export class NotHere extends Schema.TaggedError<NotHere>()("NotHere", {}) {}
+export class NotOwned extends Schema.TaggedError<NotOwned>()("NotOwned", {}) {}
 
 /** Failures of a command other than refusals of its step. */
-export type EngineFailure = StoreUnavailable | OutcomeUnknown | MailboxFull | NoSuchActor | NotHere
+export type EngineFailure = StoreUnavailable | OutcomeUnknown | MailboxFull | NoSuchActor | NotOwned

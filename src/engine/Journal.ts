@@ -8,11 +8,11 @@
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
 import { type CommitFailure, OutcomeUnknown, type Rejected, StoreUnavailable } from "./Failures.ts"
-import type { CommitEnd, Verdict } from "./Machine.ts"
+import type { CommitOutcome, Verdict } from "./Machine.ts"
 
 export interface Journal<in Unit, out Knowledge> {
   /** Accepts a unit unless the journal is full. `complete` is called once, when the unit is durable or has failed; it must not throw. */
-  readonly append: (unit: Unit, complete: (end: CommitEnd<Knowledge>) => void) => boolean
+  readonly append: (unit: Unit, complete: (end: CommitOutcome<Knowledge>) => void) => boolean
   /** Completes when no unit waits and no commit runs. */
   readonly idle: Effect.Effect<void>
 }
@@ -46,7 +46,7 @@ export const drainTime = "8 seconds"
 
 interface Waiting<out Unit, in Knowledge> {
   readonly unit: Unit
-  readonly complete: (end: CommitEnd<Knowledge>) => void
+  readonly complete: (end: CommitOutcome<Knowledge>) => void
 }
 
 interface Batch<out Unit, in Knowledge> {
@@ -58,17 +58,17 @@ interface Batch<out Unit, in Knowledge> {
 }
 
 /** End of a batch: the same for all units, or rejected with a verdict for each. */
-type BatchEnd<Knowledge> =
-  | CommitEnd<Knowledge>
+type BatchOutcome<Knowledge> =
+  | CommitOutcome<Knowledge>
   | {
-    readonly _tag: "Judged"
+    readonly _tag: "Examined"
     readonly rejected: Rejected
     readonly verdicts: ReadonlyArray<Verdict<Knowledge>>
   }
 
-const committed: BatchEnd<never> = { _tag: "Committed" }
-const fenced: BatchEnd<never> = { _tag: "Fenced" }
-const busy: BatchEnd<never> = { _tag: "Busy" }
+const committed: BatchOutcome<never> = { _tag: "Committed" }
+const fenced: BatchOutcome<never> = { _tag: "Fenced" }
+const busy: BatchOutcome<never> = { _tag: "Busy" }
 
 /** Attempts of a batch that waits for a row shared by many units, such as a report's sum: the journal waits with it. */
 const maxTimesBusy = 5
@@ -93,13 +93,13 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   const ahead: Array<Batch<Unit, Knowledge>> = []
   let isRunning = false
 
-  const judge = (units: ReadonlyArray<Unit>, rejected: Rejected): Effect.Effect<BatchEnd<Knowledge>> => {
+  const examine = (units: ReadonlyArray<Unit>, rejected: Rejected): Effect.Effect<BatchOutcome<Knowledge>> => {
     const [first] = units
     if (units.length === 1 && first !== undefined && rejected.because !== "clash") {
       return Effect.succeed(rejected.because === "fenced" ? fenced : busy)
     }
     return Effect.matchCause(Effect.suspend(() => options.examine(units, rejected.because)), {
-      onSuccess: (verdicts): BatchEnd<Knowledge> => ({ _tag: "Judged", rejected, verdicts }),
+      onSuccess: (verdicts): BatchOutcome<Knowledge> => ({ _tag: "Examined", rejected, verdicts }),
       // nothing was written, and the culprit is unknown
       onFailure: (cause) => {
         const failure = Exit.findErrorOption(Exit.failCause(cause))
@@ -108,15 +108,15 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     })
   }
 
-  const commit = (batch: Batch<Unit, Knowledge>): Effect.Effect<BatchEnd<Knowledge>> => {
+  const commit = (batch: Batch<Unit, Knowledge>): Effect.Effect<BatchOutcome<Knowledge>> => {
     const units = batch.entries.map(({ unit }) => unit)
     return Effect.matchCauseEffect(Effect.suspend(() => options.commit(units)), {
-      onSuccess: () => Effect.succeed<BatchEnd<Knowledge>>(committed),
-      onFailure: (cause): Effect.Effect<BatchEnd<Knowledge>> => {
+      onSuccess: () => Effect.succeed<BatchOutcome<Knowledge>>(committed),
+      onFailure: (cause): Effect.Effect<BatchOutcome<Knowledge>> => {
         const failure = Exit.findErrorOption(Exit.failCause(cause))
         // a defect of the store leaves the outcome unknown
         if (failure._tag === "None") return Effect.succeed(new OutcomeUnknown({ reason: "the commit failed" }))
-        return failure.value._tag === "Rejected" ? judge(units, failure.value) : Effect.succeed(failure.value)
+        return failure.value._tag === "Rejected" ? examine(units, failure.value) : Effect.succeed(failure.value)
       }
     })
   }
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     { divisions = { left: maxDivisions }, entries, timesBusy }: Batch<Unit, Knowledge>,
     { because, reason }: Rejected
   ): void => {
-    const completeAll = (end: CommitEnd<Knowledge>) => {
+    const completeAll = (end: CommitOutcome<Knowledge>) => {
       for (const { complete } of entries) complete(end)
     }
     if (because === "fenced") return completeAll({ _tag: "Fenced" })
@@ -146,22 +146,22 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     )
   }
 
-  const ended = (batch: Batch<Unit, Knowledge>, end: BatchEnd<Knowledge>): void => {
+  const settle = (batch: Batch<Unit, Knowledge>, end: BatchOutcome<Knowledge>): void => {
     const { entries } = batch
-    if (end._tag !== "Judged") {
+    if (end._tag !== "Examined") {
       for (const { complete } of entries) complete(end)
       return
     }
-    const sound: Array<Entry> = []
+    const valid: Array<Entry> = []
     const later: Array<Entry> = []
     for (const [index, entry] of entries.entries()) {
       const verdict = end.verdicts[index]
-      if (verdict === undefined || verdict._tag === "Sound") sound.push(entry)
+      if (verdict === undefined || verdict._tag === "Valid") valid.push(entry)
       else if (verdict._tag === "Later") later.push(entry)
       else entry.complete(verdict)
     }
-    if (sound.length === entries.length) return divide(batch, end.rejected)
-    if (sound.length > 0) ahead.push({ entries: sound, timesBusy: 0 })
+    if (valid.length === entries.length) return divide(batch, end.rejected)
+    if (valid.length > 0) ahead.push({ entries: valid, timesBusy: 0 })
     if (later.length > 0) ahead.push({ entries: later, timesBusy: 0 })
   }
 
@@ -189,10 +189,10 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
         return
       }
       const startedAt = clock.monotonicTimeNanosUnsafe()
-      const finish = (exit: Exit.Exit<BatchEnd<Knowledge>>) => {
+      const finish = (exit: Exit.Exit<BatchOutcome<Knowledge>>) => {
         observeUnits(batch.entries.length)
         observeSeconds(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
-        ended(batch, Exit.isSuccess(exit) ? exit.value : new OutcomeUnknown({ reason: "the commit failed" }))
+        settle(batch, Exit.isSuccess(exit) ? exit.value : new OutcomeUnknown({ reason: "the commit failed" }))
       }
       const fiber = fork(commit(batch), { uninterruptible: true })
       const exit = fiber.pollUnsafe()

@@ -6,7 +6,7 @@ import type { Effect, Tracer } from "effect"
 import type { CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "./Failures.ts"
 
 /** Inputs of a decision. */
-export interface Circumstances<out Knowledge> {
+export interface DecisionInputs<out Knowledge> {
   /** Epoch milliseconds. */
   readonly now: number
   /** First of at least `idsPerDecision` unused ids. */
@@ -33,7 +33,7 @@ export type Decision<State, Reply, Error, Change, Query> =
 /** A command as a pure function. It may run several times; the last result counts. */
 export type Step<State, Reply, Error, Change, Query, Knowledge> = (
   state: State,
-  circumstances: Circumstances<Knowledge>
+  inputs: DecisionInputs<Knowledge>
 ) => Decision<State, Reply, Error, Change, Query>
 
 /** Changes of one actor committed together. */
@@ -58,13 +58,13 @@ export interface Loaded<out State> {
 /** Verdict on one unit of a rejected commit. */
 export type Verdict<Knowledge> =
   /** No objection: it may be committed again. */
-  | { readonly _tag: "Sound" }
+  | { readonly _tag: "Valid" }
   /** It claims the same as an earlier unit of the batch: it may be committed after that one. */
   | { readonly _tag: "Later" }
-  | Guilt<Knowledge>
+  | RejectionReason<Knowledge>
 
 /** Reason for the rejection of a unit. */
-type Guilt<Knowledge> =
+type RejectionReason<Knowledge> =
   /** Another writer committed first. */
   | { readonly _tag: "Fenced" }
   /** Another transaction holds one of its rows. */
@@ -73,9 +73,9 @@ type Guilt<Knowledge> =
   | { readonly _tag: "Clash"; readonly known: ReadonlyArray<Knowledge> }
 
 /** Outcome of the commit of a unit. */
-export type CommitEnd<Knowledge> =
+export type CommitOutcome<Knowledge> =
   | { readonly _tag: "Committed" }
-  | Guilt<Knowledge>
+  | RejectionReason<Knowledge>
   /** Permanently refused by the store for no known reason: a defect of the decision. */
   | { readonly _tag: "Impossible"; readonly reason: string }
   | StoreUnavailable
@@ -89,7 +89,7 @@ export interface Store<State, Change, Query, Knowledge> {
    */
   readonly load: (key: number, fence: boolean) => Effect.Effect<Loaded<State> | undefined, StoreUnavailable>
   /** Answers a query, extending the knowledge. */
-  readonly look: (
+  readonly lookUp: (
     state: State,
     query: Query,
     known: Knowledge | undefined

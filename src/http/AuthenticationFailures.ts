@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Metric } from "effect"
 import type { Refusal, RefusalCode } from "../domain/Refusal.ts"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
-import { type Origin, AnonymousLimits } from "./AnonymousLimits.ts"
+import { AnonymousLimits, type Origin } from "./AnonymousLimits.ts"
 
 const failures = Metric.counter("authentication_failures_total", {
   description: "Requests whose caller could not be authenticated, by kind",
@@ -10,7 +10,7 @@ const failures = Metric.counter("authentication_failures_total", {
 })
 
 /** Kind of caller. */
-export type Claimant = "operator" | "player" | "provider" | "staff"
+export type CallerKind = "operator" | "player" | "provider" | "staff"
 
 /** Codes of authentication failures, with their suffix in the metric's kind. Other codes refuse the request, not the caller. */
 const endings: { readonly [code in RefusalCode]?: string } = {
@@ -25,12 +25,12 @@ const endings: { readonly [code in RefusalCode]?: string } = {
   INVALID_PLAYER_TOKEN: "token"
 }
 
-const kindOf = (claimant: Claimant, code: RefusalCode): string | undefined =>
-  claimant === "staff" && code === "INVALID_API_KEY"
+const kindOf = (callerKind: CallerKind, code: RefusalCode): string | undefined =>
+  callerKind === "staff" && code === "INVALID_API_KEY"
     ? "staff_token"
     : endings[code] === undefined
     ? undefined
-    : `${claimant}_${endings[code]}`
+    : `${callerKind}_${endings[code]}`
 
 /** Truncated for the log: an unknown id may be a misplaced secret. */
 const shown = (key: string | undefined, code: RefusalCode): string | undefined =>
@@ -39,7 +39,7 @@ const shown = (key: string | undefined, code: RefusalCode): string | undefined =
 export class AuthenticationFailures extends Context.Service<AuthenticationFailures, {
   /** Counts a failed authentication; returns the refusal, or RATE_LIMITED when the address has failed too often. */
   readonly note: <Code extends RefusalCode>(
-    claimant: Claimant,
+    callerKind: CallerKind,
     refusal: Refusal<Code>,
     origin: Origin,
     key?: string
@@ -52,11 +52,11 @@ export class AuthenticationFailures extends Context.Service<AuthenticationFailur
       const throttle = makeLogThrottle(5000)
       const throttles = yield* Effect.all({ operator: throttle, player: throttle, provider: throttle, staff: throttle })
       return AuthenticationFailures.of({
-        note: Effect.fnUntraced(function*(claimant, refusal, origin, key) {
-          const kind = kindOf(claimant, refusal.code)
+        note: Effect.fnUntraced(function*(callerKind, refusal, origin, key) {
+          const kind = kindOf(callerKind, refusal.code)
           if (kind === undefined) return refusal
           yield* Metric.update(Metric.withAttributes(failures, { kind }), 1)
-          yield* throttles[claimant]((others) =>
+          yield* throttles[callerKind]((others) =>
             Effect.logWarning("authentication failed").pipe(
               Effect.annotateLogs({
                 kind,

@@ -76,7 +76,7 @@ const following = (asked: Fields, meta: unknown): Fields | undefined => {
   return undefined
 }
 
-const brokenOff: Refusal = refuse("TRY_AGAIN", "The export could not be read to its end.")
+const exportFailed: Refusal = refuse("TRY_AGAIN", "The export could not be read to its end.")
 
 interface Page {
   readonly rows: ReadonlyArray<Fields>
@@ -152,7 +152,7 @@ export const asCsv = <E, R>(
         : Effect.flatMap(ask(next), (answer) =>
           answer.status === 200
             ? Effect.succeed([[text], Option.some(linesOf(pageOf(answer, next)))] as const)
-            : Effect.fail(brokenOff)))
+            : Effect.fail(exportFailed)))
     return HttpServerResponse.stream(
       Stream.concat(Stream.make(line(list.columns)), pages).pipe(
         Stream.encodeText,

@@ -13,7 +13,7 @@ import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
 import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
-import { elsewhereOf } from "../store/PlayerActors.ts"
+import { ownedElsewhere } from "../store/PlayerActors.ts"
 import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
 import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
@@ -25,8 +25,8 @@ import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
 import {
   maxBodyBytes,
   refusalBody,
-  retryAfterOf,
   type Retry,
+  retryAfterOf,
   retryOf,
   serverError,
   statusOf,
@@ -241,7 +241,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const outcomeOf = (lane: Lane, about: LaneRequest, exit: Exit.Exit<string, Refusal>): Outcome | number => {
           if (Exit.isSuccess(exit)) return { status: 200, body: exit.value, retryAfter: undefined }
           const failure = Exit.findErrorOption(exit)
-          if (failure._tag === "Some") return elsewhereOf(failure.value) ?? refusing(lane, failure.value)
+          if (failure._tag === "Some") return ownedElsewhere(failure.value) ?? refusing(lane, failure.value)
           logDefect(about, exit.cause)
           return refusing(lane, serverError)
         }

@@ -23,7 +23,7 @@ import { namedBy, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOf } from "./RequestOrigin.ts"
 import { forRouter } from "./RequestTarget.ts"
-import { makeRequestTraces, noteAnswer } from "./RequestTraces.ts"
+import { makeRequestTraces, recordAnswer } from "./RequestTraces.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Paths outside the API. */
@@ -51,7 +51,7 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
   )
 
 /** Headers of an answer that the direct path derives from the body or from the common headers. */
-const writtenElsewhere = new Set(["content-length", "cache-control", servedBy])
+const addedByWriter = new Set(["content-length", "cache-control", servedBy])
 
 /** 405 where the path has other methods, else 404. */
 const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPath: MethodsOf) => {
@@ -130,7 +130,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         const answer = refusal === undefined
           ? inEnvelope(response, request.url)
           : refusalResponse(refusal, retryFor(request.url))
-        if (traces !== undefined) noteAnswer(context, request.method, route, answer.status)
+        if (traces !== undefined) recordAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
           ...headersOf(request, answer),
@@ -176,7 +176,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       const answer = inEnvelope(response, request.url)
       const { body, status } = answer
       metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-      const lines = linesOf(headersOf(request, answer)) + linesOf(answer.headers, writtenElsewhere)
+      const lines = linesOf(headersOf(request, answer)) + linesOf(answer.headers, addedByWriter)
       write(source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
     }
 

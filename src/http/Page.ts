@@ -1,7 +1,7 @@
 /** Envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { furthestPage } from "../contract/Pagination.ts"
+import { maxPage } from "../contract/Pagination.ts"
 import { refuseFields } from "../domain/Refusal.ts"
 import { mapPart, type Part, type PartQuery } from "../store/Cursors.ts"
 import type { Page, PageQuery } from "../store/Rows.ts"
@@ -30,7 +30,7 @@ export const paginated = Effect.fnUntraced(function*<Item>(
   total: number,
   items: ReadonlyArray<Item>,
   more = false,
-  furthest = furthestPage
+  furthest = maxPage
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const { page, per_page: perPage } = position
@@ -78,7 +78,7 @@ export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
     readonly cursorAt: (row: Row) => string
     readonly toItem: (row: Row) => Item
   },
-  furthest = furthestPage
+  furthest = maxPage
 ) {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const { cursor, page, per_page: perPage } = query

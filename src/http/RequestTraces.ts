@@ -27,7 +27,7 @@ const setStatusOf = (span: Tracer.AnySpan | undefined, status: number): void => 
 }
 
 /** Adds status and route to the span of a request, known only after routing. */
-export const noteAnswer = (context: Context.Context<never>, method: string, route: string, status: number): void => {
+export const recordAnswer = (context: Context.Context<never>, method: string, route: string, status: number): void => {
   const span = Context.getOrUndefined(context, Tracer.ParentSpan)
   setStatusOf(span, status)
   if (span?._tag !== "Span" || route === "none") return
@@ -57,7 +57,7 @@ export const makeRequestTraces: Effect.Effect<RequestTraces | undefined> = Effec
           Effect.flatten(Effect.withSpan(
             Effect.tap(Effect.exit(handled), (exit) =>
               Effect.contextWith((context: Context.Context<never>) =>
-                Effect.sync(() => noteAnswer(context, request.method, route, statusOf(exit)))
+                Effect.sync(() => recordAnswer(context, request.method, route, statusOf(exit)))
               )),
             request.method,
             optionsOf(request)

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
 import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
 import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
-import { elsewhereOf } from "../store/PlayerActors.ts"
+import { ownedElsewhere } from "../store/PlayerActors.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { Bound, Received, VendorAnswer, VendorCall, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
@@ -125,7 +125,7 @@ type Asked = Extract<Received, { readonly _tag: "Call" }>
 
 /** Player id when the wallet refused because another node owns the player. */
 const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
-  outcome._tag === "Refused" ? elsewhereOf(outcome.refusal) : undefined
+  outcome._tag === "Refused" ? ownedElsewhere(outcome.refusal) : undefined
 
 /** The lane of this process, for the server's listener. */
 export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {

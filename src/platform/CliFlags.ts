@@ -8,7 +8,7 @@ export const text = (name: string, description: string) => about(Flag.String(nam
 
 export const integer = (name: string, description: string) => about(Flag.Int(name), description)
 
-export const truth = (name: string, description: string) =>
+export const boolean = (name: string, description: string) =>
   about(Flag.Literals(name, ["true", "false"]), description).pipe(Flag.map((value) => value === "true"))
 
 const words = (value: string): ReadonlyArray<string> =>

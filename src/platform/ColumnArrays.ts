@@ -100,7 +100,7 @@ interface Wire {
 }
 
 /** Types supported as arrays. Integers are passed as `float8`, instants as epoch milliseconds. */
-const wires = {
+const wireTypes = {
   float8: {
     oid: PgTypes.OID.float8,
     arrayOid: PgTypes.OID.float8Array,
@@ -155,7 +155,7 @@ const wires = {
   }
 } as const satisfies { readonly [name: string]: Wire }
 
-export type WireType = keyof typeof wires
+export type WireType = keyof typeof wireTypes
 
 /** Parameter encoded together with its statement. */
 class ColumnArray {
@@ -172,7 +172,7 @@ export const columnArray = <Row>(
   rows: ReadonlyArray<Row>,
   value: (row: Row) => WireValue
 ): PgTypes.Parameter => {
-  const { arrayOid, oid, write }: Wire = wires[type]
+  const { arrayOid, oid, write }: Wire = wireTypes[type]
   return {
     [PgTypes.ParameterTypeId]: PgTypes.ParameterTypeId,
     oid: arrayOid,
@@ -200,7 +200,7 @@ const mismatch = new PgTypes.CodecError({ message: "a value is not of its column
 /** Registers the codecs of {@link columnArray}s; other arrays are encoded and decoded as before. */
 export const registerColumnArrays = (registry: PgTypes.Registry): void => {
   const bytes = new Bytes()
-  for (const { arrayOid } of Object.values(wires)) {
+  for (const { arrayOid } of Object.values(wireTypes)) {
     registry.register<unknown>(arrayOid, {
       encode: (value) => PgTypes.encode(value, arrayOid),
       decode: (bytes) => PgTypes.decode(bytes, arrayOid, 1),

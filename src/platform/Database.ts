@@ -152,12 +152,12 @@ const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
 })
 
 /** Maximum wait for a connection of the general pool. */
-const longestWait = "5 seconds"
+const maxWait = "5 seconds"
 
 const noConnection = (connections: number) =>
   new SqlError.SqlError({
     reason: new SqlError.ConnectionError({
-      cause: new Error(`none of ${connections} connections became free within ${longestWait}`),
+      cause: new Error(`none of ${connections} connections became free within ${maxWait}`),
       message: "no connection became free",
       operation: "acquire"
     })
@@ -187,7 +187,7 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
   let taken = 0
   const note = Effect.acquireRelease(Effect.sync(() => taken++), () => Effect.sync(() => taken--))
   const soon = Effect.timeoutOrElse(client.reserve, {
-    duration: longestWait,
+    duration: maxWait,
     orElse: () => Effect.fail(noConnection(connections))
   })
   // a timer only when waiting

@@ -32,7 +32,7 @@ const noPrimary = (hosts: number) =>
     })
   })
 
-const mustTakeWrites = Effect.fnUntraced(function*(client: PgClient.PgClient) {
+const requireWritable = Effect.fnUntraced(function*(client: PgClient.PgClient) {
   const [row] = yield* client<
     { readonly readOnly: string }
   >`SELECT current_setting('transaction_read_only') AS "readOnly"`
@@ -42,7 +42,7 @@ const mustTakeWrites = Effect.fnUntraced(function*(client: PgClient.PgClient) {
 /** Fails unless a new connection to the server accepts writes. */
 const probe = (url: string) =>
   PgClient.makeClient({ url: Redacted.make(url), applicationName: "pitboss-probe", connectTimeout: patience }).pipe(
-    Effect.flatMap(mustTakeWrites),
+    Effect.flatMap(requireWritable),
     Effect.scoped,
     Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(noPrimary(1)) }),
     Effect.provide(Reactivity.layer)
@@ -97,12 +97,12 @@ export const followPrimary = Effect.fnUntraced(function*(
     onPrimary({ applicationName: "pitboss-primary", maxConnections: 1, connectTimeout: patience })
   )
     .pipe(Effect.provide(Reactivity.layer))
-  const isStill = mustTakeWrites(own).pipe(
+  const isStillPrimary = requireWritable(own).pipe(
     Effect.timeout("1 second"),
     Effect.match({ onFailure: () => false, onSuccess: () => true })
   )
-  const look = Effect.gen(function*() {
-    if (yield* isStill) return
+  const checkPrimary = Effect.gen(function*() {
+    if (yield* isStillPrimary) return
     const found = yield* findPrimary(hosts)
     if (found === primary) return
     const former = primary
@@ -114,7 +114,7 @@ export const followPrimary = Effect.fnUntraced(function*(
     for (const [socket, host] of sockets) if (host !== found) socket.destroy()
   })
   yield* Effect.forkScoped(
-    Effect.forever(Effect.andThen(Effect.catchTag(look, "SqlError", () => Effect.void), Effect.sleep(period)))
+    Effect.forever(Effect.andThen(Effect.catchTag(checkPrimary, "SqlError", () => Effect.void), Effect.sleep(period)))
   )
   return { onPrimary }
 })

@@ -30,8 +30,8 @@ const messageOf = (error: Error): string => {
 /** Stack frames of the service, or the first foreign ones if there are none. */
 const framesOf = ({ stack }: Error): string => {
   const frames = (stack ?? "").split("\n").filter((line) => line.startsWith("    at "))
-  const ours = frames.filter((line) => !line.includes("node_modules") && !line.includes("(node:"))
-  return (ours.length > 0 ? ours : frames).slice(0, 8).map((line) => `\n${line}`).join("")
+  const ownFrames = frames.filter((line) => !line.includes("node_modules") && !line.includes("(node:"))
+  return (ownFrames.length > 0 ? ownFrames : frames).slice(0, 8).map((line) => `\n${line}`).join("")
 }
 
 /** Error text with its frames, without the values that caused it. */

@@ -33,7 +33,7 @@ const unprivilegedUser = (dataDirectory: string): User | undefined => {
   return undefined
 }
 
-const works = (launcher: Launcher, postgres: string, directory: string): boolean => {
+const canRun = (launcher: Launcher, postgres: string, directory: string): boolean => {
   // PostgreSQL executes the program, checks that it is executable, and enters the data directory
   const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
   const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
@@ -70,7 +70,7 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
   })
   if (process.getuid?.() !== 0) {
     const candidates = setpriv ? [withSetpriv([]), direct(undefined)] : [direct(undefined)]
-    const found = candidates.find((launcher) => works(launcher, postgres, dataDirectory))
+    const found = candidates.find((launcher) => canRun(launcher, postgres, dataDirectory))
     return { launcher: found ?? direct(undefined), owner: undefined }
   }
   const user = unprivilegedUser(dataDirectory)
@@ -100,7 +100,7 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
       withSetpriv(passing("dac_override"))
     ]
     : [direct(user)]
-  const found = candidates.find((launcher) => works(launcher, postgres, dataDirectory))
+  const found = candidates.find((launcher) => canRun(launcher, postgres, dataDirectory))
   if (found === undefined) {
     return yield* new StartupError({
       message: `the embedded PostgreSQL cannot run as root, and user ${user.uid} cannot reach ${dataDirectory}: ` +

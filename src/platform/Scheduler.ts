@@ -49,7 +49,7 @@ const longestRunMs = 45_000
 /** Tolerance for a time in a job's row: one further in the future was written by a clock that has been set back since. */
 const clocksDifferMs = 60_000
 
-const lookEveryMs = 5_000
+const pollMs = 5_000
 
 /** Backoff after a failed run, doubled with every further failure up to the bound. */
 const retryMs = 10_000
@@ -104,7 +104,7 @@ export class Scheduler extends Context.Service<Scheduler, {
         const made = yield* make(jobs)
         yield* Effect.forEach(
           jobs,
-          (job) => Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEveryMs), made.runOne(job)))),
+          (job) => Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(pollMs), made.runOne(job)))),
           { discard: true }
         )
         return serviceOf(made)
@@ -143,18 +143,18 @@ const make = (jobs: ReadonlyArray<Job>) =>
       exit: Exit.Exit<JobResult, unknown>
     ) {
       const now = yield* Clock.currentTimeMillis
-      const isGood = Exit.isSuccess(exit)
-      const waitMs = isGood
+      const isSuccess = Exit.isSuccess(exit)
+      const waitMs = isSuccess
         ? exit.value.hasMore ? 0 : job.everySeconds * 1000
         : Math.min(retryMs * 2 ** Math.min(failures, 10), longestRetryMs)
-      const failed = isGood ? 0 : failures + 1
-      yield* Metric.update(Metric.withAttributes(runs, { job: job.name, result: isGood ? "ok" : "failed" }), 1)
+      const failed = isSuccess ? 0 : failures + 1
+      yield* Metric.update(Metric.withAttributes(runs, { job: job.name, result: isSuccess ? "ok" : "failed" }), 1)
       yield* Metric.update(Metric.withAttributes(failing, { job: job.name }), failed)
       yield* Metric.update(Metric.withAttributes(runSeconds, { job: job.name }), tookMs / 1000)
-      if (isGood) yield* Metric.update(Metric.withAttributes(lastSuccess, { job: job.name }), now / 1000)
-      if (isGood) yield* Metric.update(Metric.withAttributes(jobDone, { job: job.name }), exit.value.done)
-      const error = isGood ? null : messageOf(exit.cause)
-      const done = isGood ? exit.value.done : null
+      if (isSuccess) yield* Metric.update(Metric.withAttributes(lastSuccess, { job: job.name }), now / 1000)
+      if (isSuccess) yield* Metric.update(Metric.withAttributes(jobDone, { job: job.name }), exit.value.done)
+      const error = isSuccess ? null : messageOf(exit.cause)
+      const done = isSuccess ? exit.value.done : null
       yield* sql`UPDATE jobs SET lease_until = NULL, runner = NULL, next_run_at = ${toDate(now + waitMs)},
               last_ended_at = ${toDate(now)}, last_done = coalesce(${done}, last_done), failures = ${failed},
               last_error = ${error}

@@ -12,7 +12,7 @@ import { orTryAgain, rowsOf } from "./Rows.ts"
 import { makeRefusalBudget } from "./RefusalBudget.ts"
 
 /** Retention of a stored answer. */
-const keptMs = 24 * 60 * 60_000
+const retentionMs = 24 * 60 * 60_000
 
 const maxRunning = 20_000
 
@@ -47,13 +47,13 @@ export type GuardRefusal = Refusal<
 >
 
 /** Stored answer. The body is sealed when it holds a secret. */
-export interface Kept extends Omit<StoredReply, "body"> {
+export interface KeptReply extends Omit<StoredReply, "body"> {
   readonly body: string | null
   readonly sealed: Uint8Array | null
 }
 
 /** False for transient answers: the caller may remove the cause and retry under the same key. */
-const isKept = ({ code, status }: Answer): boolean =>
+const isFinal = ({ code, status }: Answer): boolean =>
   status >= 200 && status < 500 && status !== 401 && status !== 403 && status !== 429 &&
   code !== "IDEMPOTENCY_IN_PROGRESS"
 
@@ -87,9 +87,9 @@ const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: Rea
 
 /** Stored answers, each unique under its scope and key. */
 export class StoredReplies extends Context.Service<StoredReplies, {
-  readonly find: (named: Named) => Effect.Effect<Kept | undefined, SqlError.SqlError>
+  readonly find: (named: Named) => Effect.Effect<KeptReply | undefined, SqlError.SqlError>
   /** Inserts an answer, in the open transaction if there is one; false when the key already has one. */
-  readonly insert: (kept: Kept) => Effect.Effect<boolean, SqlError.SqlError>
+  readonly insert: (kept: KeptReply) => Effect.Effect<boolean, SqlError.SqlError>
   /** Removes the answer under a key if stored at or before `until`. */
   readonly remove: (
     named: Named,
@@ -105,7 +105,7 @@ export class StoredReplies extends Context.Service<StoredReplies, {
       const serving = yield* ServingClient
 
       // looked up before every keyed request: batched into one statement
-      const finds = yield* makeBatches<Named, Kept | undefined, SqlError.SqlError>(
+      const finds = yield* makeBatches<Named, KeptReply | undefined, SqlError.SqlError>(
         maxFound,
         (named) =>
           Effect.map(
@@ -189,14 +189,14 @@ export class Idempotency extends Context.Service<Idempotency, {
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
         const kept = yield* replies.find({ key, scope })
         if (kept === undefined) return undefined
-        const oldest = (yield* Clock.currentTimeMillis) - keptMs
+        const oldest = (yield* Clock.currentTimeMillis) - retentionMs
         if (kept.createdAt > oldest) return kept
         yield* replies.remove({ key, scope }, oldest)
         return undefined
       }, orTryAgain)
 
       /** Response to a request whose key has a stored answer. */
-      const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: Kept) {
+      const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: KeptReply) {
         if (!isSame(personal.fingerprint(claim.fingerprint), personal.fingerprint(kept.fingerprint))) {
           return yield* Effect.fail(reused)
         }
@@ -232,7 +232,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       ) {
         const answered: Guarded<A> = { _tag: "Answered", answer }
         if (stored.has(claim)) return answered
-        if (!isKept(answer)) {
+        if (!isFinal(answer)) {
           // Another request may hold the key, or the own commit may have succeeded with an unknown outcome.
           const isUnsure = answer.status >= 500 || answer.code === "IDEMPOTENCY_IN_PROGRESS"
           const earlier = isUnsure ? yield* find(claim) : undefined
@@ -284,7 +284,7 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const done = yield* replies.prune(now - keptMs, maxPruned)
+        const done = yield* replies.prune(now - retentionMs, maxPruned)
         return { done, hasMore: done >= maxPruned }
       }).pipe(orTryAgain)
 

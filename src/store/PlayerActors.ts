@@ -1,6 +1,6 @@
 /** Actors of players: the single way to change a player's money, limits or rights. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
-import { tendBonusesStep } from "../domain/bonus/BonusGrants.ts"
+import { applyDueBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
 import { hasBonusDue } from "../domain/Draft.ts"
@@ -16,16 +16,16 @@ import { makePlayerStore } from "./internal/PlayerStore.ts"
 export type ActorRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
 
 /**
- * Refusal by a node that does not own the player: nothing was done. Requests and errands are forwarded to the owner; a caller that cannot be
+ * Refusal by a node that does not own the player: nothing was done. Requests and remote commands are forwarded to the owner; a caller that cannot be
  * forwarded is asked to retry.
  */
-interface Elsewhere extends Refusal<"TRY_AGAIN"> {
+interface OwnedElsewhere extends Refusal<"TRY_AGAIN"> {
   /** Id of the player. */
   readonly elsewhere: number
 }
 
 /** The player owned by another node, if that caused the failure. */
-export const elsewhereOf = (error: unknown): number | undefined =>
+export const ownedElsewhere = (error: unknown): number | undefined =>
   typeof error === "object" && error !== null && "elsewhere" in error && typeof error.elsewhere === "number"
     ? error.elsewhere
     : undefined
@@ -45,8 +45,8 @@ const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
       return tryAgain("It is not known yet whether this was done. Ask again in a moment: it is never done twice.")
     case "StoreUnavailable":
       return tryAgain("The service cannot write right now. Try again in a moment.")
-    case "NotHere": {
-      const moving: Elsewhere = { ...beingMoved, elsewhere: playerId }
+    case "NotOwned": {
+      const moving: OwnedElsewhere = { ...beingMoved, elsewhere: playerId }
       return moving
     }
   }
@@ -148,7 +148,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
               onSuccess: (player) => {
                 if (operatorId !== null && player.operatorId !== operatorId) return Effect.fail(notFound)
                 return hasBonusDue(player, clock.currentTimeMillisUnsafe())
-                  ? ask(operatorId, playerId, tendBonusesStep)
+                  ? ask(operatorId, playerId, applyDueBonusesStep)
                   : Effect.succeed(player)
               }
             }),

@@ -7,7 +7,7 @@ import { rowsOf } from "./Rows.ts"
 const dayMs = 86_400_000
 
 /** Maximum changes summed on each count; above it they are folded. */
-const maxLoose = 2000
+const maxUnfolded = 2000
 
 const totals = rowsOf(Schema.Struct({ total: Schema.Number, loose: Schema.Number }))
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -21,7 +21,7 @@ export interface CountFilters<Group extends string> {
 }
 
 /** Half-open interval: `from` inclusive, `to` exclusive; undefined is open. */
-interface Stretch {
+interface Interval {
   readonly from: number | undefined
   readonly to: number | undefined
 }
@@ -33,7 +33,7 @@ const endOfTime = Date.UTC(10_000, 0, 1)
 export const splitDays = (
   createdFrom: number | undefined,
   createdTo: number | undefined
-): { readonly days: Stretch | undefined; readonly rests: ReadonlyArray<Stretch> } => {
+): { readonly days: Interval | undefined; readonly rests: ReadonlyArray<Interval> } => {
   const end = createdTo === undefined || createdTo + 1 >= endOfTime ? undefined : createdTo + 1
   const from = createdFrom === undefined ? undefined : Math.ceil(createdFrom / dayMs) * dayMs
   const to = end === undefined ? undefined : Math.floor(end / dayMs) * dayMs
@@ -66,13 +66,13 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
 > {
   const sql = yield* SqlClient.SqlClient
   const scope = yield* Effect.scope
-  const folding = new Set<number>()
+  const compacting = new Set<number>()
 
   /** Folds the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
-  const fold = (operatorId: number) =>
+  const compact = (operatorId: number) =>
     Effect.suspend(() => {
-      if (folding.has(operatorId)) return Effect.void
-      folding.add(operatorId)
+      if (compacting.has(operatorId)) return Effect.void
+      compacting.add(operatorId)
       const names = sql.literal(groups.join(", "))
       return sql`WITH gone AS (
           DELETE FROM ${
@@ -83,7 +83,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         SELECT ${operatorId}::float8::bigint, created_on, ${names}, sum(rows), true
         FROM gone GROUP BY created_on, ${names} HAVING sum(rows) <> 0`.pipe(
         Effect.tapError(() => Effect.annotateLogs(Effect.logWarning("count compaction failed"), { table: kept })),
-        Effect.ensuring(Effect.sync(() => folding.delete(operatorId))),
+        Effect.ensuring(Effect.sync(() => compacting.delete(operatorId))),
         Effect.ignore
       )
     })
@@ -111,7 +111,9 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         }`
       )
       total += found?.total ?? 0
-      if (operatorId !== undefined && (found?.loose ?? 0) > maxLoose) yield* Effect.forkIn(fold(operatorId), scope)
+      if (operatorId !== undefined && (found?.loose ?? 0) > maxUnfolded) {
+        yield* Effect.forkIn(compact(operatorId), scope)
+      }
     }
     for (const { from, to } of rests) {
       const [found] = yield* counts(

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { PlayerTokens } from "../../src/auth/PlayerTokens.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Settings } from "../../src/platform/Settings.ts"
@@ -26,7 +26,7 @@ const actors = PlayerActors.layerOver(Effect.gen(function*() {
 
 const live = PlayerTokens.layer.pipe(
   Layer.provideMerge(actors),
-  Layer.provideMerge(Layer.mergeAll(Entropy.layer, Settings.layerTest(), Ids.layerTest(), layerAlone)),
+  Layer.provideMerge(Layer.mergeAll(Entropy.layer, Settings.layerTest(), Ids.layerTest(), layerSingleNode)),
   Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(now)))
 )
 

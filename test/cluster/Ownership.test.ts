@@ -6,7 +6,7 @@ import { Locks } from "../../src/cluster/Locks.ts"
 import { Membership } from "../../src/cluster/Membership.ts"
 import { Ownership } from "../../src/cluster/Ownership.ts"
 import { shardCount, shardOf } from "../../src/cluster/Shards.ts"
-import { type Begun, Tenures } from "../../src/cluster/Tenures.ts"
+import { ShardTerms, type StartedTerm } from "../../src/cluster/ShardTerms.ts"
 
 // Goal: an epoch never outlives its lock, and no work accepted under it is lost in a handover.
 // Method: in-memory storage controlled by the test, under a test clock.
@@ -44,7 +44,7 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
   }
   /** Times in ms of lock renewals. */
   const renewals: Array<number> = []
-  let tenure = 0
+  let term = 0
   const storage = yield* RunnerStorage.makeMemory
   const fake = RunnerStorage.RunnerStorage.of({
     ...storage,
@@ -76,14 +76,14 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
         })
       )),
       Layer.provide(Layer.succeed(
-        Tenures,
-        Tenures.of({
+        ShardTerms,
+        ShardTerms.of({
           begin: (shards) =>
-            Effect.sync(() => shards.map((shard): Begun => ({ shard, tenure: ++tenure, waitMs: answers.waitMs }))),
-          end: (tenures) =>
+            Effect.sync(() => shards.map((shard): StartedTerm => ({ shard, term: ++term, waitMs: answers.waitMs }))),
+          end: (terms) =>
             Effect.andThen(
               answers.end,
-              Effect.sync(() => void told.push(`end ${tenures.map(({ shard }) => shard).join(" ")}`))
+              Effect.sync(() => void told.push(`end ${terms.map(({ shard }) => shard).join(" ")}`))
             )
         })
       ))

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
-import { VendorErrands } from "../../src/features/providers/VendorErrands.ts"
+import { VendorTasks } from "../../src/features/providers/VendorTasks.ts"
 import type { CatalogueGame } from "../../src/protocols/Protocol.ts"
 import { command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, signedCall, staff } from "../kit/Casino.ts"
@@ -148,7 +148,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
   it.effect("is read by itself when its time has come, and its failure is tried again", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const errands = yield* VendorErrands
+      const vendorTasks = yield* VendorTasks
       const { provider, vendor } = yield* openVendor
       const id = Number(provider.id)
       vendor.games = [game("a")]
@@ -159,41 +159,41 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         ([row]) => row === undefined ? undefined : [row.hours, row.failures]
       )
       // the providers of this file were created just now: none of them is due
-      yield* errands.runDue
+      yield* vendorTasks.runDue
       assert.isUndefined(yield* dueOf)
       yield* sql`UPDATE providers SET created_at = now() - interval '24 hours', sync_hours = 6 WHERE id = ${id}`
       vendor.mood = { status: 503 }
-      assert.strictEqual(yield* errands.runDue, 2)
+      assert.strictEqual(yield* vendorTasks.runDue, 2)
       assert.deepStrictEqual(yield* dueOf, [1, 1])
       vendor.mood = "good"
-      assert.strictEqual(yield* errands.runDue, 0)
+      assert.strictEqual(yield* vendorTasks.runDue, 0)
       yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       // the service's job does not wait for a vendor
       vendor.mood = "hang"
       const asked = vendor.asked.length
-      assert.deepStrictEqual(yield* errands.start, { done: 0, hasMore: false })
+      assert.deepStrictEqual(yield* vendorTasks.start, { done: 0, hasMore: false })
       yield* soon(() => vendor.asked.length > asked)
       assert.deepStrictEqual(yield* dueOf, [2, 1], "it is taken until it ends")
-      assert.deepStrictEqual(yield* errands.start, { done: 0, hasMore: false })
+      assert.deepStrictEqual(yield* vendorTasks.start, { done: 0, hasMore: false })
       assert.strictEqual(vendor.asked.length, asked + 1)
       vendor.cut()
-      assert.strictEqual(yield* errands.runDue, 0)
+      assert.strictEqual(yield* vendorTasks.runDue, 0)
       assert.deepStrictEqual(yield* dueOf, [1, 2])
       vendor.mood = "good"
       yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
-      assert.strictEqual(yield* errands.runDue, 1)
+      assert.strictEqual(yield* vendorTasks.runDue, 1)
       assert.deepStrictEqual(yield* dueOf, [6, 0])
       const { data } = yield* staffCall("GET", `/backoffice/v1/games?provider=${id}`)
       assert.deepInclude(Object(data[0]), { external_id: "a", active: false })
       yield* sql`UPDATE providers SET sync_hours = 0 WHERE id = ${id}`
       yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
-      assert.strictEqual(yield* errands.runDue, 0)
+      assert.strictEqual(yield* vendorTasks.runDue, 0)
     }))
 
   it.effect("and its day are compared with the ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const errands = yield* VendorErrands
+      const vendorTasks = yield* VendorTasks
       const casino = yield* openCasino()
       const { provider, slug, vendor } = yield* openVendor
       const book = yield* made("/games", { provider: slug, external_id: "book", name: "Book" })
@@ -335,10 +335,9 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.strictEqual(JSON.parse(future.stderr).error.code, "VALIDATION_FAILED")
 
       yield* sql`UPDATE providers SET created_at = now() - interval '25 hours', sync_hours = 0 WHERE id = ${provider.id}`
-      assert.strictEqual(yield* errands.runDue, 1)
-      const [errand] =
-        yield* sql`SELECT failures, last_error, extract(hour FROM next_at AT TIME ZONE 'UTC')::int AS hour
+      assert.strictEqual(yield* vendorTasks.runDue, 1)
+      const [task] = yield* sql`SELECT failures, last_error, extract(hour FROM next_at AT TIME ZONE 'UTC')::int AS hour
         FROM provider_errands WHERE provider_id = ${provider.id}`
-      assert.deepStrictEqual({ ...errand }, { failures: 0, last_error: null, hour: 3 })
+      assert.deepStrictEqual({ ...task }, { failures: 0, last_error: null, hour: 3 })
     }))
 })

@@ -106,7 +106,7 @@ describe("Actors", () => {
           names.map((_, index) => index + 1)
         )
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, names)
-        assert.strictEqual(store.looks.length, 10)
+        assert.strictEqual(store.lookUps.length, 10)
       }).pipe(Effect.provide(services)))
 
     // Goal: decisions made before a command that needs the store are not answered when their commit fails.
@@ -386,8 +386,8 @@ describe("Actors", () => {
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
-        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("b", 1)))).toString(), "NotHere")
-        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("b", 1)))).toString(), "NotOwned")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotOwned")
       }).pipe(Effect.provide([
         Ids.layerTest(),
         Layer.succeed(Placement, {
@@ -456,7 +456,7 @@ describe("Actors", () => {
         const again = yield* actors.ask(1, post("r", 7))
         assert.deepStrictEqual(again, { id: first.id, total: 7, isRepeat: true })
         // the store's report of the clash is sufficient
-        assert.deepStrictEqual([store.commits.length, store.examinations.length, store.looks.length], [2, 1, 0])
+        assert.deepStrictEqual([store.commits.length, store.examinations.length, store.lookUps.length], [2, 1, 0])
         assert.strictEqual(store.accounts.get(1)?.state.total, 7)
       }).pipe(Effect.provide(services)))
 
@@ -492,7 +492,7 @@ describe("Actors", () => {
         store.behaviours.push(busy, busy)
         const actors = yield* makeActors(store)
         assert.strictEqual((yield* actors.ask(1, post("a", 1))).total, 11)
-        assert.deepStrictEqual([store.commits.length, store.looks.length, store.loads.length], [3, 0, 1])
+        assert.deepStrictEqual([store.commits.length, store.lookUps.length, store.loads.length], [3, 0, 1])
       }).pipe(Effect.provide(services)))
 
     // Goal: a long-locked row stops its key alone: the journal waits for it once. Method: hold the row of one of
@@ -570,7 +570,7 @@ describe("Actors", () => {
         const replies = yield* Fiber.joinAll(asking)
         assert.isTrue(replies.every(({ isRepeat, total }, index) => total === 7 && isRepeat === index < repeats.length))
         assert.deepStrictEqual(store.commits.map(({ length }) => length), [1, 250, 50])
-        assert.deepStrictEqual([store.examinations.length, store.looks.length], [1, 0])
+        assert.deepStrictEqual([store.examinations.length, store.lookUps.length], [1, 0])
       }).pipe(Effect.provide(services)))
 
     // Goal: nothing is rolled back twice for the same reason, also within the commands of one key. Method: repeats before and after a new

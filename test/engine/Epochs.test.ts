@@ -54,7 +54,7 @@ const holdLoads = (store: AccountStore): AccountStore & { readonly gate: ReturnT
 const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnType<typeof makeGate> } => {
   const gate = makeGate()
   const wait = gate.behaviour(Effect.void).pipe(Effect.orDie)
-  return { ...store, look: (state, query, known) => Effect.andThen(wait, store.look(state, query, known)), gate }
+  return { ...store, lookUp: (state, query, known) => Effect.andThen(wait, store.lookUp(state, query, known)), gate }
 }
 
 describe("Epochs", () => {
@@ -121,7 +121,7 @@ describe("Epochs", () => {
         yield* store.gate.arrived
         move(0)
         yield* store.gate.open
-        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotHere", "NotHere"])
+        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotOwned", "NotOwned"])
         assert.deepStrictEqual(store.commits, [])
       }).pipe(Effect.provide(layer))
     })
@@ -166,7 +166,7 @@ describe("Epochs", () => {
         yield* store.gate.arrived
         move(0)
         yield* store.gate.open
-        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["NotHere", "NotHere"])
+        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["NotOwned", "NotOwned"])
         assert.deepStrictEqual(store.commits, [])
       }).pipe(Effect.provide(layer))
     })
@@ -176,14 +176,14 @@ describe("Epochs", () => {
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 5 })
         const gate = makeGate()
-        let looks = 0
+        let lookUps = 0
         const actors = yield* makeActors({
           ...inner,
-          look: (state, query, known) =>
+          lookUp: (state, query, known) =>
             Effect.flatMap(
-              inner.look(state, query, known),
+              inner.lookUp(state, query, known),
               (found) =>
-                ++looks > 1 ? Effect.succeed(found) : Effect.as(Effect.orDie(gate.behaviour(Effect.void)), found)
+                ++lookUps > 1 ? Effect.succeed(found) : Effect.as(Effect.orDie(gate.behaviour(Effect.void)), found)
             )
         })
         const asking = yield* start(actors.ask(1, postKnowing("r", -5)))
@@ -217,7 +217,7 @@ describe("Epochs", () => {
         move(0)
         yield* gate.open
         assert.strictEqual((yield* Fiber.join(all)).total, 0)
-        assert.deepStrictEqual([yield* failureOf(refused), yield* failureOf(behind)], ["TooLow", "NotHere"])
+        assert.deepStrictEqual([yield* failureOf(refused), yield* failureOf(behind)], ["TooLow", "NotOwned"])
       }).pipe(Effect.provide(layer))
     })
 
@@ -242,7 +242,7 @@ describe("Epochs", () => {
         move(0)
         yield* store.load(1, true)
         yield* gate.open
-        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotHere", "NotHere"])
+        assert.deepStrictEqual(yield* Effect.forEach(asking, failureOf), ["NotOwned", "NotOwned"])
         assert.strictEqual(store.accounts.get(1)?.state.total, 5)
       }).pipe(Effect.provide(layer))
     })
@@ -261,7 +261,7 @@ describe("Epochs", () => {
         const behind = yield* start(actors.ask(1, post("b", 1)))
         move(0)
         yield* gate.open
-        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["OutcomeUnknown", "NotHere"])
+        assert.deepStrictEqual([yield* failureOf(asking), yield* failureOf(behind)], ["OutcomeUnknown", "NotOwned"])
         yield* settle
         assert.strictEqual(actors.resident(), 0)
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }], "who does not own it raises no version")
@@ -280,7 +280,7 @@ describe("Epochs", () => {
         assert.isTrue(isWaiting(asking))
         move(0)
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* failureOf(asking), "NotHere")
+        assert.strictEqual(yield* failureOf(asking), "NotOwned")
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, [])
       }).pipe(Effect.provide(layer))
     })
@@ -293,8 +293,8 @@ describe("Epochs", () => {
         assert.strictEqual((yield* actors.read(1)).total, 5)
         store.postElsewhere(1, "theirs", 10)
         move(0)
-        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
-        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("a", 1)))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotOwned")
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("a", 1)))).toString(), "NotOwned")
       }).pipe(Effect.provide(layer))
     })
   })
@@ -380,8 +380,8 @@ describe("Epochs", () => {
         yield* gate.arrived
         const behind = yield* start(actors.ask(1, post("behind", 1)))
         const releasing = yield* start(release())
-        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("late", 1)))).toString(), "NotHere")
-        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotHere")
+        assert.strictEqual((yield* Effect.flip(actors.ask(1, post("late", 1)))).toString(), "NotOwned")
+        assert.strictEqual((yield* Effect.flip(actors.read(1))).toString(), "NotOwned")
         yield* gate.open
         yield* lastGate.arrived
         yield* TestClock.adjust("1 second")
@@ -476,7 +476,7 @@ describe("Epochs", () => {
         move(0)
         store.postElsewhere(1, "theirs", 10)
         yield* gate.open
-        assert.deepStrictEqual([yield* failureOf(first), yield* failureOf(behind)], ["NotHere", "NotHere"])
+        assert.deepStrictEqual([yield* failureOf(first), yield* failureOf(behind)], ["NotOwned", "NotOwned"])
         assert.deepStrictEqual(store.accounts.get(1)?.state.receipts, ["theirs"])
       }).pipe(Effect.provide(layer))
     })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Metric, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
-import type { CommitEnd, Verdict } from "../../src/engine/Machine.ts"
+import type { CommitOutcome, Verdict } from "../../src/engine/Machine.ts"
 import * as Journal from "../../src/engine/Journal.ts"
 import { failureOf, isWaiting, makeGate, settle, start } from "../kit/ToyMachine.ts"
 
@@ -13,7 +13,7 @@ interface Row {
   readonly verdict: Verdict<string>["_tag"] | "Impossible"
 }
 
-const row = (name: string, fields: Partial<Row> = {}): Row => ({ name, weight: 1, verdict: "Sound", ...fields })
+const row = (name: string, fields: Partial<Row> = {}): Row => ({ name, weight: 1, verdict: "Valid", ...fields })
 
 /** Rows that can only be written alone. */
 const isLater = ({ verdict }: Row): boolean => verdict === "Later"
@@ -26,7 +26,7 @@ const makeJournal = (options: Partial<Journal.JournalOptions<Row, string>> = {})
     const commit = (rows: ReadonlyArray<Row>): Effect.Effect<void, CommitFailure> =>
       Effect.suspend(() => {
         batches.push(rows.map(({ name }) => name))
-        const apply = rows.every(({ verdict }) => verdict === "Sound") || rows.every(isLater)
+        const apply = rows.every(({ verdict }) => verdict === "Valid") || rows.every(isLater)
           ? Effect.void
           : Effect.fail(new Rejected({ because: "clash", reason: "rejected" }))
         return batches.length === 1 ? gate.behaviour(apply) : apply
@@ -38,7 +38,7 @@ const makeJournal = (options: Partial<Journal.JournalOptions<Row, string>> = {})
         Effect.sync(() => {
           examined.push(rows.map(({ name }) => name))
           return rows.map(({ name, verdict: _tag }): Verdict<string> =>
-            _tag === "Clash" ? { _tag, known: [name] } : { _tag: _tag === "Impossible" ? "Sound" : _tag }
+            _tag === "Clash" ? { _tag, known: [name] } : { _tag: _tag === "Impossible" ? "Valid" : _tag }
           )
         }),
       maxWeight: 1000,
@@ -50,7 +50,7 @@ const makeJournal = (options: Partial<Journal.JournalOptions<Row, string>> = {})
   })
 
 const append = (journal: Journal.Journal<Row, string>, each: Row) =>
-  Effect.callback<void, Exclude<CommitEnd<string>, { readonly _tag: "Committed" }> | "full">((resume) => {
+  Effect.callback<void, Exclude<CommitOutcome<string>, { readonly _tag: "Committed" }> | "full">((resume) => {
     if (
       !journal.append(each, (end) => resume(end._tag === "Committed" ? Effect.void : Effect.fail(end)))
     ) resume(Effect.fail("full"))
@@ -106,7 +106,7 @@ describe("Journal", () => {
       const verdicts = new Map<number, Row["verdict"]>([[3, "Clash"], [10, "Busy"], [12, "Fenced"]])
       const rows = Array.from(
         { length: 16 },
-        (_, index) => row(`${index}`, { verdict: verdicts.get(index) ?? "Sound" })
+        (_, index) => row(`${index}`, { verdict: verdicts.get(index) ?? "Valid" })
       )
       const fibers = yield* appendAll(journal, [row("first"), ...rows])
       yield* gate.arrived
@@ -139,7 +139,7 @@ describe("Journal", () => {
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const rows = Array.from({ length: 16 }, (_, index) =>
-        row(`${index}`, { verdict: index === 3 ? "Impossible" : "Sound" }))
+        row(`${index}`, { verdict: index === 3 ? "Impossible" : "Valid" }))
       const fibers = yield* appendAll(journal, [row("first"), ...rows])
       yield* gate.arrived
       yield* gate.open

@@ -3,7 +3,7 @@ import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { OutcomeUnknown, Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Health } from "../../src/http/Health.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
@@ -30,7 +30,7 @@ const Live = serveAt(Health, { host: "127.0.0.1", port: 0 }).pipe(
   Layer.provideMerge(Layer.mergeAll(
     layerHttpServices.pipe(Layer.provide(Settings.layerTest())),
     Ids.layerTest(),
-    layerAlone
+    layerSingleNode
   )),
   Layer.provideMerge(TestDatabase.layer)
 )

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
@@ -19,7 +19,7 @@ it.live("503 while the routes are being built, and then what they answer", () =>
       Layer.effectDiscard(Deferred.await(built))
     )
     const server = serveAt(routes, { host: "127.0.0.1", port }).pipe(
-      Layer.provide([layerHttpServices, layerAlone]),
+      Layer.provide([layerHttpServices, layerSingleNode]),
       Layer.provide(Settings.layerTest())
     )
     const building = yield* Effect.forkScoped(Layer.build(Layer.fresh(server)))

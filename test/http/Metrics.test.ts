@@ -8,7 +8,7 @@ import { serveAt } from "../../src/http/Listener.ts"
 import { methodsOf } from "../../src/http/Methods.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import * as MemoryPlayerStore from "../kit/MemoryPlayerStore.ts"
@@ -37,7 +37,7 @@ const Live = serveAt(Layer.mergeAll(MetricsRoute, Things, SetBack, Edge), { host
   Layer.provideMerge(layerHttpServices),
   Layer.provide(Settings.layerTest()),
   Layer.provide(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
-  Layer.provide([Ids.layer, layerAlone]),
+  Layer.provide([Ids.layer, layerSingleNode]),
   Layer.provide(TestDatabase.layer),
   Layer.provide(Entropy.layer),
   Layer.provide(Layer.succeed(Metric.MetricRegistry, new Map()))

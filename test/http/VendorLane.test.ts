@@ -3,7 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import * as Http from "node:http"
 import { networks } from "../../src/auth/Addresses.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { serveAt } from "../../src/http/Listener.ts"
 import { type AnsweredCall, type Integration, type VendorDesk, VendorLane } from "../../src/http/VendorLane.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
@@ -114,7 +114,7 @@ const Live = Layer.unwrap(
 ).pipe(
   Layer.provide(VendorLane.layerOf(Effect.succeed(desk))),
   Layer.provideMerge(layerHttpServices),
-  Layer.provide([Settings.layerTest(), Entropy.layer, layerAlone])
+  Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
 )
 
 interface Sent {

@@ -6,7 +6,7 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
@@ -74,12 +74,12 @@ const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
     Layer.provideMerge(layerCapabilities),
     Layer.provideMerge(Layer.effect(ServiceSql, SqlClient.SqlClient)),
     Layer.provide(TestDatabase.layerService),
-    Layer.provideMerge(node ?? layerAlone)
+    Layer.provideMerge(node ?? layerSingleNode)
   )
 
 /** Everything that the back office does, served, on a database of its own. The clock is the real one. */
 export const layerBothServers = Layer.unwrap(Effect.sync(() => {
-  const [first = layerAlone, ...others] = nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []
+  const [first = layerSingleNode, ...others] = nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []
   const layerServers = Layer.effectContext(Effect.gen(function*() {
     const commands = yield* Layer.build(layerCommands)
     const actors = yield* PlayerActors

@@ -24,7 +24,7 @@ import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { Endpoints } from "../../src/http/Endpoints.ts"
 import { Health } from "../../src/http/Health.ts"
@@ -197,7 +197,7 @@ export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 })
       layerHttpServices,
       Probe.layer,
       Ids.layer,
-      Notices.layer.pipe(Layer.provideMerge(layerAlone)),
+      Notices.layer.pipe(Layer.provideMerge(layerSingleNode)),
       Secrets.layer
     )
   )

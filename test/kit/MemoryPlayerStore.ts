@@ -22,7 +22,7 @@ import type { Knowledge } from "../../src/domain/Decision.ts"
 import type { StoredReply } from "../../src/domain/Idempotency.ts"
 import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
-import { noRecent } from "../../src/domain/settlement/Recent.ts"
+import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
@@ -41,7 +41,7 @@ export interface Around {
     playerId: number,
     fence: boolean
   ) => Effect.Effect<Loaded<Player> | undefined, StoreUnavailable>
-  readonly look: (run: Effect.Effect<Knowledge>, query: Query) => Effect.Effect<Knowledge, StoreUnavailable>
+  readonly lookUp: (run: Effect.Effect<Knowledge>, query: Query) => Effect.Effect<Knowledge, StoreUnavailable>
   readonly examine: (
     run: Effect.Effect<ReadonlyArray<Verdict<Knowledge>>>,
     units: ReadonlyArray<Unit<Player, Change>>
@@ -162,8 +162,8 @@ const extend = <Key, A>(
 /** A player as loaded: without carried rounds and messages. */
 export const asLoaded = (player: Player): Player => ({
   ...player,
-  rounds: noRecent,
-  transactions: noRecent,
+  rounds: emptyRecent,
+  transactions: emptyRecent,
   seeds: null
 })
 
@@ -201,7 +201,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     return fenced
   }
 
-  const lookNow = (player: Player, query: Query, known: Knowledge | undefined): Knowledge => ({
+  const lookUpNow = (player: Player, query: Query, known: Knowledge | undefined): Knowledge => ({
     transactions: extend(known?.transactions, query.transactionIds, (transactionId) => {
       const key = transactionKey(query.providerId, transactionId)
       const found = transactions.get(key)
@@ -420,23 +420,23 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     because: Rejected["because"]
   ): ReadonlyArray<Verdict<Knowledge>> => {
     // rows are never locked
-    if (because === "busy") return units.map(() => ({ _tag: "Sound" }))
+    if (because === "busy") return units.map(() => ({ _tag: "Valid" }))
     if (because === "fenced") {
-      return units.map(({ key, version }) => ({ _tag: players.get(key)?.version === version ? "Sound" : "Fenced" }))
+      return units.map(({ key, version }) => ({ _tag: players.get(key)?.version === version ? "Valid" : "Fenced" }))
     }
     return judgeClashes(
       units,
-      units.map(({ before, changes }) => changes.map((change) => lookNow(before, claims(before, change), undefined))),
+      units.map(({ before, changes }) => changes.map((change) => lookUpNow(before, claims(before, change), undefined))),
       new Set([...replies.rows.values()].map(replyKey))
     )
   }
 
   const pass = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> => run
-  const { commit = pass, examine = pass, load = pass, look = pass } = around
+  const { commit = pass, examine = pass, load = pass, lookUp = pass } = around
 
   return {
     load: (playerId, fence) => load(Effect.sync(() => loadNow(playerId, fence)), playerId, fence),
-    look: (player, query, known) => look(Effect.sync(() => lookNow(player, query, known)), query),
+    lookUp: (player, query, known) => lookUp(Effect.sync(() => lookUpNow(player, query, known)), query),
     commit: (units) =>
       commit(
         Effect.suspend(() => {

@@ -9,7 +9,7 @@ import { type Change, noChange, type PlayerSettings } from "../../src/domain/Cha
 import { type Accept, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
-import { markOf } from "../../src/domain/settlement/Recent.ts"
+import { hashOfName } from "../../src/domain/settlement/Recent.ts"
 import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
 import type { Rejected } from "../../src/engine/Failures.ts"
 import { checkEntries, checkTransaction, type Report } from "./LedgerInvariants.ts"
@@ -82,7 +82,7 @@ export class RuleRunner {
   /** Epoch milliseconds. */
   now = noon
   /** How often the store was asked. */
-  looks = 0
+  lookUps = 0
   private readonly actors = new Map<number, { state: Player; version: number }>()
   private readonly forgets: () => boolean
   private nextId = 1000
@@ -139,8 +139,8 @@ export class RuleRunner {
       const before = actor.state
       const decision = step(before, { now: this.now, firstId: this.nextId, known })
       if (decision._tag === "Missing") {
-        this.looks++
-        known = Effect.runSync(this.store.look(before, decision.query, known))
+        this.lookUps++
+        known = Effect.runSync(this.store.lookUp(before, decision.query, known))
         continue
       }
       if (decision._tag === "Refuse") return this.leave(playerId, { refusal: decision.error })
@@ -162,8 +162,8 @@ export class RuleRunner {
         return this.leave(playerId, { reply })
       }
       assert.strictEqual(rejected.because, "clash", "nobody else writes")
-      this.looks++
-      known = Effect.runSync(this.store.look(before, this.store.claims(before, change), known))
+      this.lookUps++
+      known = Effect.runSync(this.store.lookUp(before, this.store.claims(before, change), known))
     }
     assert.fail("a rule asked the store over and over")
   }
@@ -190,7 +190,7 @@ export class RuleRunner {
     for (const carried of transactions.items) {
       const { providerId, transactionId } = carried
       const { query } = missing({ providerId, transactionIds: [transactionId] })
-      const known = Effect.runSync(this.store.look(this.player(playerId), query, undefined))
+      const known = Effect.runSync(this.store.lookUp(this.player(playerId), query, undefined))
       mustEqual(carried, known.transactions.get(transactionId))
     }
     const stored = this.store.tables().rounds.get(playerId)
@@ -198,13 +198,13 @@ export class RuleRunner {
       mustEqual(carried, stored?.get(roundKey(carried.gameId, carried.roundId)))
     }
     if (seeds !== null) {
-      const known = Effect.runSync(this.store.look(this.player(playerId), missing({ seeds: true }).query, undefined))
+      const known = Effect.runSync(this.store.lookUp(this.player(playerId), missing({ seeds: true }).query, undefined))
       mustEqual(seeds, known.seeds)
     }
     assert.isAtMost(transactions.items.length, transactionsCarried)
     assert.isAtMost(rounds.items.length, roundsCarried)
-    mustEqual(transactions.marks, transactions.items.map(({ transactionId }) => markOf(transactionId)))
-    mustEqual(rounds.marks, rounds.items.map(({ roundId }) => markOf(roundId)))
+    mustEqual(transactions.hashes, transactions.items.map(({ transactionId }) => hashOfName(transactionId)))
+    mustEqual(rounds.hashes, rounds.items.map(({ roundId }) => hashOfName(roundId)))
   }
 
   private commit(unit: Parameters<MemoryPlayerStore.MemoryPlayerStore["commit"]>[0][number]): Rejected | undefined {

@@ -1,7 +1,7 @@
 /** All capabilities of the service on a separate database, and the first rows of a test. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import type { Forwarder } from "../../src/cluster/Forwarder.ts"
 import type { Nodes } from "../../src/cluster/Nodes.ts"
 import type { Operator } from "../../src/domain/Operator.ts"
@@ -24,7 +24,7 @@ export class ServiceSql extends Context.Service<ServiceSql, SqlClient.SqlClient>
 export const layerTestService = (
   entropy: Layer.Layer<Entropy> = Entropy.layer,
   capabilities = layerCapabilities,
-  node: Layer.Layer<Forwarder | Nodes | Placement> = layerAlone
+  node: Layer.Layer<Forwarder | Nodes | Placement> = layerSingleNode
 ) =>
   Scheduler.layerIdle([]).pipe(
     Layer.provideMerge(

@@ -70,7 +70,7 @@ export interface AccountStore extends Store<Account, Posting, Query, Known> {
   /** Attempted commits, failed ones included. */
   readonly commits: Array<ReadonlyArray<AccountUnit>>
   readonly loads: Array<{ readonly key: number; readonly fence: boolean }>
-  readonly looks: Array<Query>
+  readonly lookUps: Array<Query>
   readonly examinations: Array<ReadonlyArray<number>>
   /** Keys whose row is locked by another transaction. */
   readonly held: Set<number>
@@ -118,7 +118,7 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
     behaviours: [],
     commits: [],
     loads: [],
-    looks: [],
+    lookUps: [],
     examinations: [],
     held: new Set(),
     impossible: new Set(),
@@ -138,9 +138,9 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
         accounts.set(key, fenced)
         return fenced
       }),
-    look: (_, query, known) =>
+    lookUp: (_, query, known) =>
       unlessOut(() => {
-        store.looks.push(query)
+        store.lookUps.push(query)
         return new Map([
           ...known ?? [],
           ...query.receipts.map((receipt): [string, Posting | null] => [receipt, postings.get(receipt) ?? null])
@@ -157,8 +157,8 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
         store.examinations.push(units.map(({ key }) => key))
         const claimed = new Set<string>()
         return units.map(({ changes, key, version }): Verdict<Known> => {
-          if (because === "busy") return { _tag: store.held.has(key) ? "Busy" : "Sound" }
-          if (because === "fenced") return { _tag: accounts.get(key)?.version === version ? "Sound" : "Fenced" }
+          if (because === "busy") return { _tag: store.held.has(key) ? "Busy" : "Valid" }
+          if (because === "fenced") return { _tag: accounts.get(key)?.version === version ? "Valid" : "Fenced" }
           const receipts = changes.map(({ receipt }) => receipt)
           if (new Set(receipts).size < receipts.length || receipts.some((receipt) => postings.has(receipt))) {
             const known = receipts.map((receipt) => new Map([[receipt, postings.get(receipt) ?? null]]))
@@ -166,7 +166,7 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
           }
           const isLater = receipts.some((receipt) => claimed.has(receipt))
           for (const receipt of receipts) claimed.add(receipt)
-          return { _tag: isLater ? "Later" : "Sound" }
+          return { _tag: isLater ? "Later" : "Valid" }
         })
       }),
     claims: (_, change) => ({ receipts: [change.receipt] })

@@ -2,7 +2,7 @@
 import { noActivity } from "../../src/domain/Activity.ts"
 import { emptyCounters } from "../../src/domain/limit/Limits.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { noRecent } from "../../src/domain/settlement/Recent.ts"
+import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
 
 /** An active, verified player with empty wallets, with overrides. */
 export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
@@ -36,8 +36,8 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   bonusGrants: {},
   endedSessions: [],
   providerIds: [],
-  rounds: noRecent,
-  transactions: noRecent,
+  rounds: emptyRecent,
+  transactions: emptyRecent,
   seeds: null,
   ...overrides
 })

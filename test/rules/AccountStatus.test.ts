@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import {
   issueTokenStep,
+  isTokenValid,
   moveKycStep,
   restrictStep,
   setStatusStep,
-  signOutStep,
-  worksStill
+  signOutStep
 } from "../../src/domain/player/AccountStatus.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import type { Step } from "../../src/domain/Decision.ts"
@@ -211,10 +211,10 @@ describe("session tokens", () => {
             issued = [...issued, accepted(issueTokenStep, player, at).reply]
           } else {
             for (const step of ends[action]) player = accepted<Player, unknown>(step, player, at).state
-            for (const token of issued) assert.isFalse(worksStill(player, token))
+            for (const token of issued) assert.isFalse(isTokenValid(player, token))
             issued = []
           }
-          for (const token of issued) assert.isTrue(worksStill(player, token))
+          for (const token of issued) assert.isTrue(isTokenValid(player, token))
         }
       })
     )
@@ -222,14 +222,14 @@ describe("session tokens", () => {
 
   it("that slip through while an exclusion is being written do not work either", () => {
     const player = newPlayer({ exclusion: { type: "time_out", since: now, until: now + 1000 } })
-    assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => worksStill(player, now + ms)), [
+    assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => isTokenValid(player, now + ms)), [
       false,
       false,
       false,
       false,
       true
     ])
-    assert.isFalse(worksStill(newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } }), now))
-    assert.isTrue(worksStill(newPlayer(), 0))
+    assert.isFalse(isTokenValid(newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } }), now))
+    assert.isTrue(isTokenValid(newPlayer(), 0))
   })
 })

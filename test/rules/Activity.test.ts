@@ -3,9 +3,9 @@ import * as FastCheck from "fast-check"
 import {
   type Activity,
   type ActivityKind,
-  isNoted,
+  isRecorded,
   noActivity,
-  noteDay,
+  recordDay,
   type Visit,
   type VisitKind
 } from "../../src/domain/Activity.ts"
@@ -26,8 +26,8 @@ const note = (noted: ReadonlyArray<Noted>): ReadonlyArray<Visit> => {
   const activities = new Map<number, Activity>()
   return noted.flatMap(({ day, kind, player }) => {
     const before = activities.get(player) ?? noActivity
-    const { activity, visits } = noteDay(before, kind, day)
-    if (isNoted(before, kind, day)) assert.deepStrictEqual(visits.filter((visit) => visit.kind === kind), [])
+    const { activity, visits } = recordDay(before, kind, day)
+    if (isRecorded(before, kind, day)) assert.deepStrictEqual(visits.filter((visit) => visit.kind === kind), [])
     activities.set(player, activity)
     return visits
   })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  applyDueBonusesStep,
   cancelBonusStep,
   type CatalogueBonus,
   type Grant,
   grantStep,
   maxPendingBonuses,
   type PromoCode,
-  redeemStep,
-  tendBonusesStep
+  redeemStep
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
@@ -138,10 +138,10 @@ for (const remembers of [true, false]) {
       runner.accept(grant({ defaultAmount: 60 }))
       runner.now = noon + 7 * day - 1
       const entries = runner.store.tables().entries.length
-      runner.accept(tendBonusesStep)
+      runner.accept(applyDueBonusesStep)
       assert.strictEqual(runner.store.tables().entries.length, entries)
       runner.now += 1
-      assert.deepInclude(runner.accept(tendBonusesStep), { bonus: 60, walletSeq: 2 })
+      assert.deepInclude(runner.accept(applyDueBonusesStep), { bonus: 60, walletSeq: 2 })
     })
 
     it("4.6: barred players and withdrawn bonuses are refused", () => {

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
 import {
+  applyDueBonusesStep,
   cancelBonusStep,
   type CatalogueBonus,
   grantStep,
-  redeemStep,
-  tendBonusesStep
+  redeemStep
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import type { Context } from "../../src/domain/Decision.ts"
@@ -251,7 +251,7 @@ class Play {
         runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.isKept } }, command.playerId)
         return model.excludeFromBonuses(command.playerId, command.isKept)
       case "look":
-        runner.accept(tendBonusesStep, command.playerId)
+        runner.accept(applyDueBonusesStep, command.playerId)
         return model.look(command.playerId)
       case "wait":
         return this.waitUntil(runner.now + command.ms)

@@ -1,12 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { alertMoves, alertStatuses, defaultSettings, settingsWith } from "../../src/domain/compliance/AlertRules.ts"
+import {
+  alertStatuses,
+  alertTransitions,
+  defaultSettings,
+  settingsWith
+} from "../../src/domain/compliance/AlertRules.ts"
 import {
   countryMismatch,
   type FactKind,
   identityChangeAfterVerification,
   identityChangeBeforeWithdrawal,
-  multiAccount,
-  maxSharedAddress
+  maxSharedAddress,
+  multiAccount
 } from "../../src/domain/compliance/IdentityAlerts.ts"
 
 // Goal: each identity rule finds exactly the cases that it is named after. Method: players as values, each rule at
@@ -121,7 +126,7 @@ describe("identityChange", () => {
 
 describe("alertMoves", () => {
   it("lead on, between review and escalation, and to an end that is one", () => {
-    assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertMoves(status)])), {
+    assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertTransitions(status)])), {
       open: ["in_review", "escalated", "closed"],
       in_review: ["escalated", "closed"],
       escalated: ["in_review", "closed"],

@@ -90,12 +90,12 @@ describe("a play", () => {
   it("asks the store for seeds once, and remembers them until the player rests", () => {
     const runner = runnerOf()
     runner.forget()
-    const before = runner.looks
+    const before = runner.lookUps
     for (let turn = 0; turn < 3; turn++) play(runner, betPaying(10, 0))
-    assert.strictEqual(runner.looks - before, 1)
+    assert.strictEqual(runner.lookUps - before, 1)
     runner.forget()
     assert.strictEqual(play(runner, betPaying(10, 0)).fairness.nonce, 3)
-    assert.strictEqual(runner.looks - before, 2)
+    assert.strictEqual(runner.lookUps - before, 2)
   })
 
   it("does nothing while there are no seeds, or while the seed is closed", () => {

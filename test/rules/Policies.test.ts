@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Context } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
-import { neverLookedAt, watchCredits } from "../../src/domain/wallet/LargeCredits.ts"
+import { examinedAbove, flagLargeCredits } from "../../src/domain/wallet/LargeCredits.ts"
 import {
   type Action,
   ownPolicy,
@@ -178,7 +178,7 @@ for (const remembers of [true, false]) {
         const old = { ...roundOf(runner)!, openBets: null }
         runner.ask((player) => ({
           _tag: "Accept",
-          state: { ...player, rounds: { marks: [], items: [] } },
+          state: { ...player, rounds: { hashes: [], items: [] } },
           reply: undefined,
           change: {
             entries: [],
@@ -419,9 +419,11 @@ for (const remembers of [true, false]) {
 
       it("is looked at where it is large, as a win is", () => {
         const runner = makeRunner(makePlayer())
-        const amount = neverLookedAt + 1
+        const amount = examinedAbove + 1
         const terms = { above: amount - 1, severity: "high" as const, stopsWithdrawals: true }
-        runner.accept((player, context) => watchCredits(does(adjustment("a", amount))(player, context), context, terms))
+        runner.accept((player, context) =>
+          flagLargeCredits(does(adjustment("a", amount))(player, context), context, terms)
+        )
         assert.strictEqual(runner.store.tables().events.length, 1)
       })
     })

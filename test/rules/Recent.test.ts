@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
   append,
-  markOf,
+  emptyRecent,
+  hashOfName,
+  indexOfName,
   newest,
-  noRecent,
-  placeOf,
   type Recent,
   remove,
   replace
@@ -17,7 +17,7 @@ interface Named {
 }
 
 const find = (recent: Recent<Named>, name: string) => {
-  const place = placeOf(recent, name, (item) => item.name === name)
+  const place = indexOfName(recent, name, (item) => item.name === name)
   return place < 0 ? undefined : recent.items[place]
 }
 
@@ -31,12 +31,12 @@ describe("Recent", () => {
       kind: fc.constantFrom("append", "replace", "remove", "newest"),
       value: fc.nat()
     })
-    assert.strictEqual(markOf("x-aaaaaaaaaaaa"), markOf("y-aaaaaaaaaaaa"))
+    assert.strictEqual(hashOfName("x-aaaaaaaaaaaa"), hashOfName("y-aaaaaaaaaaaa"))
     fc.assert(fc.property(fc.array(operation, { maxLength: 30 }), (operations) => {
-      let recent: Recent<Named> = noRecent
+      let recent: Recent<Named> = emptyRecent
       let list: ReadonlyArray<Named> = []
       for (const { kind, name, value } of operations) {
-        const place = placeOf(recent, name, (item) => item.name === name)
+        const place = indexOfName(recent, name, (item) => item.name === name)
         assert.strictEqual(place, list.findLastIndex((item) => item.name === name))
         if (kind === "append") {
           recent = append(recent, name, { name, value })
@@ -49,7 +49,7 @@ describe("Recent", () => {
           list = kind === "replace" ? list.with(place, { name, value }) : list.toSpliced(place, 1)
         }
         assert.deepStrictEqual(recent.items, list)
-        assert.deepStrictEqual(recent.marks, list.map((item) => markOf(item.name)))
+        assert.deepStrictEqual(recent.hashes, list.map((item) => hashOfName(item.name)))
       }
       for (const { name } of operations) {
         assert.deepStrictEqual(find(recent, name), list.findLast((item) => item.name === name))

@@ -91,11 +91,11 @@ for (const remembers of [true, false]) {
       const replay = () => {
         assert.strictEqual(runner.accept(does(bet("b", 100))).status, "replayed")
         assert.strictEqual(runner.accept(pays(promoWin("p", 7))).status, "replayed")
-        return runner.looks
+        return runner.lookUps
       }
-      const looks = replay()
-      assert.isAbove(looks, 0)
-      assert.strictEqual(replay(), looks)
+      const lookUps = replay()
+      assert.isAbove(lookUps, 0)
+      assert.strictEqual(replay(), lookUps)
     })
 
     describe("a rollback", () => {
@@ -363,11 +363,11 @@ for (const remembers of [true, false]) {
         const runner = makeRunner(makePlayer())
         const numbers = Array.from({ length: 100 }, (_, index) => index)
         for (const index of numbers) runner.accept(does(bet(`b${index}`, 1, { roundId: `r${index}` })))
-        const looks = runner.looks
+        const lookUps = runner.lookUps
         const replies = runner.accept(doesAll(...numbers.map((index) => rollback(`k${index}`, `b${index}`))))
         assert.isTrue(replies.every(({ status }) => status === "processed"))
         assert.strictEqual(runner.player().real, 1000)
-        assert.isAtMost(runner.looks - looks, 3)
+        assert.isAtMost(runner.lookUps - lookUps, 3)
       })
     })
 

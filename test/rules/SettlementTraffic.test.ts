@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { cancelBonusStep, type CatalogueBonus, grantStep, tendBonusesStep } from "../../src/domain/bonus/BonusGrants.ts"
+import {
+  applyDueBonusesStep,
+  cancelBonusStep,
+  type CatalogueBonus,
+  grantStep
+} from "../../src/domain/bonus/BonusGrants.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type PlayedRound, playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
@@ -568,7 +573,7 @@ describe("long traffic", () => {
         return assert.strictEqual("reply" in answer, model.cancel(command.playerId, id))
       }
       case "look":
-        runner.accept(tendBonusesStep, command.playerId)
+        runner.accept(applyDueBonusesStep, command.playerId)
         return model.look(command.playerId)
       case "keep from bonuses":
         runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: command.excluded } }, command.playerId)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moveKycStep } from "../../src/domain/player/AccountStatus.ts"
 import type { PlayerStatus } from "../../src/domain/player/Player.ts"
-import { exclusionKeptMs, applyDueChanges } from "../../src/domain/player/DueChanges.ts"
+import { applyDueChanges, exclusionRetentionMs } from "../../src/domain/player/DueChanges.ts"
 import { newPlayer } from "../kit/players.ts"
 
 // Goal: due account changes are applied at their instant, once, with their events; none is applied early.
@@ -41,8 +41,8 @@ describe("upkeep", () => {
   it("forgets an exclusion when no session token from before it can still be alive", () => {
     const exclusion = { type: "time_out", since: due - 1000, until: due } as const
     const player = newPlayer({ exclusion, status: active })
-    assert.strictEqual(applyDueChanges(player, at(due + exclusionKeptMs - 1)).state, player)
-    const { change, state } = applyDueChanges(player, at(due + exclusionKeptMs))
+    assert.strictEqual(applyDueChanges(player, at(due + exclusionRetentionMs - 1)).state, player)
+    const { change, state } = applyDueChanges(player, at(due + exclusionRetentionMs))
     assert.isNull(state.exclusion)
     assert.deepStrictEqual(change?.audit.map(({ after }) => after), [{ self_exclusion: null }])
     const forGood = newPlayer({ exclusion: { type: "self_closure", since: 0, until: null } })
@@ -69,7 +69,7 @@ describe("upkeep", () => {
     const { change, state } = applyDueChanges(
       newPlayer({
         documentExpiresAt: due,
-        exclusion: { type: "time_out", since: 0, until: due - exclusionKeptMs },
+        exclusion: { type: "time_out", since: 0, until: due - exclusionRetentionMs },
         limits: { max_balance: 1 },
         pendingLimits: [{ field: "max_balance", value: 2, effectiveAt: due }]
       }),

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { restrictStep } from "../../src/domain/player/AccountStatus.ts"
 import type { Step } from "../../src/domain/Decision.ts"
-import { heldBy, type Player, type Restrictions } from "../../src/domain/player/Player.ts"
+import { activeHoldIds, type Player, type Restrictions } from "../../src/domain/player/Player.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../src/domain/payment/WithdrawalHolds.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer } from "../kit/Messages.ts"
-import { type PaymentMove, movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
+import { movePaymentStep, type PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 
@@ -69,17 +69,17 @@ describe("holds", () => {
 
   it("a forbidden lift refuses the whole change", () => {
     const runner = new RuleRunner([makePlayer({ real: 1000 })])
-    const mayNotLift = refuse("INSUFFICIENT_SCOPE", "not you")
-    const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", mayNotLift })
+    const liftRefusal = refuse("INSUFFICIENT_SCOPE", "not you")
+    const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", liftRefusal })
     runner.accept(sent({ canWithdraw: true }))
     runner.accept(place(5))
     const held = runner.player()
-    assert.deepStrictEqual(runner.refuse(sent({ canWithdraw: true, canBet: false })), mayNotLift)
+    assert.deepStrictEqual(runner.refuse(sent({ canWithdraw: true, canBet: false })), liftRefusal)
     assert.deepStrictEqual(runner.player(), held)
     // restrictions, and permissions unrelated to withdrawals
     runner.accept(sent({ canBet: false }))
     runner.accept(sent({ canWithdraw: false }))
-    assert.deepStrictEqual(heldBy(runner.player().withdrawalHolds), [5])
+    assert.deepStrictEqual(activeHoldIds(runner.player().withdrawalHolds), [5])
     runner.accept(release(5))
     assert.isTrue(runner.accept(sent({ canWithdraw: true })).restrictions.canWithdraw)
   })
@@ -112,7 +112,7 @@ describe("holds", () => {
           }
         }
         const player: Player = runner.player()
-        assert.sameMembers([...heldBy(player.withdrawalHolds)], [...held])
+        assert.sameMembers([...activeHoldIds(player.withdrawalHolds)], [...held])
         assert.strictEqual(player.restrictions.canWithdraw, mayWithdraw)
         const answer = runner.ask(withdraw())
         assert.strictEqual("refusal" in answer, held.size > 0 || !mayWithdraw)

@@ -51,7 +51,7 @@ const makeFaults = (chance: () => number) => {
     )
   const around: MemoryPlayerStore.Around = {
     load: readFault,
-    look: readFault,
+    lookUp: readFault,
     examine: readFault,
     commit: (run) =>
       Effect.gen(function*() {

@@ -7,11 +7,11 @@ import { TestClock } from "effect/testing"
 import { type Change, type Entry, noChange, type OriginalRound, type Payment } from "../../src/domain/Change.ts"
 import { type Context, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import {
+  applyDueBonusesStep,
   cancelBonusStep,
   type CatalogueBonus,
   grantStep,
-  redeemStep,
-  tendBonusesStep
+  redeemStep
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { setStatusStep } from "../../src/domain/player/AccountStatus.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
@@ -166,9 +166,9 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     return answer
   })
 
-  const look = Effect.fnUntraced(function*(what: string, playerId: number, query: Partial<Query>, known?: Knowledge) {
+  const lookUp = Effect.fnUntraced(function*(what: string, playerId: number, query: Partial<Query>, known?: Knowledge) {
     const { state } = yield* load(playerId)
-    const answer = yield* store.look(state, missing({ providerId: 1, ...query }).query, known)
+    const answer = yield* store.lookUp(state, missing({ providerId: 1, ...query }).query, known)
     said.push([what, plain(answer)])
     return answer
   })
@@ -180,7 +180,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
       for (let asked = 0; asked < 4; asked++) {
         const decision = step(state, { now, firstId: nextId, known })
         if (decision._tag === "Missing") {
-          known = yield* store.look(state, decision.query, known)
+          known = yield* store.lookUp(state, decision.query, known)
           said.push(["looked up", plain(known)])
         } else if (decision._tag === "Accept" && decision.change !== null) {
           nextId += decision.idsUsed
@@ -269,13 +269,13 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("a rollback of an adjustment", 1, vendors(rollback("vak", "va", { policy })))
   yield* does("a rollback of a settled bet", 1, vendors(rollback("vbk", "vb", { policy })))
   yield* does("the bet once more", 1, vendors(rollback("vbkk", "vbk", { policy })))
-  yield* look("a bet that stands again", 1, {
+  yield* lookUp("a bet that stands again", 1, {
     transactionIds: ["vb", "vbk", "vbkk"],
     rounds: [{ gameId: 11, roundId: "v" }]
   })
   yield* does("a rollback of it again", 1, vendors(rollback("vbl", "vb", { policy })))
   yield* does("and once more", 1, vendors(rollback("vbll", "vbl", { policy })))
-  yield* look("a bet that stands again", 1, {
+  yield* lookUp("a bet that stands again", 1, {
     transactionIds: ["vb", "vbl", "vbll"],
     rounds: [{ gameId: 11, roundId: "v" }]
   })
@@ -301,12 +301,13 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   )
   yield* does("a note", 1, setStatusStep({ status: "active", reason: "called", actor: "key:pk" }))
   yield* does("a withdrawal", 2, withdrawalStep(withdrawalOf(300, { externalReference: "held", bankName: "b" })))
-  const held = (yield* look("a payment by its reference", 2, { externalReference: "held" })).payments.get("held")?.id ??
-    0
+  const held =
+    (yield* lookUp("a payment by its reference", 2, { externalReference: "held" })).payments.get("held")?.id ??
+      0
   yield* does("a first approval", 2, movePaymentStep(moveOf(held, "approve", { secondApprovalAbove: 299 })))
-  yield* look("a payment by its id", 2, { paymentId: held })
-  yield* look("another player's payment by its id", 1, { paymentId: held })
-  yield* look("no payment", 2, { paymentId: 999_999 })
+  yield* lookUp("a payment by its id", 2, { paymentId: held })
+  yield* lookUp("another player's payment by its id", 1, { paymentId: held })
+  yield* lookUp("no payment", 2, { paymentId: 999_999 })
   yield* does(
     "a second approval",
     2,
@@ -318,7 +319,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   )
   yield* does("a rejection", 2, movePaymentStep(moveOf(held, "reject", { reason: "why" })))
   yield* does("a withdrawal without a reference", 2, withdrawalStep(withdrawalOf(100)))
-  yield* look("a payment that came back", 2, { paymentId: held, externalReference: "held" })
+  yield* lookUp("a payment that came back", 2, { paymentId: held, externalReference: "held" })
 
   // Bonuses: granted, waiting, paid out, wagered, converted, expired, cancelled; and a code for one player
   yield* does("a bonus", 2, grant())
@@ -339,14 +340,14 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("a win of its round", 2, (player, context) => settle(player, win("cw", "c", 30), context))
   yield* load(2)
   now += 7 * day
-  yield* does("time", 2, tendBonusesStep)
+  yield* does("time", 2, applyDueBonusesStep)
   yield* load(2)
   yield* does("a cancellation", 2, cancelBonusStep({ id: waiting[1]?.id ?? 0, reason: null, actor: "staff:1" }))
   yield* load(2, true)
   yield* does("a code that is used up", 1, redeem)
-  yield* look("the code", 2, { promoCodeId: 31 })
-  yield* look("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
-  yield* look("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
+  yield* lookUp("the code", 2, { promoCodeId: 31 })
+  yield* lookUp("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
+  yield* lookUp("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
 
   // A bet on the bonus that stands again when the bonus is spent: that part of it is not there to be given back
   yield* does("a bonus that is long wagered", 2, grant({ wageringMultiplier: 100 }))
@@ -356,30 +357,30 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("its rollback", 2, vendors(rollback("lk", "lb", { policy })))
   yield* does("another bet on it", 2, vendors(bet("lc", all, of("other"))))
   yield* does("the first bet once more", 2, vendors(rollback("lkk", "lk", { policy })))
-  const spent = yield* look("a bet that could not be taken whole", 2, { transactionIds: ["lb", "lk", "lkk"] })
+  const spent = yield* lookUp("a bet that could not be taken whole", 2, { transactionIds: ["lb", "lk", "lkk"] })
   assert.strictEqual(spent.transactions.get("lb")?.lost, staked)
   assert.isAbove(staked, 0)
   yield* does("a rollback of it", 2, vendors(rollback("ll", "lb", { policy })))
-  yield* look("a bet that gave back what it took", 2, { transactionIds: ["lb", "ll"] })
+  yield* lookUp("a bet that gave back what it took", 2, { transactionIds: ["lb", "ll"] })
   yield* load(2)
   yield* does("a rollback of the other", 2, vendors(rollback("lm", "lc", { policy })))
   yield* load(2)
 
   // Originals: first seeds, rounds, a rotation, and all of it in one commit
   yield* does("first seeds", 2, startSeedsOf("two"))
-  yield* look("seeds", 2, { seeds: true })
+  yield* lookUp("seeds", 2, { seeds: true })
   yield* does("a round", 2, playStep(playOf(betPaying(10, 25)), openChance))
   yield* does("a round with a client seed", 2, playStep(playOf(betPaying(10, 0), "mine"), openChance))
-  const used = yield* look("seeds after rounds", 2, { seeds: true })
-  yield* look("other things, seeds known", 2, { bonusIds: [3] }, used)
+  const used = yield* lookUp("seeds after rounds", 2, { seeds: true })
+  yield* lookUp("other things, seeds known", 2, { bonusIds: [3] }, used)
   yield* does(
     "a rotation",
     2,
     rotateSeedsStep({ fresh: sealedSeedOf("two 3"), clientSeed: undefined }, openChance)
   )
   yield* does("a round after it", 2, playStep(playOf(betPaying(10, 0)), openChance))
-  yield* look("seeds after a rotation", 2, { seeds: true })
-  yield* look("no seeds", 1, { seeds: true })
+  yield* lookUp("seeds after a rotation", 2, { seeds: true })
+  yield* lookUp("no seeds", 1, { seeds: true })
   const begun = yield* decide(yield* load(3), 3, startSeedsOf("three"))
   const turned = yield* decide(
     { state: begun.after, version: begun.version },
@@ -387,7 +388,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     rotateSeedsStep({ fresh: sealedSeedOf("three 3"), clientSeed: "chosen" }, openChance)
   )
   yield* commit("seeds made and rotated at once", { ...turned, changes: [...begun.changes, ...turned.changes] })
-  yield* look("seeds made and rotated at once", 3, { seeds: true })
+  yield* lookUp("seeds made and rotated at once", 3, { seeds: true })
 
   yield* commit(
     "settings",
@@ -415,20 +416,20 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* load(2)
 
   // Lookups: existing rows, missing ones, and those of another player or operator
-  const known = yield* look("messages", 1, {
+  const known = yield* lookUp("messages", 1, {
     transactionIds: ["b", "b2", "w", "k", "k2", "never seen", "kx", "p", "unknown"],
     rounds: [{ gameId: 11, roundId: "round" }, { gameId: 12, roundId: "round" }, { gameId: 11, roundId: "unknown" }],
     externalReference: "first 1",
     bonusIds: [9]
   })
-  yield* look("more of them", 1, { transactionIds: ["unknown 2"], externalReference: "unknown" }, known)
-  yield* look("another player's", 2, {
+  yield* lookUp("more of them", 1, { transactionIds: ["unknown 2"], externalReference: "unknown" }, known)
+  yield* lookUp("another player's", 2, {
     transactionIds: ["b"],
     rounds: [{ gameId: 11, roundId: "round" }],
     externalReference: "first 1"
   })
-  yield* look("another provider's", 1, { providerId: 2, transactionIds: ["b"] })
-  yield* look("another operator's", 3, { externalReference: "first 0" })
+  yield* lookUp("another provider's", 1, { providerId: 2, transactionIds: ["b"] })
+  yield* lookUp("another operator's", 3, { externalReference: "first 0" })
 
   // Fences
   const stale = yield* byHand(1, {})
@@ -530,7 +531,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   }
   yield* load(1)
   yield* load(2)
-  yield* look("what clashed", 1, { transactionIds: ["n"], externalReference: "new" })
+  yield* lookUp("what clashed", 1, { transactionIds: ["n"], externalReference: "new" })
 
   // Allowed beside it
   const allowed: ReadonlyArray<readonly [what: string, Partial<Change>]> = [
@@ -568,7 +569,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   for (const [what, change] of allowed) {
     assert.strictEqual(yield* commit(what, yield* byHand(1, change)), "written", what)
   }
-  yield* look("what was allowed", 1, {
+  yield* lookUp("what was allowed", 1, {
     transactionIds: ["n1", "n2", "w", "b"],
     rounds: [round, { gameId: 11, roundId: "nowhere" }],
     externalReference: "first 1"
@@ -582,7 +583,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* commit("a round written twice", { ...twice, changes: [...twice.changes, rewritten] }, sound)
   const again = yield* byHand(1, { rounds: [{ round: { ...round, roundId: "both" }, isNew: true }] })
   yield* commit("a round claimed to be new twice", { ...again, changes: [...again.changes, ...again.changes] })
-  yield* look("the rounds", 1, { rounds: [{ gameId: 11, roundId: "twice" }, { gameId: 11, roundId: "both" }] })
+  yield* lookUp("the rounds", 1, { rounds: [{ gameId: 11, roundId: "twice" }, { gameId: 11, roundId: "both" }] })
   yield* load(2)
   return said
 })

@@ -11,7 +11,7 @@ import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 /** Separate actors over the database, with their statements recorded; nothing is in their memory. */
 const makeService = Effect.gen(function*() {
-  const counts = { commits: 0, rejected: 0, examinations: 0, looks: 0 }
+  const counts = { commits: 0, rejected: 0, examinations: 0, lookUps: 0 }
   const counted = Effect.map(makePlayerStore, (store): Effect.Success<typeof makePlayerStore> => ({
     ...store,
     commit: (units) => {
@@ -22,9 +22,9 @@ const makeService = Effect.gen(function*() {
       counts.examinations++
       return store.examine(units, because)
     },
-    look: (player, query, known) => {
-      counts.looks++
-      return store.look(player, query, known)
+    lookUp: (player, query, known) => {
+      counts.lookUps++
+      return store.lookUp(player, query, known)
     }
   }))
   const context = yield* Layer.build(Layer.fresh(PlayerActors.layerOver(counted)))
@@ -66,7 +66,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
       // the first command commits alone, all others gather behind it
       assert.isAtMost(again.counts.rejected, 2)
       assert.isAtMost(again.counts.commits, 4)
-      assert.strictEqual(again.counts.looks, 0)
+      assert.strictEqual(again.counts.lookUps, 0)
     }))
 
   // Goal: a locked row stops its player alone. Method: hold it in another transaction; others bet again and again,

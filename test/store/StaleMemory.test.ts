@@ -11,7 +11,7 @@ import { ResponsibleGaming } from "../../src/features/responsibleGaming/Responsi
 import { Approvals } from "../../src/features/payments/Approvals.ts"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { PlayerAccounts } from "../../src/features/players/PlayerAccounts.ts"
-import { layerAlone } from "../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { layerCapabilities } from "../../src/service.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
 import { noon } from "../kit/Messages.ts"
@@ -49,7 +49,7 @@ const open = Effect.fnUntraced(function*(slug: string) {
   const first = handsOf(
     yield* Effect.context<Approvals | Bonuses | Payments | PlayerAccounts | ResponsibleGaming | Wallet>()
   )
-  const second = handsOf(yield* Layer.build(Layer.fresh(layerCapabilities.pipe(Layer.provide(layerAlone)))))
+  const second = handsOf(yield* Layer.build(Layer.fresh(layerCapabilities.pipe(Layer.provide(layerSingleNode)))))
   const operator = yield* addOperator(slug)
   yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
     VALUES (${operator.id + 1}, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`

@@ -5,23 +5,23 @@ import { TestClock } from "effect/testing"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
-import { byDeadline, orUnavailable, silent } from "../../src/store/internal/StoreFailures.ts"
+import { orUnavailable, unresponsive, withDeadline } from "../../src/store/internal/StoreFailures.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { holdPlayer, lockAccount, someoneWaits } from "../kit/E2eHold.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
 
-// Goal: a silent database blocks no caller, not even while a cancellation is unanswered. Method: statements ended by
+// Goal: an unresponsive database blocks no caller, not even while a cancellation is unanswered. Method: statements ended by
 // the test, on the test's clock.
 describe("a statement with a deadline", () => {
   it.effect("returns results and failures that arrive in time", () =>
     Effect.gen(function*() {
       for (const exit of [Exit.succeed(7), Exit.fail("refused"), Exit.die("broken")]) {
-        assert.deepStrictEqual(yield* Effect.exit(byDeadline(exit, () => "late")), exit)
+        assert.deepStrictEqual(yield* Effect.exit(withDeadline(exit, () => "late")), exit)
       }
       const answer = yield* Deferred.make<number>()
-      const waiting = yield* Effect.forkChild(byDeadline(Deferred.await(answer), () => "late"))
+      const waiting = yield* Effect.forkChild(withDeadline(Deferred.await(answer), () => "late"))
       yield* TestClock.adjust("5999 millis")
       yield* settle
       assert.isUndefined(waiting.pollUnsafe())
@@ -34,7 +34,9 @@ describe("a statement with a deadline", () => {
       const cancelled = yield* Deferred.make<void>()
       const statement = Effect.onInterrupt(Effect.never, () => Deferred.succeed(cancelled, undefined))
       // as the engine runs it: not to be interrupted from outside
-      const waiting = yield* Effect.forkChild(Effect.uninterruptible(Effect.exit(byDeadline(statement, () => "late"))))
+      const waiting = yield* Effect.forkChild(
+        Effect.uninterruptible(Effect.exit(withDeadline(statement, () => "late")))
+      )
       yield* TestClock.adjust("6 seconds")
       assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
       yield* Deferred.await(cancelled)
@@ -44,17 +46,17 @@ describe("a statement with a deadline", () => {
     Effect.gen(function*() {
       const answer = yield* Deferred.make<void>()
       const statement = Effect.uninterruptible(Deferred.await(answer))
-      const waiting = yield* Effect.forkChild(Effect.exit(byDeadline(statement, () => "late")))
+      const waiting = yield* Effect.forkChild(Effect.exit(withDeadline(statement, () => "late")))
       yield* TestClock.adjust("6 seconds")
       assert.deepStrictEqual(yield* Fiber.join(waiting), Exit.fail("late"))
       yield* Deferred.succeed(answer, undefined)
     }))
 
-  it.effect("a silent store is reported as unavailable", () =>
+  it.effect("an unresponsive store is reported as unavailable", () =>
     Effect.gen(function*() {
       const waiting = yield* Effect.forkChild(Effect.flip(orUnavailable(Effect.never)))
       yield* TestClock.adjust("6 seconds")
-      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "StoreUnavailable", reason: silent })
+      assert.deepInclude(yield* Fiber.join(waiting), { _tag: "StoreUnavailable", reason: unresponsive })
     }))
 })
 

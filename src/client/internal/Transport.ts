@@ -6,7 +6,7 @@ import { NoAnswer, Refused } from "../Errors.ts"
 import type { Authorise } from "./Signing.ts"
 
 /** Time-outs and retries. */
-export interface Patience {
+export interface RetryPolicy {
   /** Maximum of attempts, including the first. 1 switches retries off. Default 4. */
   readonly maxAttempts?: number
   /** Time-out of an attempt. Default 10 seconds. */
@@ -41,7 +41,7 @@ const retryAfter = (value: string | undefined, now: number): number | undefined 
 }
 
 /** Transient failures: an exhausted rate limit, a restart, a running request of the same key, a lost answer. */
-const isPassing = (error: Refused | NoAnswer): boolean =>
+const isTransient = (error: Refused | NoAnswer): boolean =>
   error._tag === "NoAnswer"
     ? error.status === undefined || error.status === 429 || error.status >= 500
     : error.status === 429 || error.status >= 500 || error.code === "IDEMPOTENCY_IN_PROGRESS"
@@ -64,7 +64,7 @@ const uriOf = (base: URL, request: HttpClientRequest.HttpClientRequest): string 
 /** Transport of a client: an `HttpClient` that fails with {@link Refused} and {@link NoAnswer}. */
 export const transportOver = (
   http: HttpClient.HttpClient,
-  options: { readonly baseUrl: URL; readonly authorise: Authorise; readonly patience: Patience }
+  options: { readonly baseUrl: URL; readonly authorise: Authorise; readonly patience: RetryPolicy }
 ): HttpClient.HttpClient.With<Refused | NoAnswer> => {
   const { authorise, baseUrl } = options
   const { maxAttempts = 4 } = options.patience
@@ -120,7 +120,7 @@ export const transportOver = (
   /** Milliseconds before the next attempt; undefined when there is none. */
   const pauseAfter = Effect.fnUntraced(function*(error: Refused | NoAnswer, attempts: number) {
     const { isRepeatable } = yield* CurrentCall
-    if (!isRepeatable || attempts >= maxAttempts || !isPassing(error)) return undefined
+    if (!isRepeatable || attempts >= maxAttempts || !isTransient(error)) return undefined
     const asked = error._tag === "Refused" ? (error.retryAfterSeconds ?? 0) * 1000 : 0
     if (asked > longestPause) return undefined
     // jittered, so that callers that failed together do not retry together

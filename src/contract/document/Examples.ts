@@ -19,11 +19,14 @@ const resolve = (schema: unknown, schemas: Schemas): { readonly [name: string]: 
 }
 
 /** Annotation of a schema. One after a check is in the schema's `allOf`. */
-export const saidBy = (members: { readonly [name: string]: unknown }, name: "description" | "examples"): unknown => {
+export const inheritedMember = (
+  members: { readonly [name: string]: unknown },
+  name: "description" | "examples"
+): unknown => {
   const { allOf, [name]: said } = members
   if (said !== undefined) return said
   return Array.isArray(allOf)
-    ? allOf.map((each) => saidBy(membersOf(each), name)).find((each) => each !== undefined)
+    ? allOf.map((each) => inheritedMember(membersOf(each), name)).find((each) => each !== undefined)
     : undefined
 }
 
@@ -31,7 +34,7 @@ export const saidBy = (members: { readonly [name: string]: unknown }, name: "des
 export const exampleOf = (schema: unknown, schemas: Schemas): unknown => {
   const members = resolve(schema, schemas)
   const { anyOf, const: constant, enum: words, items, properties, type } = members
-  const examples = saidBy(members, "examples")
+  const examples = inheritedMember(members, "examples")
   if (Array.isArray(examples) && examples.length > 0) return examples[0]
   if (constant !== undefined) return constant
   if (Array.isArray(words)) return words[0]

@@ -6,8 +6,8 @@ import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../Annotations.ts"
 import { answersOf, errorExamples, type Facts } from "./Answers.ts"
-import { exampleOf, membersOf, saidBy, type Schemas } from "./Examples.ts"
-import { description, headers, parameters, parameterWords, securitySchemes, servers } from "./Words.ts"
+import { exampleOf, inheritedMember, membersOf, type Schemas } from "./Examples.ts"
+import { description, headers, parameterDescriptions, parameters, securitySchemes, servers } from "./Words.ts"
 import { allRefusals } from "../Errors.ts"
 
 interface Parameter {
@@ -55,7 +55,7 @@ const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?
 /** Parameter with its decoded type and a description. */
 const parameterOf = ({ name, schema: sent, ...rest }: Parameter, typed: { readonly [name: string]: unknown }) => {
   const members = membersOf(typed[name] ?? sent)
-  const { description = saidBy(members, "description") ?? parameterWords[name], ...schema } = members
+  const { description = inheritedMember(members, "description") ?? parameterDescriptions[name], ...schema } = members
   return { name, ...rest, ...(description === undefined ? {} : { description }), schema }
 }
 

@@ -103,7 +103,7 @@ export const securitySchemes = {
 }
 
 /** Descriptions of parameters by name. */
-export const parameterWords: { readonly [name: string]: string } = {
+export const parameterDescriptions: { readonly [name: string]: string } = {
   player: "The player's id.",
   game: "The game's id.",
   payment: "The payment request's id.",

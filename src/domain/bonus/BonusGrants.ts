@@ -94,9 +94,9 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
   const amount = sent ?? bonus.defaultAmount
   const wagerRequirement = amount * bonus.wageringMultiplier
   const maxConversion = amount * bonus.maxConversionMultiplier
-  const isPayable = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&
+  const isValid = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&
     isBalance(draft.bonus + amount) && isBalance(draft.real + amount)
-  if (!isPayable) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxBalance })
+  if (!isValid) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxBalance })
   if (draft.pendingBonuses.length >= maxPendingBonuses && wagerRequirement > 0) {
     return invalid("Too many bonuses wait for their turn.", { reason: "max_pending", max_pending: maxPendingBonuses })
   }
@@ -240,7 +240,7 @@ export const cancelBonusStep =
   }
 
 /** Applies changes of the player's bonuses that are due by time: expiry and activation. */
-export const tendBonusesStep = (player: Player, context: Context): Accept<Player> => {
+export const applyDueBonusesStep = (player: Player, context: Context): Accept<Player> => {
   if (!hasBonusDue(player, context.now)) return answer(player, player)
   const accepted = new Draft(player, context).accept(undefined)
   return { ...accepted, reply: accepted.state }

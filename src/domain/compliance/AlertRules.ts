@@ -33,7 +33,7 @@ const moves: { readonly [from in AlertStatus]: ReadonlyArray<AlertStatus> } = {
 }
 
 /** Possible next statuses of an alert, excluding its current one. */
-export const alertMoves = (from: AlertStatus): ReadonlyArray<AlertStatus> => moves[from]
+export const alertTransitions = (from: AlertStatus): ReadonlyArray<AlertStatus> => moves[from]
 
 /** Terms common to all rules. */
 interface RuleTerms {
@@ -165,7 +165,7 @@ export interface Finding {
 }
 
 /** Severity raised or lowered by `steps`, within the range. */
-export const shifted = (severity: Severity, steps: number): Severity => {
+export const shiftSeverity = (severity: Severity, steps: number): Severity => {
   const place = Math.min(Math.max(severities.indexOf(severity) + steps, 0), severities.length - 1)
   return severities[place] ?? severity
 }

@@ -1,5 +1,5 @@
 /** Identity rules: each evaluates the known facts of one player and returns a finding (`docs/compliance.md`). */
-import { type Finding, type RuleSettings, shifted } from "./AlertRules.ts"
+import { type Finding, type RuleSettings, shiftSeverity } from "./AlertRules.ts"
 
 /** Identifying facts. Players who share one may be the same person. */
 export const factKinds = [
@@ -29,7 +29,7 @@ const maxListed = 20
 /** Facts unique to one person. */
 const documents: ReadonlySet<FactKind> = new Set(["personal_id", "document_number"])
 /** Facts shared by a household. */
-const household: ReadonlySet<FactKind> = new Set(["address", "ip"])
+const householdFacts: ReadonlySet<FactKind> = new Set(["address", "ip"])
 
 /**
  * Finding for a player who shares identifying facts with others. A document weighs more than a name or a phone, an address less; an IP address alone
@@ -53,7 +53,7 @@ export const multiAccount = (
   if (kinds.size === 0) return undefined
   const steps = [...kinds].some((kind) => documents.has(kind))
     ? 1
-    : [...kinds].some((kind) => !household.has(kind))
+    : [...kinds].some((kind) => !householdFacts.has(kind))
     ? 0
     : kinds.has("address")
     ? -1
@@ -61,7 +61,7 @@ export const multiAccount = (
   const ids = found.slice(0, maxListed).map(({ playerId }) => playerId)
   return {
     rule: "multi_account",
-    severity: shifted(terms.severity, steps),
+    severity: shiftSeverity(terms.severity, steps),
     occurrence: `players ${ids.join("+")}`,
     paymentId: null,
     details: { players: ids, accounts: found.length + 1, shared: factKinds.filter((kind) => kinds.has(kind)) },
@@ -129,7 +129,7 @@ export const identityChangeBeforeWithdrawal = (
   )
   return change === undefined ? undefined : {
     rule: "identity_change",
-    severity: shifted(terms.severity, 1),
+    severity: shiftSeverity(terms.severity, 1),
     occurrence: occurrenceOf(change),
     paymentId: withdrawal.id,
     details: { fields: change.fields, before: "withdrawal" },

@@ -3,7 +3,7 @@
  *
  * Amounts are minor units of the player's currency, thresholds of the operator's. Rules see only payments up to the time of the evaluated one.
  */
-import { type Finding, type RuleSettings, shifted } from "./AlertRules.ts"
+import { type Finding, type RuleSettings, shiftSeverity } from "./AlertRules.ts"
 import type { PaymentStatus, PaymentType } from "../Change.ts"
 
 /** Payment as seen by the rules. */
@@ -47,7 +47,7 @@ const within = (of: PaymentCase, type: PaymentType, windowHours: number): Readon
 const sum = (payments: ReadonlyArray<PaymentFact>): number => payments.reduce((total, { amount }) => total + amount, 0)
 
 /** Payment still in effect: a deposit not charged back, a withdrawal not rejected or cancelled. */
-const stands = ({ isReversed, status }: PaymentFact): boolean =>
+const isEffective = ({ isReversed, status }: PaymentFact): boolean =>
   !isReversed && status !== "rejected" && status !== "cancelled"
 
 /** Window of a fixed grid that contains an instant. */
@@ -63,7 +63,7 @@ const largePayment = (
   if (!terms.enabled || of.payment.type !== type || amount < terms.threshold) return undefined
   return {
     rule: `large_${type}`,
-    severity: shifted(terms.severity, degree(amount / terms.threshold)),
+    severity: shiftSeverity(terms.severity, degree(amount / terms.threshold)),
     occurrence: `payment ${of.payment.id}`,
     paymentId: of.payment.id,
     details: { amount, threshold: terms.threshold, ...rateNote(of) },
@@ -92,7 +92,7 @@ export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCas
   if (found.length < count) return undefined
   return {
     rule: "structuring",
-    severity: shifted(severity, found.length >= 2 * count ? 1 : 0),
+    severity: shiftSeverity(severity, found.length >= 2 * count ? 1 : 0),
     occurrence: gridWindow(of.payment.at, windowHours),
     paymentId: of.payment.id,
     details: {
@@ -117,7 +117,7 @@ export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: P
   if (times < 1) return undefined
   return {
     rule: "deposit_velocity",
-    severity: shifted(severity, degree(times)),
+    severity: shiftSeverity(severity, degree(times)),
     occurrence: gridWindow(of.payment.at, windowHours),
     paymentId: of.payment.id,
     details: { deposits: found.length, amount, count, threshold, window_hours: windowHours, ...rateNote(of) },
@@ -132,8 +132,8 @@ export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: P
 export const rapidInOut = ({ rapid_in_out: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
   const { percent, severity, stopWithdrawals, threshold, windowHours } = terms
   if (!terms.enabled || of.payment.type !== "withdrawal") return undefined
-  const deposits = within(of, "deposit", windowHours).filter(stands)
-  const withdrawn = sum(within(of, "withdrawal", windowHours).filter(stands))
+  const deposits = within(of, "deposit", windowHours).filter(isEffective)
+  const withdrawn = sum(within(of, "withdrawal", windowHours).filter(isEffective))
   const isAbout = (amount: number, deposited: number): boolean =>
     Math.abs(amount - deposited) * 100 <= percent * deposited
   let deposited = 0
@@ -149,7 +149,7 @@ export const rapidInOut = ({ rapid_in_out: terms }: RuleSettings, of: PaymentCas
   const isFast = of.payment.at - last.at <= windowHours * hourMs / 8
   return {
     rule: "rapid_in_out",
-    severity: shifted(severity, isFast ? 1 : 0),
+    severity: shiftSeverity(severity, isFast ? 1 : 0),
     occurrence: `payment ${of.payment.id}`,
     paymentId: of.payment.id,
     details: {
@@ -178,7 +178,7 @@ export const playNeeded = (
   of: PaymentCase
 ): PlayNeeded | undefined => {
   if (!enabled || of.payment.type !== "withdrawal") return undefined
-  const deposits = within(of, "deposit", windowHours).filter(stands)
+  const deposits = within(of, "deposit", windowHours).filter(isEffective)
   const first = deposits.at(-1)
   const deposited = sum(deposits)
   if (first === undefined || inBase(deposited, of.factor) < threshold) return undefined
@@ -196,7 +196,7 @@ export const lowPlayWithdrawal = (
   if (needed === undefined || staked >= needed.stakes) return undefined
   return {
     rule: "low_play_withdrawal",
-    severity: shifted(severity, staked * 10 < needed.stakes ? 1 : 0),
+    severity: shiftSeverity(severity, staked * 10 < needed.stakes ? 1 : 0),
     occurrence: `payment ${of.payment.id}`,
     paymentId: of.payment.id,
     details: {
@@ -210,7 +210,7 @@ export const lowPlayWithdrawal = (
 }
 
 /** Hours before a payment that its rules examine. */
-export const hoursLookedAt = (settings: RuleSettings, type: PaymentType): number =>
+export const hoursExamined = (settings: RuleSettings, type: PaymentType): number =>
   type === "deposit"
     ? Math.max(settings.structuring.windowHours, settings.deposit_velocity.windowHours)
     : Math.max(settings.rapid_in_out.windowHours, settings.low_play_withdrawal.windowHours)

@@ -33,15 +33,15 @@ export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges
   const changes = new Map<LimitField, number | null>()
   const messages: Array<readonly [field: string, messages: ReadonlyArray<string>]> = []
   for (const [name, value] of Object.entries(sent)) {
-    const complain = (message: string) => messages.push([`${called}.${name}`, [message]])
+    const addError = (message: string) => messages.push([`${called}.${name}`, [message]])
     if (!isLimitField(name)) {
-      complain("is not a limit")
+      addError("is not a limit")
     } else if (value === null) {
       changes.set(name, null)
     } else {
       const [from, to] = bounds(name)
       if (typeof value === "number" && isAmount(value) && value >= from && value <= to) changes.set(name, value)
-      else complain(`must be an integer between ${from} and ${to}, or null`)
+      else addError(`must be an integer between ${from} and ${to}, or null`)
     }
   }
   return messages.length === 0 ? changes : refuseFields(Object.fromEntries(messages))

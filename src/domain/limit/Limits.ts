@@ -167,7 +167,7 @@ export const playSince = (counters: Counters, now: number): number | null =>
     : counters.playSince
 
 /** Records play at `now`: a bet, or the launch of a game, begins a stretch when none is running. */
-export const notePlay = (counters: Counters, now: number, isBet: boolean): Counters => {
+export const recordPlay = (counters: Counters, now: number, isBet: boolean): Counters => {
   const since = playSince(counters, now) ?? now
   const lastBetAt = isBet ? now : counters.lastBetAt
   return since === counters.playSince && lastBetAt === counters.lastBetAt

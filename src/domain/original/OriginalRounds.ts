@@ -18,7 +18,7 @@ import { beginWith, type PlayerSeeds, rotate, type SealedSeed, type SeedChange }
 import { type RetiredSeed, type RoundFairness, takeNonce } from "./Seeds.ts"
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
-import { bonusStanding } from "../settlement/SettlementParts.ts"
+import { bonusStatusOf } from "../settlement/SettlementParts.ts"
 import { payOut } from "../settlement/Wins.ts"
 
 export interface Play {
@@ -115,8 +115,8 @@ export const playStep =
     holdBonus(draft, null, { ...stakes, closed: false })
     draft.closeBonusWhenDue()
     // a bonus whose requirement is met by this stake is converted by now, and its part of the win is real money
-    const standing = bonusId === null ? "over" : bonusStanding(draft, context.known, bonusId) ?? "over"
-    payOut(draft, stakes, source, payout, standing)
+    const bonusStatus = bonusId === null ? "over" : bonusStatusOf(draft, context.known, bonusId) ?? "over"
+    payOut(draft, stakes, source, payout, bonusStatus)
     holdBonus(draft, { ...stakes, closed: false }, { ...stakes, closed: true })
     draft.closeBonusWhenDue()
     // one action, whatever the number of entries

@@ -1,6 +1,6 @@
 /** Plinko: a ball falls left or right through rows of pins into a slot that pays by the table of the chosen risk. */
 import { makeOriginal, multiplierUnits } from "./Original.ts"
-import { fewestRows, mostRows, type PlinkoRisk, plinkoRisks, plinkoTable } from "./PlinkoTables.ts"
+import { maxRows, minRows, type PlinkoRisk, plinkoRisks, plinkoTable } from "./PlinkoTables.ts"
 
 export type PlinkoParams = {
   /** 8 to 16. */
@@ -8,13 +8,13 @@ export type PlinkoParams = {
   readonly risk: PlinkoRisk
 }
 
-const highest = Math.max(...plinkoRisks.flatMap((risk) => plinkoTable(mostRows, risk)))
+const highest = Math.max(...plinkoRisks.flatMap((risk) => plinkoTable(maxRows, risk)))
 
 export const plinko = makeOriginal<PlinkoParams>({
   name: "plinko",
   maxMultiplier: highest * multiplierUnits,
   read: (params) => {
-    const rows = params.integer("rows", fewestRows, mostRows)
+    const rows = params.integer("rows", minRows, maxRows)
     const risk = params.word("risk", plinkoRisks)
     return rows === undefined || risk === undefined ? undefined : { rows, risk }
   },

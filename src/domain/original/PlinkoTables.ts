@@ -7,11 +7,11 @@ export const plinkoRisks = ["low", "medium", "high"] as const
 
 export type PlinkoRisk = typeof plinkoRisks[number]
 
-export const fewestRows = 8
-export const mostRows = 16
+export const minRows = 8
+export const maxRows = 16
 
 /** Multipliers from the outermost slot to the middle one, for 8, 9, … 16 rows; the other half mirrors them. */
-const halves: { readonly [risk in PlinkoRisk]: ReadonlyArray<ReadonlyArray<number>> } = {
+const halfTables: { readonly [risk in PlinkoRisk]: ReadonlyArray<ReadonlyArray<number>> } = {
   low: [
     [5.3, 2.7, 1.4, 0.77, 0.5],
     [5.4, 2.8, 1.5, 0.96, 0.7],
@@ -49,6 +49,6 @@ const halves: { readonly [risk in PlinkoRisk]: ReadonlyArray<ReadonlyArray<numbe
 
 /** Multipliers of the `rows` + 1 slots from left to right. `rows` is from 8 to 16. */
 export const plinkoTable = (rows: number, risk: PlinkoRisk): ReadonlyArray<number> => {
-  const half = halves[risk][rows - fewestRows] ?? []
+  const half = halfTables[risk][rows - minRows] ?? []
   return Array.from({ length: rows + 1 }, (_, slot) => half[Math.min(slot, rows - slot)] ?? 0)
 }

@@ -5,7 +5,7 @@
 import type { Payment, PaymentStatus, PaymentType } from "../Change.ts"
 import { type Context, type Decision, missing, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
-import { type Objection, objectionMessage, takesTwo } from "../wallet/FourEyes.ts"
+import { needsTwo, type Objection, objectionMessage } from "../wallet/FourEyes.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import { paymentFields } from "./Payments.ts"
 import type { Player } from "../player/Player.ts"
@@ -16,7 +16,7 @@ export const paymentMoves = ["approve", "pay", "reject", "cancel", "chargeback"]
 
 export type PaymentMove = (typeof paymentMoves)[number]
 
-interface Edge {
+interface Transition {
   readonly type: PaymentType
   readonly from: ReadonlyArray<PaymentStatus>
   readonly to: PaymentStatus
@@ -31,7 +31,7 @@ interface Edge {
 }
 
 /** All transitions of a payment. */
-export const paymentEdges: { readonly [move in PaymentMove]: Edge } = {
+export const paymentTransitions: { readonly [move in PaymentMove]: Transition } = {
   approve: {
     type: "withdrawal",
     from: ["new"],
@@ -100,7 +100,7 @@ export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLA
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
-const movedMeanwhile = refuse(
+const changedConcurrently = refuse(
   "TRY_AGAIN",
   "Somebody else moved this payment at the same moment. Look at it, and try again.",
   {
@@ -114,11 +114,11 @@ export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondAp
 
 const refuseMove = (player: Player, payment: Payment, command: MovePayment): MoveRefusal | undefined => {
   const { move } = command
-  const edge = paymentEdges[move]
-  const isOnEdge = payment.type === edge.type && edge.from.includes(payment.status)
-  if (!isOnEdge || (move === "chargeback" && payment.isReversed)) {
+  const transition = paymentTransitions[move]
+  const isAllowed = payment.type === transition.type && transition.from.includes(payment.status)
+  if (!isAllowed || (move === "chargeback" && payment.isReversed)) {
     const is = payment.isReversed ? "charged back" : payment.status
-    return refuse("PAYMENT_REQUEST_INVALID", `A ${payment.type} that is ${is} cannot be ${edge.past}.`, {
+    return refuse("PAYMENT_REQUEST_INVALID", `A ${payment.type} that is ${is} cannot be ${transition.past}.`, {
       type: payment.type,
       status: payment.status,
       is_reversed: payment.isReversed
@@ -130,13 +130,13 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
     const refusal = refuseAlone(payment, command)
     if (refusal !== undefined) return refusal
   }
-  return edge.entry === null || isBalance(player.real + edge.entry.sign * payment.amount)
+  return transition.entry === null || isBalance(player.real + transition.entry.sign * payment.amount)
     ? undefined
     : refuse("PAYMENT_REQUEST_INVALID", `The balance would go beyond ${maxBalance}.`, { balance: player.real })
 }
 
 const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MovePayment): boolean =>
-  takesTwo(amount, beside, secondApprovalAbove)
+  needsTwo(amount, beside, secondApprovalAbove)
 
 /** Refuses an actor where another person is required, and a payment whose approvers changed since the objection was judged. */
 const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
@@ -147,9 +147,9 @@ const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): Mo
     })
   }
   const approvedBy = approversOf(payment)
-  const isAsJudged = approvedBy.length === judged.approvedBy.length &&
+  const isCurrent = approvedBy.length === judged.approvedBy.length &&
     approvedBy.every((label, index) => label === judged.approvedBy[index])
-  if (!isAsJudged) return movedMeanwhile
+  if (!isCurrent) return changedConcurrently
   return judged.objection === undefined
     ? undefined
     : refuse("PAYMENT_REQUEST_INVALID", objectionMessage(judged.objection), {
@@ -161,7 +161,7 @@ const refuseAlone = (payment: Payment, { actor, judged, move }: MovePayment): Mo
 /** Payment after an allowed transition. */
 const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
   const { actor, move, reason } = command
-  const next: Payment = { ...payment, status: paymentEdges[move].to, updatedAt: now }
+  const next: Payment = { ...payment, status: paymentTransitions[move].to, updatedAt: now }
   switch (move) {
     case "approve":
       return payment.firstApprovedBy === null
@@ -180,7 +180,7 @@ const moved = (payment: Payment, command: MovePayment, now: number): Payment => 
 }
 
 /** Audited fields of a payment: those changed by transitions. */
-const trail = (payment: Payment) => ({
+const auditFields = (payment: Payment) => ({
   status: payment.status,
   first_approved_by: payment.firstApprovedBy,
   ...(payment.secondApprovedBy === null ? {} : { second_approved_by: payment.secondApprovedBy }),
@@ -200,7 +200,7 @@ export const movePaymentStep =
     if (payment === null) return refused(notFound)
     const refusal = refuseMove(player, payment, command)
     if (refusal !== undefined) return refused(refusal)
-    const { entry, event, isRefund } = paymentEdges[move]
+    const { entry, event, isRefund } = paymentTransitions[move]
     const draft = new Draft(player, context)
     const after = moved(payment, command, context.now)
     if (entry !== null) {
@@ -217,8 +217,8 @@ export const movePaymentStep =
       operatorId: player.operatorId,
       playerId: player.id,
       subject: `payment:${payment.id}`,
-      before: trail(payment),
-      after: trail(after),
+      before: auditFields(payment),
+      after: auditFields(after),
       reason
     }
     return draft.accept(

@@ -71,7 +71,7 @@ export const paymentFields = (payment: Payment) => {
 }
 
 /** Answer to a known reference: its payment, if the request is the same. */
-export const answerKnown = (
+export const replayPayment = (
   player: Player,
   earlier: Payment,
   asked: { readonly type: PaymentType; readonly amount: number }
@@ -85,7 +85,7 @@ export const answerKnown = (
     )
 
 /** Refuses an amount that cannot be compared with the method's bounds in the operator's currency, for want of a rate. */
-export const refuseUnknownWorth = (player: Player, method: { readonly code: string }) =>
+export const refuseUnknownRate = (player: Player, method: { readonly code: string }) =>
   refuse(
     "PAYMENT_REQUEST_INVALID",
     `There is no exchange rate for ${player.currency}, which the bounds of ${method.code} need.`,
@@ -111,7 +111,7 @@ const refuseMethod = (player: Player, deposit: Deposit): DepositRefusal | undefi
       currency: player.currency
     })
   }
-  if (bounds === null) return refuseUnknownWorth(player, method)
+  if (bounds === null) return refuseUnknownRate(player, method)
   const { max, min } = bounds ?? { min: method.minDeposit, max: method.maxDeposit }
   return amount < min || amount > max
     ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} takes deposits from ${min} to ${max}.`, {
@@ -144,9 +144,9 @@ export const depositStep =
     const reference = deposit.externalReference
     const earlier = context.known?.payments.get(reference)
     if (earlier !== undefined && earlier !== null) {
-      return answerKnown(player, earlier, { type: "deposit", amount: deposit.amount })
+      return replayPayment(player, earlier, { type: "deposit", amount: deposit.amount })
     }
-    const refuseKnowing = (refusal: DepositRefusal) =>
+    const refuseOrLookUp = (refusal: DepositRefusal) =>
       earlier === undefined ? missing({ externalReference: reference }) : refused(refusal)
     const { now } = context
     const refusal = refuseAccount(player, "canDeposit", now) ?? refuseMethod(player, deposit) ??
@@ -158,9 +158,9 @@ export const depositStep =
         player.real,
         now
       )
-    if (refusal !== undefined) return refuseKnowing(refusal)
+    if (refusal !== undefined) return refuseOrLookUp(refusal)
     if (!isBalance(player.real + deposit.amount)) {
-      return refuseKnowing(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
+      return refuseOrLookUp(refuseFields({ amount: [`must keep the balance at or below ${maxBalance}`] }))
     }
     const draft = new Draft(player, context)
     const id = draft.takeId()

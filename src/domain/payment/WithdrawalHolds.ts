@@ -6,7 +6,7 @@ import { acceptSettings } from "../player/AccountStatus.ts"
 import type { AlertRule } from "../compliance/AlertRules.ts"
 import { answer, type Context, type Decision, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
-import { heldBy, type Player, type WithdrawalHold } from "../player/Player.ts"
+import { activeHoldIds, type Player, type WithdrawalHold } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** Maximum number of holds of a player; further ones would change nothing. */
@@ -50,8 +50,8 @@ export const placeHoldStep = ({ actor, alertId, rule }: PlaceHold) =>
   return acceptSettings(new Draft(player, context), { withdrawalHolds }, {
     actor: actor ?? "compliance",
     action: "player.hold",
-    before: { withdrawal_holds: heldBy(player.withdrawalHolds) },
-    after: { withdrawal_holds: heldBy(withdrawalHolds) },
+    before: { withdrawal_holds: activeHoldIds(player.withdrawalHolds) },
+    after: { withdrawal_holds: activeHoldIds(withdrawalHolds) },
     reason: `alert ${alertId}: ${rule}`
   })
 }
@@ -69,8 +69,8 @@ export const releaseHoldStep =
     return acceptSettings(new Draft(player, context), { withdrawalHolds }, {
       actor,
       action: "player.hold",
-      before: { withdrawal_holds: heldBy(player.withdrawalHolds) },
-      after: { withdrawal_holds: heldBy(withdrawalHolds) },
+      before: { withdrawal_holds: activeHoldIds(player.withdrawalHolds) },
+      after: { withdrawal_holds: activeHoldIds(withdrawalHolds) },
       reason: `alert ${alertId} holds no more`
     })
   }

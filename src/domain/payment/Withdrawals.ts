@@ -7,8 +7,8 @@ import type { Bounds } from "../bonus/Conversion.ts"
 import { type Context, type Decision, missing, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
 import { isAmount, maxAmount } from "../Money.ts"
-import { answerKnown, paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownWorth } from "./Payments.ts"
-import { heldBy, type Player } from "../player/Player.ts"
+import { paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownRate, replayPayment } from "./Payments.ts"
+import { activeHoldIds, type Player } from "../player/Player.ts"
 import { countWithdrawal, roll } from "../limit/Limits.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
@@ -65,7 +65,7 @@ const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
 
 /** Refuses requests and payouts of withdrawals while an alert holds them. */
 export const refuseHeld = ({ withdrawalHolds }: Player): Refusal<"PLAYER_RESTRICTED"> | undefined =>
-  heldBy(withdrawalHolds).length === 0
+  activeHoldIds(withdrawalHolds).length === 0
     ? undefined
     : refuse("PLAYER_RESTRICTED", "Withdrawals of this player are under review.", { reason: "compliance_hold" })
 
@@ -83,7 +83,7 @@ const refuseMethod = (player: Player, withdrawal: Withdrawal): WithdrawalRefusal
       currency: player.currency
     })
   }
-  if (bounds === null) return refuseUnknownWorth(player, method)
+  if (bounds === null) return refuseUnknownRate(player, method)
   const { max, min } = bounds ?? { min: method.minWithdrawal, max: method.maxWithdrawal }
   return amount < min || amount > max
     ? refuse("PAYMENT_REQUEST_INVALID", `${method.code} pays out from ${min} to ${max}.`, {
@@ -121,7 +121,7 @@ export const withdrawalStep =
     if (externalReference !== null) {
       const earlier = context.known?.payments.get(externalReference)
       if (earlier === undefined) return missing({ externalReference })
-      if (earlier !== null) return answerKnown(player, earlier, { type: "withdrawal", amount })
+      if (earlier !== null) return replayPayment(player, earlier, { type: "withdrawal", amount })
     }
     const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ??
       refuseDailyCap("withdrawal", roll(player.counters, context.now).withdrawalDay, withdrawal) ??

@@ -3,10 +3,10 @@ import type { PlayerSettings } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
 import {
-  heldBy,
+  activeHoldIds,
   isSessionEnded,
-  kycMoves,
   type KycStatus,
+  kycTransitions,
   type Player,
   type PlayerStatus,
   type Restrictions,
@@ -139,8 +139,10 @@ export const moveKycStep =
   (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
     const { actor, documentExpiresAt, reason, status } = command
     const from = player.kycStatus
-    if (!kycMoves[from].includes(status)) {
-      return refused(refuseFields({ status: [`must be one of ${kycMoves[from].join(", ")}: the status is ${from}`] }))
+    if (!kycTransitions[from].includes(status)) {
+      return refused(
+        refuseFields({ status: [`must be one of ${kycTransitions[from].join(", ")}: the status is ${from}`] })
+      )
     }
     if (documentExpiresAt !== null && status !== "verified") {
       return refused(refuseFields({ document_expires_on: ["is kept with the status verified only"] }))
@@ -176,7 +178,7 @@ const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<With
   can_withdraw: restrictions.canWithdraw,
   can_bet: restrictions.canBet,
   excluded_from_bonuses: restrictions.excludedFromBonuses,
-  ...(heldBy(holds).length === 0 ? {} : { withdrawal_holds: heldBy(holds) })
+  ...(activeHoldIds(holds).length === 0 ? {} : { withdrawal_holds: activeHoldIds(holds) })
 })
 
 export interface Restrict {
@@ -184,7 +186,7 @@ export interface Restrict {
   readonly restrictions: Partial<Restrictions>
   readonly actor: string
   /** Refusal for an actor who may not lift holds; absent when allowed. */
-  readonly mayNotLift?: Refusal<"INSUFFICIENT_SCOPE">
+  readonly liftRefusal?: Refusal<"INSUFFICIENT_SCOPE">
 }
 
 /**
@@ -202,9 +204,9 @@ export const restrictStep =
       canBet: sent.canBet ?? before.canBet,
       excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
     }
-    const isLift = sent.canWithdraw === true && heldBy(player.withdrawalHolds).length > 0
-    if (isLift && command.mayNotLift !== undefined) return refused(command.mayNotLift)
-    const withdrawalHolds = isLift
+    const isLifting = sent.canWithdraw === true && activeHoldIds(player.withdrawalHolds).length > 0
+    if (isLifting && command.liftRefusal !== undefined) return refused(command.liftRefusal)
+    const withdrawalHolds = isLifting
       ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
       : player.withdrawalHolds
     const isLoginTaken = before.canLogin && !restrictions.canLogin
@@ -244,7 +246,7 @@ export const issueTokenStep = (player: Player, { now }: Context): Decision<numbe
 }
 
 /** True when a session token issued at `issuedAt` (epoch milliseconds) is still valid. */
-export const worksStill = (player: Player, issuedAt: number): boolean =>
+export const isTokenValid = (player: Player, issuedAt: number): boolean =>
   player.status === "active" && player.restrictions.canLogin && !isSessionEnded(player, issuedAt) &&
   outlivesExclusion(player, issuedAt)
 

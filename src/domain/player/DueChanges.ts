@@ -14,12 +14,12 @@ import { exclusionFields } from "../limit/LimitUsage.ts"
 import type { Player } from "./Player.ts"
 
 /** Retention of an ended exclusion: it invalidates session tokens from before it, and no token lives longer (SPEC section 8). */
-export const exclusionKeptMs = 720 * 60_000
+export const exclusionRetentionMs = 720 * 60_000
 
 /** Audit log label of the actor. */
 const actor = "scheduler"
 
-const isWaitedOut = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
+const isDue = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
 
 const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) => ({
   limits: Object.fromEntries(fields.map((field) => [field, limits[field] ?? null]))
@@ -34,7 +34,7 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
   const records: Array<SettingsRecord> = []
   const draft = new Draft(player, context)
 
-  const raised = player.pendingLimits.filter(isWaitedOut(now))
+  const raised = player.pendingLimits.filter(isDue(now))
   if (raised.length > 0) {
     const fields = raised.map(({ field }) => field)
     changed.limits = effectiveLimits(player.limits, player.pendingLimits, now)
@@ -49,7 +49,7 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
   }
 
   const { exclusion } = player
-  if (exclusion !== null && exclusion.until !== null && now >= exclusion.until + exclusionKeptMs) {
+  if (exclusion !== null && exclusion.until !== null && now >= exclusion.until + exclusionRetentionMs) {
     changed.exclusion = null
     records.push({
       actor,

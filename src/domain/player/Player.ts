@@ -7,8 +7,8 @@ import type { Activity } from "../Activity.ts"
 import type { ActiveBonus, GrantedBonus } from "../bonus/Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "../limit/Limits.ts"
 import type { PlayerSeeds } from "../original/PlayerSeeds.ts"
-import { keep, noRecent, type Recent } from "../settlement/Recent.ts"
-import { placeOfRound, type Round, type Transaction } from "../settlement/Rounds.ts"
+import { emptyRecent, filterRecent, type Recent } from "../settlement/Recent.ts"
+import { indexOfRound, type Round, type Transaction } from "../settlement/Rounds.ts"
 
 export const playerStatuses = ["active", "locked", "closed"] as const
 
@@ -19,7 +19,7 @@ export const kycStatuses = ["not_started", "pending_review", "verified", "reject
 export type KycStatus = (typeof kycStatuses)[number]
 
 /** Allowed transitions of the KYC status. */
-export const kycMoves: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+export const kycTransitions: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
   not_started: ["pending_review"],
   pending_review: ["verified", "rejected"],
   rejected: ["pending_review"],
@@ -62,7 +62,7 @@ export interface WithdrawalHold {
 }
 
 /** Ids of the alerts that hold withdrawals now. */
-export const heldBy = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
+export const activeHoldIds = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
   holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
 
 /** Wallet session closed to bets before its expiry. */
@@ -162,11 +162,11 @@ const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !
 
 /** Drops cached records of the store from a player: the form kept in memory while idle. Open rounds of live tables and their bets are kept. */
 export const compact = (player: Player): Player => {
-  const rounds = player.rounds.items.some(awaitsTable) ? keep(player.rounds, awaitsTable) : noRecent
-  const transactions = rounds.items.length === 0 ? noRecent : keep(
+  const rounds = player.rounds.items.some(awaitsTable) ? filterRecent(player.rounds, awaitsTable) : emptyRecent
+  const transactions = rounds.items.length === 0 ? emptyRecent : filterRecent(
     player.transactions,
     ({ gameId, kind, roundId }) =>
-      kind === "bet" && gameId !== null && roundId !== null && placeOfRound(rounds, gameId, roundId) >= 0
+      kind === "bet" && gameId !== null && roundId !== null && indexOfRound(rounds, gameId, roundId) >= 0
   )
   return rounds.items.length === player.rounds.items.length &&
       transactions.items.length === player.transactions.items.length && player.seeds === null

@@ -5,7 +5,7 @@ import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning } from "./Launch.ts"
-import { count, effectiveLimits, notePlay, refuseBet } from "../limit/Limits.ts"
+import { count, effectiveLimits, recordPlay, refuseBet } from "../limit/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../player/Player.ts"
@@ -18,10 +18,10 @@ import {
   findTransaction,
   ids,
   knowsProvider,
-  neverPlayedHere,
   newTransaction,
   noSuchGame,
   type Outcome,
+  playerUnknownToProvider,
   replayUnlessRolledBack,
   settlement,
   validation
@@ -121,7 +121,7 @@ export const takeStake = (
   draft.visit(source.isLive ? "live" : "rng")
   if (entryIds.length > 0) draft.walletSeq++
   const wagered = draft.wager(amount, game.id, game.type)
-  draft.counters = notePlay(count(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
+  draft.counters = recordPlay(count(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
@@ -131,7 +131,7 @@ const refuseSession = (
   { providerId, session }: Bet,
   now: number
 ): Refusal<"INVALID_SESSION" | "NOT_FOUND"> | undefined => {
-  if (session === "none") return knowsProvider(player, providerId) ? undefined : neverPlayedHere
+  if (session === "none") return knowsProvider(player, providerId) ? undefined : playerUnknownToProvider
   if (session === null || now >= session.expiresAt) return invalidSession
   // a session ended with the account: the account's own refusal takes precedence while it is not active
   if (isSessionGivenUp(player, session.id)) return invalidSession

@@ -2,7 +2,7 @@
 import { noChange } from "../Change.ts"
 import type { BetSession } from "../Messages.ts"
 import { answer, type Context, type Decision, refused } from "../Decision.ts"
-import { effectiveLimits, notePlay, refusePlay } from "../limit/Limits.ts"
+import { effectiveLimits, recordPlay, refusePlay } from "../limit/Limits.ts"
 import { endedSessionsCarried, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
@@ -61,7 +61,7 @@ export const launchStep =
       state: isReal
         ? {
           ...player,
-          counters: notePlay(player.counters, now, false),
+          counters: recordPlay(player.counters, now, false),
           providerIds: player.providerIds.includes(launch.providerId)
             ? player.providerIds
             : [...player.providerIds, launch.providerId]

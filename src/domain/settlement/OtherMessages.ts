@@ -29,7 +29,7 @@ import {
 } from "./SettlementParts.ts"
 
 /** Rule of `closeRound`. */
-export const close = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
+export const closeRoundOf = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
   const { game, providerId, roundId } = command
   if (game.id === unknownGame.id) return noSuchGame
   const round = findRound(draft, known, game.id, roundId)
@@ -41,7 +41,7 @@ export const close = (draft: Draft, command: CloseRound, known: Knowledge | unde
 }
 
 /** Rule of `payPromoWin`. */
-export const payPrize = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
+export const settlePromoWin = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
   const { player } = draft
   const detail = `${win.kind}:${win.campaignId}`
   const earlier = findTransaction(draft, known, win.providerId, win.transactionId)

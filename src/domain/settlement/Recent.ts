@@ -3,59 +3,59 @@
  * players the records are out of the processor's cache, and comparing each of eight took longer than the rest of a bet.
  */
 export interface Recent<out A> {
-  readonly marks: ReadonlyArray<number>
+  readonly hashes: ReadonlyArray<number>
   readonly items: ReadonlyArray<A>
 }
 
-export const noRecent: Recent<never> = { marks: [], items: [] }
+export const emptyRecent: Recent<never> = { hashes: [], items: [] }
 
 /** Distinguishing suffix of a name: a counter, or the last part of a UUID. */
-const markedCharacters = 12
+const hashedCharacters = 12
 
 /** Hash of a name. */
-export const markOf = (name: string): number => {
-  let mark = name.length
-  for (let index = Math.max(0, name.length - markedCharacters); index < name.length; index++) {
-    mark = Math.imul(mark, 31) + name.charCodeAt(index) | 0
+export const hashOfName = (name: string): number => {
+  let hash = name.length
+  for (let index = Math.max(0, name.length - hashedCharacters); index < name.length; index++) {
+    hash = Math.imul(hash, 31) + name.charCodeAt(index) | 0
   }
-  return mark
+  return hash
 }
 
-/** Index of the newest record under a name that satisfies `isIt`, -1 when there is none. */
-export const placeOf = <A>({ items, marks }: Recent<A>, name: string, isIt: (item: A) => boolean): number => {
-  const mark = markOf(name)
-  for (let place = marks.length - 1; place >= 0; place--) {
-    if (marks[place] === mark && isIt(items[place]!)) return place
+/** Index of the newest record under a name that satisfies `isMatch`, -1 when there is none. */
+export const indexOfName = <A>({ items, hashes }: Recent<A>, name: string, isMatch: (item: A) => boolean): number => {
+  const hash = hashOfName(name)
+  for (let index = hashes.length - 1; index >= 0; index--) {
+    if (hashes[index] === hash && isMatch(items[index]!)) return index
   }
   return -1
 }
 
 /** Appends a record as the newest. */
-export const append = <A>({ items, marks }: Recent<A>, name: string, item: A): Recent<A> => ({
-  marks: [...marks, markOf(name)],
+export const append = <A>({ items, hashes }: Recent<A>, name: string, item: A): Recent<A> => ({
+  hashes: [...hashes, hashOfName(name)],
   items: [...items, item]
 })
 
 /** Replaces the record at an index. */
-export const replace = <A>({ items, marks }: Recent<A>, place: number, item: A): Recent<A> => ({
-  marks,
-  items: items.with(place, item)
+export const replace = <A>({ items, hashes }: Recent<A>, index: number, item: A): Recent<A> => ({
+  hashes,
+  items: items.with(index, item)
 })
 
 /** Removes the record at an index. */
-export const remove = <A>({ items, marks }: Recent<A>, place: number): Recent<A> => ({
-  marks: marks.toSpliced(place, 1),
-  items: items.toSpliced(place, 1)
+export const remove = <A>({ items, hashes }: Recent<A>, index: number): Recent<A> => ({
+  hashes: hashes.toSpliced(index, 1),
+  items: items.toSpliced(index, 1)
 })
 
 /** Keeps the records that satisfy `isKept`. */
-export const keep = <A>({ items, marks }: Recent<A>, isKept: (item: A) => boolean): Recent<A> => ({
-  marks: marks.filter((_, place) => isKept(items[place]!)),
+export const filterRecent = <A>({ items, hashes }: Recent<A>, isKept: (item: A) => boolean): Recent<A> => ({
+  hashes: hashes.filter((_, index) => isKept(items[index]!)),
   items: items.filter(isKept)
 })
 
 /** Keeps the newest `maximum` records. */
 export const newest = <A>(recent: Recent<A>, maximum: number): Recent<A> => {
   const older = recent.items.length - maximum
-  return older <= 0 ? recent : { marks: recent.marks.slice(older), items: recent.items.slice(older) }
+  return older <= 0 ? recent : { hashes: recent.hashes.slice(older), items: recent.items.slice(older) }
 }

@@ -8,7 +8,7 @@ import type { Rollback, RollbackCode, Settlement } from "../Messages.ts"
 import { refuse } from "../Refusal.ts"
 import { isClosedAfter, type Query, type Round, type Transaction, withOpenBet, withoutOpenBet } from "./Rounds.ts"
 import {
-  bonusStanding,
+  bonusStatusOf,
   findRound,
   findTransaction,
   ids,
@@ -42,7 +42,7 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   }
   if (target === null || target.kind === "tombstone") return leaveTombstone(draft, rollback, target === null)
   if (target.playerId !== draft.player.id) {
-    return earlier === undefined ? lookUp({}) : notThisPlayers
+    return earlier === undefined ? lookUp({}) : notOfPlayer
   }
   if (target.kind === "rollback") {
     const outcome = rollback.policy.settledBets === "refuse"
@@ -53,9 +53,9 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
       : outcome
   }
   if (target.kind === "promo_win") return takeBack(draft, rollback, target, null, known)
-  if (target.gameId === null || target.roundId === null) return notThisPlayers
+  if (target.gameId === null || target.roundId === null) return notOfPlayer
   const round = findRound(draft, known, target.gameId, target.roundId)
-  const bonusOpen = target.bonusId !== null && bonusStanding(draft, known, target.bonusId) === undefined
+  const bonusOpen = target.bonusId !== null && bonusStatusOf(draft, known, target.bonusId) === undefined
   if (round === undefined || bonusOpen) {
     return lookUp({
       rounds: [{ gameId: target.gameId, roundId: target.roundId }],
@@ -76,7 +76,7 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
 const rollbackRefused = (target: string) =>
   refuse("ROLLBACK_NOT_ALLOWED", "A rollback cannot be rolled back.", { target_transaction_id: target })
 
-const notThisPlayers = refuse("NOT_FOUND", "The target is not a transaction of this player.")
+const notOfPlayer = refuse("NOT_FOUND", "The target is not a transaction of this player.")
 
 const leaveTombstone = (draft: Draft, rollback: Rollback, isFirst: boolean): Settlement => {
   const { providerId, targetTransactionId } = rollback
@@ -110,14 +110,14 @@ const takeBack = (
   const ofBonus = target.bonusAmount + late + target.lost
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const moved = ofBonus === 0 || target.bonusId === null
-    ? nothingMoved
+    ? noMovement
     : target.kind === "bet"
     ? creditBonus(
       draft,
       "casino_rollback",
       -ofBonus,
       target.bonusId,
-      bonusStanding(draft, known, target.bonusId) ?? "over",
+      bonusStatusOf(draft, known, target.bonusId) ?? "over",
       references
     )
     : debitBonus(
@@ -125,7 +125,7 @@ const takeBack = (
       "casino_rollback",
       ofBonus,
       target.bonusId,
-      bonusStanding(draft, known, target.bonusId) ?? "over",
+      bonusStatusOf(draft, known, target.bonusId) ?? "over",
       references
     )
   // a late win of a finished bonus was credited and forfeited; both are reversed, so that reports count no such win
@@ -142,7 +142,7 @@ const takeBack = (
     draft.counters = count(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
   }
   const transaction = newTransaction(draft, "rollback", rollback, {
-    ...aboutTarget(target),
+    ...targetFields(target),
     realAmount: real,
     bonusAmount: moved.bonus,
     entryIds,
@@ -168,7 +168,7 @@ const takeBack = (
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
-const aboutTarget = ({ amount, gameId, roundId, transactionId }: Transaction) => ({
+const targetFields = ({ amount, gameId, roundId, transactionId }: Transaction) => ({
   targetId: transactionId,
   gameId,
   roundId,
@@ -177,7 +177,7 @@ const aboutTarget = ({ amount, gameId, roundId, transactionId }: Transaction) =>
 
 /** Records a rollback of a target that is already rolled back. */
 const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Round | null): Settlement => {
-  const ignored = newTransaction(draft, "rollback", rollback, { ...aboutTarget(target), status: "ignored" })
+  const ignored = newTransaction(draft, "rollback", rollback, { ...targetFields(target), status: "ignored" })
   draft.record(ignored)
   return settlement(
     draft,
@@ -206,7 +206,7 @@ const reinstate = (
   const isOfRound = gameId !== null && roundId !== null
   const round = isOfRound ? findRound(draft, known, gameId, roundId) : null
   const bonusId = bet?.bonusId ?? null
-  if (round === undefined || (bonusId !== null && bonusStanding(draft, known, bonusId) === undefined)) {
+  if (round === undefined || (bonusId !== null && bonusStatusOf(draft, known, bonusId) === undefined)) {
     return missing({
       providerId,
       rounds: isOfRound ? [{ gameId, roundId }] : [],
@@ -222,10 +222,10 @@ const reinstate = (
   // the returned bonus stake is where the bonus is now; its forfeited part is credited and debited once more
   const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
   const forfeited = -bet.bonusAmount - bet.lost - ofBonus
-  const standing = bet.bonusId === null ? "over" : bonusStanding(draft, known, bet.bonusId) ?? "over"
+  const bonusStatus = bet.bonusId === null ? "over" : bonusStatusOf(draft, known, bet.bonusId) ?? "over"
   const moved = bet.bonusId === null || ofBonus === 0
-    ? nothingMoved
-    : debitBonus(draft, "casino_bet", ofBonus, bet.bonusId, standing, references)
+    ? noMovement
+    : debitBonus(draft, "casino_bet", ofBonus, bet.bonusId, bonusStatus, references)
   const undone = bet.bonusId === null || forfeited === 0
     ? []
     : undoForfeit(draft, "casino_bet", bet.bonusId, forfeited, references)
@@ -234,7 +234,7 @@ const reinstate = (
   if (bet.bonusId !== null) restoreWager(draft, bet.bonusId, bet.wagered)
   draft.counters = count(draft.counters, draft.now, bet.amount, 0 - bet.realAmount, bet.createdAt)
   const transaction = newTransaction(draft, "rollback", rollback, {
-    ...aboutTarget(target),
+    ...targetFields(target),
     realAmount: bet.realAmount + moved.real,
     bonusAmount: moved.bonus,
     entryIds,
@@ -257,7 +257,7 @@ const reinstate = (
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
-const nothingMoved = { entryIds: [], real: 0, bonus: 0 }
+const noMovement = { entryIds: [], real: 0, bonus: 0 }
 
 /**
  * Debits the bonus part of a win, or of a reinstated stake. Bonus money spent meanwhile does not become a debt; after the conversion of the bonus the
@@ -268,11 +268,11 @@ const debitBonus = (
   type: "casino_bet" | "casino_rollback",
   ofBonus: number,
   bonusId: number,
-  standing: "running" | "converted" | "over",
+  bonusStatus: "running" | "converted" | "over",
   about: CasinoReferences
 ): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
   const references = { ...about, playerBonusId: bonusId }
-  switch (standing) {
+  switch (bonusStatus) {
     case "running": {
       const amount = Math.min(draft.bonus, ofBonus)
       return { entryIds: ids(draft.post("bonus", type, -amount, references)), real: 0, bonus: 0 - amount }

@@ -10,7 +10,7 @@
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import type { Closing } from "../Messages.ts"
-import { placeOf, type Recent } from "./Recent.ts"
+import { indexOfName, type Recent } from "./Recent.ts"
 
 export const transactionKinds = ["bet", "win", "promo_win", "adjustment", "rollback", "tombstone"] as const
 
@@ -111,16 +111,16 @@ export interface Query {
 export const roundKey = (gameId: number, roundId: string): string => `${gameId}:${roundId}`
 
 /** Index of a carried round, -1 when not carried. */
-export const placeOfRound = (rounds: Recent<Round>, gameId: number, roundId: string): number =>
-  placeOf(rounds, roundId, (round) => round.roundId === roundId && round.gameId === gameId)
+export const indexOfRound = (rounds: Recent<Round>, gameId: number, roundId: string): number =>
+  indexOfName(rounds, roundId, (round) => round.roundId === roundId && round.gameId === gameId)
 
 /** Index of a carried message, -1 when not carried. */
-export const placeOfTransaction = (
+export const indexOfTransaction = (
   transactions: Recent<Transaction>,
   providerId: number,
   transactionId: string
 ): number =>
-  placeOf(
+  indexOfName(
     transactions,
     transactionId,
     (carried) => carried.transactionId === transactionId && carried.providerId === providerId

@@ -30,23 +30,23 @@ import type {
 } from "../Messages.ts"
 import type { Player } from "../player/Player.ts"
 import type { Refusal } from "../Refusal.ts"
-import { adjust, close, payPrize } from "./OtherMessages.ts"
+import { adjust, closeRoundOf, settlePromoWin } from "./OtherMessages.ts"
 import { rollBack } from "./Rollbacks.ts"
-import { placeOfTransaction, roundKey } from "./Rounds.ts"
+import { indexOfTransaction, roundKey } from "./Rounds.ts"
 import {
   findRound,
   findTransaction,
   isSettlement,
   knowsProvider,
-  neverPlayedHere,
-  type Outcome
+  type Outcome,
+  playerUnknownToProvider
 } from "./SettlementParts.ts"
 import { payWin } from "./Wins.ts"
 
 export * from "../Messages.ts"
 export { stakeableBonus } from "./Bets.ts"
 
-const conclude = <Code extends SettlementCode>(
+const toDecision = <Code extends SettlementCode>(
   draft: Draft,
   outcome: Outcome<Code>
 ): Decision<Settlement, Refusal<Code>> => {
@@ -55,7 +55,7 @@ const conclude = <Code extends SettlementCode>(
 }
 
 const apply = (draft: Draft, action: Action, known: Knowledge | undefined): Outcome<SettlementCode> => {
-  if (action.action !== "bet" && !knowsProvider(draft.player, action.providerId)) return neverPlayedHere
+  if (action.action !== "bet" && !knowsProvider(draft.player, action.providerId)) return playerUnknownToProvider
   switch (action.action) {
     case "bet":
       return placeBet(draft, action, known)
@@ -64,11 +64,11 @@ const apply = (draft: Draft, action: Action, known: Knowledge | undefined): Outc
     case "rollback":
       return rollBack(draft, action, known)
     case "promo_win":
-      return payPrize(draft, action, known)
+      return settlePromoWin(draft, action, known)
     case "adjust":
       return adjust(draft, action, known)
     case "close_round":
-      return close(draft, action, known)
+      return closeRoundOf(draft, action, known)
   }
 }
 
@@ -79,7 +79,7 @@ export function settle(player: Player, action: Rollback, context: Context): Deci
 export function settle(player: Player, action: Action, context: Context): Decision<Settlement, SettlementRefusal>
 export function settle(player: Player, action: Action, context: Context): Decision<Settlement, SettlementRefusal> {
   const draft = new Draft(player, context)
-  return conclude(draft, apply(draft, action, context.known))
+  return toDecision(draft, apply(draft, action, context.known))
 }
 
 /** Settles several in order, all or nothing. A refusal names the action by its index; a known one is replayed in its position. */
@@ -93,9 +93,9 @@ export const settleAll = (
   for (const [index, action] of actions.entries()) {
     const outcome = apply(draft, action, context.known)
     if (!isSettlement(outcome)) {
-      if (outcome._tag === "Missing") return askForAll(draft, context.known, actions, outcome)
+      if (outcome._tag === "Missing") return queryForAll(draft, context.known, actions, outcome)
       return assumes(player, context.known, actions)
-        ? askForAll(draft, context.known, actions, missing({ providerId: action.providerId }))
+        ? queryForAll(draft, context.known, actions, missing({ providerId: action.providerId }))
         : refused({ ...outcome, details: { ...outcome.details, action_index: index } })
     }
     results.push(outcome)
@@ -110,14 +110,14 @@ export const settleAll = (
 const assumes = (player: Player, known: Knowledge | undefined, actions: ReadonlyArray<Action>): boolean =>
   actions.some((action) =>
     action.action !== "close_round" && known?.transactions.has(action.transactionId) !== true &&
-    placeOfTransaction(player.transactions, action.providerId, action.transactionId) < 0
+    indexOfTransaction(player.transactions, action.providerId, action.transactionId) < 0
   )
 
 /**
  * Query of one action, extended by the ids of the others and by the rounds and bonuses of those found so far. The number of queries is constant,
  * whatever the number of actions.
  */
-const askForAll = (
+const queryForAll = (
   draft: Draft,
   known: Knowledge | undefined,
   actions: ReadonlyArray<Action>,
@@ -169,17 +169,17 @@ export const settleBetWin = (
   const draft = new Draft(player, context)
   const placed = placeBet(draft, bet, context.known)
   if (!isSettlement(placed)) {
-    return placed._tag === "Missing" ? askForAll(draft, context.known, [bet, win], placed) : refused(placed)
+    return placed._tag === "Missing" ? queryForAll(draft, context.known, [bet, win], placed) : refused(placed)
   }
   const paid = payWin(draft, win, context.known)
   if (!isSettlement(paid)) {
-    if (paid._tag === "Missing") return askForAll(draft, context.known, [bet, win], paid)
+    if (paid._tag === "Missing") return queryForAll(draft, context.known, [bet, win], paid)
     return assumes(player, context.known, [bet, win])
-      ? askForAll(draft, context.known, [bet, win], missing({ providerId: bet.providerId }))
+      ? queryForAll(draft, context.known, [bet, win], missing({ providerId: bet.providerId }))
       : refused(paid)
   }
   draft.walletSeq = Math.min(draft.walletSeq, player.walletSeq + 1)
-  return conclude(draft, {
+  return toDecision(draft, {
     ...paid,
     walletSeq: draft.walletSeq,
     transactionId: bet.transactionId,
@@ -197,9 +197,9 @@ export const closeRound = (
   command: CloseRound,
   context: Context
 ): Decision<Settlement, Refusal<"NOT_FOUND">> => {
-  if (!knowsProvider(player, command.providerId)) return refused(neverPlayedHere)
+  if (!knowsProvider(player, command.providerId)) return refused(playerUnknownToProvider)
   const draft = new Draft(player, context)
-  return conclude(draft, close(draft, command, context.known))
+  return toDecision(draft, closeRoundOf(draft, command, context.known))
 }
 
 /** Pays money that belongs to no round: a jackpot, a tournament prize, free rounds, a cash drop. Always real money. */
@@ -208,7 +208,7 @@ export const payPromoWin = (
   win: PromoWin,
   context: Context
 ): Decision<Settlement, Refusal<PromoWinCode>> => {
-  if (!knowsProvider(player, win.providerId)) return refused(neverPlayedHere)
+  if (!knowsProvider(player, win.providerId)) return refused(playerUnknownToProvider)
   const draft = new Draft(player, context)
-  return conclude(draft, payPrize(draft, win, context.known))
+  return toDecision(draft, settlePromoWin(draft, win, context.known))
 }

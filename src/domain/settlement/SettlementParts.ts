@@ -5,8 +5,8 @@ import type { Settlement, SettlementCode, SettlementPolicy } from "../Messages.t
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import {
-  placeOfRound,
-  placeOfTransaction,
+  indexOfRound,
+  indexOfTransaction,
   type Round,
   roundKey,
   type Transaction,
@@ -25,8 +25,8 @@ export const findTransaction = (
   providerId: number,
   transactionId: string
 ): Transaction | null | undefined => {
-  const place = placeOfTransaction(draft.transactions, providerId, transactionId)
-  return place >= 0 ? draft.transactions.items[place] : known?.transactions.get(transactionId)
+  const index = indexOfTransaction(draft.transactions, providerId, transactionId)
+  return index >= 0 ? draft.transactions.items[index] : known?.transactions.get(transactionId)
 }
 
 export const findRound = (
@@ -35,12 +35,12 @@ export const findRound = (
   gameId: number,
   roundId: string
 ): Round | null | undefined => {
-  const place = placeOfRound(draft.rounds, gameId, roundId)
-  return place >= 0 ? draft.rounds.items[place] : known?.rounds.get(roundKey(gameId, roundId))
+  const index = indexOfRound(draft.rounds, gameId, roundId)
+  return index >= 0 ? draft.rounds.items[index] : known?.rounds.get(roundKey(gameId, roundId))
 }
 
 /** State of the bonus of an earlier stake: running, or its result; undefined when it has to be looked up. */
-export const bonusStanding = (
+export const bonusStatusOf = (
   draft: Draft,
   known: Knowledge | undefined,
   bonusId: number
@@ -156,7 +156,7 @@ export const currencyRefusal = (player: Player) =>
 /** True when the player ever had a session with the provider. */
 export const knowsProvider = (player: Player, providerId: number): boolean => player.providerIds.includes(providerId)
 
-export const neverPlayedHere = refuse("NOT_FOUND", "This provider has no such player.")
+export const playerUnknownToProvider = refuse("NOT_FOUND", "This provider has no such player.")
 
 export const newTransaction = (
   draft: Draft,

@@ -10,7 +10,7 @@ import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "./Rounds.ts"
 import {
-  bonusStanding,
+  bonusStatusOf,
   currencyRefusal,
   emptyRound,
   findRound,
@@ -34,11 +34,11 @@ export const creditBonus = (
   type: "casino_win" | "casino_rollback",
   amount: number,
   bonusId: number | null,
-  standing: "running" | "converted" | "over",
+  bonusStatus: "running" | "converted" | "over",
   references: CasinoReferences
 ): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
   const withBonus = { ...references, playerBonusId: bonusId }
-  switch (standing) {
+  switch (bonusStatus) {
     case "running":
       return { entryIds: ids(draft.post("bonus", type, amount, withBonus)), real: 0, bonus: amount }
     case "converted":
@@ -56,20 +56,20 @@ export const creditBonus = (
   }
 }
 
-/** Credits a win of a round in proportion to the funding of its stakes. `standing` is the state of the bonus that paid a part. */
+/** Credits a win of a round in proportion to the funding of its stakes. `bonusStatus` is the state of the bonus that paid a part. */
 export const payOut = (
   draft: Draft,
   round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
   source: CasinoSource,
   amount: number,
-  standing: "running" | "converted" | "over"
+  bonusStatus: "running" | "converted" | "over"
 ) => {
   const references = { gameId: round.gameId, gameRoundId: round.roundId, source }
   const stakes = round.realStake + round.bonusStake
   const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(amount, round.bonusStake, stakes)
   const realPart = amount - bonusPart
   const realEntry = draft.post("real", "casino_win", realPart, references)
-  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, standing, references)
+  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, bonusStatus, references)
   const entryIds = [...ids(realEntry), ...credited.entryIds]
   const real = realPart + credited.real
   if (entryIds.length > 0) draft.walletSeq++
@@ -98,27 +98,27 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
   if (bet === undefined || round === undefined) return lookUp()
   const refusal = refuseWin(draft, win, bet, round)
   if (refusal !== undefined) return earlier === undefined ? lookUp() : refusal
-  const standing = round === null || round.bonusStake === 0 || round.bonusId === null
+  const bonusStatus = round === null || round.bonusStake === 0 || round.bonusId === null
     ? "over"
-    : bonusStanding(draft, known, round.bonusId)
-  if (standing === undefined) return lookUp()
+    : bonusStatusOf(draft, known, round.bonusId)
+  if (bonusStatus === undefined) return lookUp()
 
   const isLive = round?.isLive ?? win.game.type === "live"
   const source = { providerId: win.providerId, isLive }
   // without a stake all of a win is real money
   const before = round ?? emptyRound(draft, win.game.id, win.roundId)
-  const { bonus, bonusPart, entryIds, real } = payOut(draft, before, source, win.amount, standing)
+  const { bonus, bonusPart, entryIds, real } = payOut(draft, before, source, win.amount, bonusStatus)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,
     roundId: win.roundId,
     targetId: betTransactionId,
-    detail: unmet(win, bet, round) === undefined ? null : "without_bet",
+    detail: missingBet(win, bet, round) === undefined ? null : "without_bet",
     realAmount: real,
     bonusAmount: bonus,
     entryIds,
     bonusId: bonusPart > 0 ? before.bonusId : null,
-    wagered: standing === "converted" ? bonusPart : 0
+    wagered: bonusStatus === "converted" ? bonusPart : 0
   })
   draft.record(transaction)
   if (before.isLive === null) draft.countRound(source, before.openedAt)
@@ -141,29 +141,29 @@ const betNotFound = (transactionId: string | null, roundId: string) =>
     : refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
 
 /** Reason for a missing bet: it never arrived as the win names it, or it was rolled back. */
-interface Unmet {
-  readonly lack: "never_came" | "rolled_back"
+interface MissingBet {
+  readonly cause: "never_came" | "rolled_back"
   readonly refusal: Refusal<"BET_NOT_FOUND" | "BET_ROLLED_BACK">
 }
 
 /** Missing bet of a win: the one it names or, if it names none, those of its round. */
-const unmet = (win: Win, bet: Transaction | null, round: Round | null): Unmet | undefined => {
+const missingBet = (win: Win, bet: Transaction | null, round: Round | null): MissingBet | undefined => {
   const { betTransactionId, roundId } = win
   if (betTransactionId === null) {
     if (round === null || round.isLive === null) {
-      return { lack: "never_came", refusal: betNotFound(null, roundId) }
+      return { cause: "never_came", refusal: betNotFound(null, roundId) }
     }
     return round.openBets !== 0 ? undefined : {
-      lack: "rolled_back",
+      cause: "rolled_back",
       refusal: refuse("BET_ROLLED_BACK", `The bets of the round ${roundId} were rolled back.`, {
         round_id: roundId,
         tombstone: false
       })
     }
   }
-  if (bet === null) return { lack: "never_came", refusal: betNotFound(betTransactionId, roundId) }
+  if (bet === null) return { cause: "never_came", refusal: betNotFound(betTransactionId, roundId) }
   if (bet.kind === "tombstone" || (bet.kind === "bet" && bet.rolledBack)) {
-    return { lack: "rolled_back", refusal: rolledBack(bet) }
+    return { cause: "rolled_back", refusal: rolledBack(bet) }
   }
   return undefined
 }
@@ -171,10 +171,10 @@ const unmet = (win: Win, bet: Transaction | null, round: Round | null): Unmet | 
 /** Whether the policy pays a win without its bet. A win that names only its round is paid even when the round's bets were rolled back. */
 const isPaidWithoutBet = (
   { betTransactionId, policy }: Win,
-  { lack }: Unmet
+  { cause }: MissingBet
 ): boolean =>
   policy.winsBeforeBets === "pay" &&
-  (lack === "never_came" || betTransactionId === null || policy.afterTombstone === "ignore")
+  (cause === "never_came" || betTransactionId === null || policy.afterTombstone === "ignore")
 
 const refuseWin = (
   draft: Draft,
@@ -185,12 +185,12 @@ const refuseWin = (
   const { id } = draft.player
   if (win.currency !== draft.player.currency) return currencyRefusal(draft.player)
   if (win.game.id === unknownGame.id) return noSuchGame
-  const lacking = unmet(win, bet, round)
-  if (lacking !== undefined && !isPaidWithoutBet(win, lacking)) return lacking.refusal
+  const absent = missingBet(win, bet, round)
+  if (absent !== undefined && !isPaidWithoutBet(win, absent)) return absent.refusal
   // applies to rolled back bets too, and by player to tombstones
-  const isAnothers = bet !== null && (bet.playerId !== id || (bet.kind !== "tombstone" &&
+  const isMismatch = bet !== null && (bet.playerId !== id || (bet.kind !== "tombstone" &&
     (bet.kind !== "bet" || bet.gameId !== win.game.id || bet.roundId !== win.roundId)))
-  if (isAnothers || (bet !== null && bet.kind === "bet" && round === null)) {
+  if (isMismatch || (bet !== null && bet.kind === "bet" && round === null)) {
     return betNotFound(win.betTransactionId, win.roundId)
   }
   if (round?.closed === true && win.policy.closedRounds === "refuse") {

@@ -38,14 +38,14 @@ const messages: { readonly [objection in Objection]: string } = {
 export const objectionMessage = (objection: Objection): string => messages[objection]
 
 /** Objection when `one` may have had access to the token of `other`. */
-const holdsTokenOf = (one: StaffFacts, other: StaffFacts): Objection | undefined =>
+const mayHoldTokenOf = (one: StaffFacts, other: StaffFacts): Objection | undefined =>
   other.tokenIssuedBy === one.label
     ? "token_issued_by_approver"
     : other.createdBy === one.label
     ? "account_created_by_approver"
     : undefined
 
-export interface Judged {
+export interface ApprovalCase {
   /** Undefined when the account does not exist. */
   readonly actor: StaffFacts | undefined
   /** Earlier requesters and approvers; undefined for one without an account. */
@@ -54,32 +54,32 @@ export interface Judged {
 }
 
 /** The objection to an approval, if any: the approver must be another person than all earlier requesters and approvers. */
-export const objectionToApproval = ({ actor, others, requestedAt }: Judged): Objection | undefined => {
+export const objectionToApproval = ({ actor, others, requestedAt }: ApprovalCase): Objection | undefined => {
   if (actor === undefined) return "unknown_staff"
   // it may request while there are no staff: the approval is another person's
   if (actor.isBootstrap) return others.length === 0 ? undefined : "bootstrap_token"
   if (actor.tokenIssuedAt > requestedAt) return "token_issued_after_request"
   for (const other of others) {
     if (other === undefined) return "unknown_staff"
-    const objection = holdsTokenOf(other, actor) ?? holdsTokenOf(actor, other)
+    const objection = mayHoldTokenOf(other, actor) ?? mayHoldTokenOf(actor, other)
     if (objection !== undefined) return objection
   }
   return undefined
 }
 
 /** Objection to a payout by this actor, if any. The token may be newer than the request: a later shift pays approved withdrawals. */
-export const objectionToPayout = ({ actor, others }: Omit<Judged, "requestedAt">): Objection | undefined => {
+export const objectionToPayout = ({ actor, others }: Omit<ApprovalCase, "requestedAt">): Objection | undefined => {
   if (actor === undefined) return "unknown_staff"
   if (actor.isBootstrap) return "bootstrap_token"
   for (const other of others) {
     if (other === undefined) continue
     if (other.label === actor.label) return "approver_pays"
-    const objection = holdsTokenOf(other, actor)
+    const objection = mayHoldTokenOf(other, actor)
     if (objection !== undefined) return objection
   }
   return undefined
 }
 
 /** True when an amount and the sum counted with it exceed the threshold; null: no threshold. */
-export const takesTwo = (amount: number, beside: number, threshold: number | null): boolean =>
+export const needsTwo = (amount: number, beside: number, threshold: number | null): boolean =>
   threshold !== null && amount + beside > threshold

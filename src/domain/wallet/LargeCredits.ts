@@ -6,7 +6,7 @@ import { settingsOf } from "../player/AccountStatus.ts"
 import type { AuditRecord, Event } from "../Change.ts"
 import type { Context, Decision } from "../Decision.ts"
 import { countCredit, roll } from "../limit/Limits.ts"
-import { heldBy, type Player, type WithdrawalHold } from "../player/Player.ts"
+import { activeHoldIds, type Player, type WithdrawalHold } from "../player/Player.ts"
 import type { Transaction } from "../settlement/Rounds.ts"
 import { withHold } from "../payment/WithdrawalHolds.ts"
 
@@ -16,10 +16,10 @@ const rule: AlertRule = "large_credit"
 const action = "player.credit_alert"
 
 /** Credits up to this amount are never examined, in minor units of any currency: settling one reads nothing. A lower threshold has no effect. */
-export const neverLookedAt = 100_000
+export const examinedAbove = 100_000
 
 /** True for a credit that may be large or part of a large sum: only then is anything read before settlement. */
-export const isLooked = (amount: number): boolean => amount > neverLookedAt
+export const isExamined = (amount: number): boolean => amount > examinedAbove
 
 /** Terms of the rule for one player. */
 export interface CreditTerms {
@@ -30,7 +30,7 @@ export interface CreditTerms {
 }
 
 const isCounted = ({ amount, kind }: Transaction): boolean =>
-  (kind === "win" || kind === "promo_win" || kind === "adjustment") && isLooked(amount)
+  (kind === "win" || kind === "promo_win" || kind === "adjustment") && isExamined(amount)
 
 /** True when a credit exceeds the bound, or the day's sum with it exceeds the next multiple of the bound. */
 const isLarge = (amount: number, before: number, { above }: CreditTerms): boolean =>
@@ -67,9 +67,9 @@ const alertOf = (
       action,
       ...owner,
       subject: `alert:${alertId}`,
-      before: { withdrawal_holds: heldBy(holds) },
+      before: { withdrawal_holds: activeHoldIds(holds) },
       after: {
-        withdrawal_holds: heldBy(after),
+        withdrawal_holds: activeHoldIds(after),
         alert_id: alertId,
         rule,
         severity,
@@ -90,7 +90,7 @@ const alertOf = (
 }
 
 /** Adds the effects of large credits to an accepted settlement: alert, event, hold and audit log line. Null: the rule is disabled. */
-export const watchCredits = <Reply, Error>(
+export const flagLargeCredits = <Reply, Error>(
   decision: Decision<Reply, Error>,
   context: Context,
   terms: CreditTerms | null

@@ -20,9 +20,9 @@ export interface Cell<State, Change, Query, Knowledge> {
   /** The state has to be loaded before the next decision. */
   isStale: boolean
   /** True when used since passivation last examined it. */
-  wasAsked: boolean
+  wasUsed: boolean
   /** Last use as seen by passivation, monotonic milliseconds, with a resolution of one minute. */
-  askedAt: number
+  usedAt: number
   /** Time of the last decision, here or by the writer of the loaded state; epoch milliseconds. */
   decidedAt: number
 }
@@ -33,7 +33,7 @@ export interface Run<State, Change, Query, Knowledge> {
   /** Index of the first unanswered one. */
   next: number
   /** Commands before this index are decided alone: they need the store, or their unit was rejected. */
-  aloneUntil: number
+  singleUntil: number
   /** For the command at `next`: lookup results, and attempts to commit it. */
   known: Knowledge | undefined
   attempts: number
@@ -41,7 +41,7 @@ export interface Run<State, Change, Query, Knowledge> {
   /** Lookup results for the commands of a unit that clashed; valid until the next write. */
   clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
   /** Number of polls whether the row is free. */
-  asked: number
+  polls: number
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
 }
@@ -63,7 +63,7 @@ const passivatedPerSlice = 500
 const releasePause = "5 millis"
 
 /** Actors examined to make room for one. */
-const looksForRoom = 64
+const maxExamined = 64
 
 export interface Cells<State, Change, Query, Knowledge> {
   readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
@@ -115,14 +115,14 @@ export const makeCells = <State, Change, Query, Knowledge>(
    * busy; the next call examines others.
    */
   const makeRoom = (): boolean => {
-    let looked = 0
+    let examined = 0
     let idle: number | undefined
     for (const [key, cell] of cells) {
-      if (++looked > looksForRoom) break
+      if (++examined > maxExamined) break
       const isBusy = cell.run !== undefined || cell.isDoubtful
-      if (!isBusy && !cell.wasAsked) return forget(key)
+      if (!isBusy && !cell.wasUsed) return forget(key)
       if (!isBusy) idle ??= key
-      cell.wasAsked = false
+      cell.wasUsed = false
       cells.delete(key)
       cells.set(key, cell)
     }
@@ -175,8 +175,8 @@ export const makeCells = <State, Change, Query, Knowledge>(
         mailbox: [],
         run: undefined,
         isStale: false,
-        wasAsked: true,
-        askedAt: now(),
+        wasUsed: true,
+        usedAt: now(),
         decidedAt: 0
       }
       cells.set(key, cell)
@@ -193,14 +193,14 @@ export const makeCells = <State, Change, Query, Knowledge>(
     },
     passivate: Effect.gen(function*() {
       const at = now()
-      let looked = 0
+      let examined = 0
       for (const [key, cell] of cells) {
-        if (++looked % passivatedPerSlice === 0) yield* Effect.yieldNow
+        if (++examined % passivatedPerSlice === 0) yield* Effect.yieldNow
         if (cell.run !== undefined || cell.isDoubtful) continue
-        if (cell.wasAsked) {
-          cell.wasAsked = false
-          cell.askedAt = at
-        } else if (at - cell.askedAt >= idleMinutes * 60_000) {
+        if (cell.wasUsed) {
+          cell.wasUsed = false
+          cell.usedAt = at
+        } else if (at - cell.usedAt >= idleMinutes * 60_000) {
           forget(key)
         } else if (cell.state !== undefined) {
           cell.state = compact(cell.state)

@@ -1,17 +1,17 @@
 import { Exit, type Tracer } from "effect"
 import type { EngineFailure } from "../Failures.ts"
-import type { Circumstances, Decision, Step } from "../Machine.ts"
+import type { Decision, DecisionInputs, Step } from "../Machine.ts"
 
 /** Command in a mailbox; hides its caller's types. */
 export interface Task<State, Change, Query, Knowledge> {
   /** The caller's span; undefined when not traced. */
   readonly span: Tracer.AnySpan | undefined
   /** Decides, keeping the outcome for the caller. */
-  decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query>
+  decide(state: State, inputs: DecisionInputs<Knowledge>): Decision<State, unknown, unknown, Change, Query>
   /** Replaces the outcome by a failure. */
   end(exit: Exit.Exit<never, EngineFailure>): void
   /** Delivers the outcome to the caller. */
-  tell(): void
+  complete(): void
 }
 
 /** A class, since there is one instance per command: no closures. */
@@ -32,9 +32,9 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
     this.outcome = undefined
   }
 
-  decide(state: State, circumstances: Circumstances<Knowledge>): Decision<State, unknown, unknown, Change, Query> {
+  decide(state: State, inputs: DecisionInputs<Knowledge>): Decision<State, unknown, unknown, Change, Query> {
     try {
-      const decision = this.step(state, circumstances)
+      const decision = this.step(state, inputs)
       if (decision._tag === "Accept") this.outcome = Exit.succeed(decision.reply)
       if (decision._tag === "Refuse") this.outcome = Exit.fail(decision.error)
       return decision
@@ -49,7 +49,7 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
     this.outcome = exit
   }
 
-  tell(): void {
+  complete(): void {
     this.done(this.outcome ?? Exit.die("a command was answered before it was decided"))
   }
 }

@@ -7,7 +7,7 @@ import { iso, parseIso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { makeReferences, orTaken } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { type BonusInput, type BonusUpdate, Promo, type PromoInput, StaffBonus } from "./StaffApi.ts"
@@ -143,7 +143,7 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
             const before = yield* bonuses.find(sql`id = ${bonusId} FOR UPDATE`)
             if (before === undefined) return yield* Effect.fail(noSuchBonus)
             const { active = before.is_active, ...terms } = input
-            const merged = changed<StaffBonus, Partial<StaffBonus>>(before, { ...terms, is_active: active })
+            const merged = applyUpdate<StaffBonus, Partial<StaffBonus>>(before, { ...terms, is_active: active })
             if (merged === before) return before
             const after = { ...merged, updated_at: iso(now) }
             yield* refuseTerms(after)

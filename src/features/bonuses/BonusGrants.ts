@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BonusState } from "../../domain/bonus/Bonus.ts"
-import { amountWords, bonusWords } from "../../domain/bonus/BonusWords.ts"
+import { describeBonusTerms, formatAmount } from "../../domain/bonus/BonusTermsText.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
@@ -73,9 +73,9 @@ export class BonusGrants extends Context.Service<BonusGrants, {
         return {
           ...bonus,
           currency,
-          terms: bonusWords(
+          terms: describeBonusTerms(
             bonus,
-            (amount) => amountWords(amount, currency, minorDigits(currency)),
+            (amount) => formatAmount(amount, currency, minorDigits(currency)),
             (game) => names.get(game) ?? `game ${game}`
           ),
           liability: held.length < liability.length ? null : held

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import {
+  applyDueBonusesStep,
   cancelBonusStep,
   type CatalogueBonus,
   type GrantRefusal,
@@ -11,12 +12,11 @@ import {
   promoRefusal,
   type RedeemedCode,
   type RedeemRefusal,
-  redeemStep,
-  tendBonusesStep
+  redeemStep
 } from "../../domain/bonus/BonusGrants.ts"
 import { thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { Decision, Step } from "../../domain/Decision.ts"
-import { takesTwo } from "../../domain/wallet/FourEyes.ts"
+import { needsTwo } from "../../domain/wallet/FourEyes.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
@@ -25,7 +25,7 @@ import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
-import { Errands } from "../../store/Errands.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { isStorable, orTryAgain, type Page } from "../../store/Rows.ts"
@@ -51,7 +51,7 @@ interface Answering<in Reply> {
   readonly render: (reply: Reply) => RenderedReply
 }
 
-const cashTakesTwo = refuse(
+const cashNeedsTwo = refuse(
   "BONUS_INVALID",
   "A bonus without wagering is money at once. This much takes two people: correct the balance instead, which somebody else approves.",
   { reason: "second_approver" }
@@ -117,7 +117,7 @@ export class Bonuses extends Context.Service<Bonuses, {
     Effect.gen(function*() {
       const repository = yield* BonusRepository
       const actors = yield* PlayerActors
-      const errands = yield* Errands
+      const remoteCommands = yield* RemoteCommands
       const spending = yield* StaffSpending
       const thresholds = yield* Thresholds
 
@@ -177,8 +177,8 @@ export class Bonuses extends Context.Service<Bonuses, {
           const { base, secondApprovalAbove } = operator
           const threshold = yield* thresholds.convert(secondApprovalAbove, { currency, base })
           if (threshold === null) return
-          if (takesTwo(amount, yield* spending.correctedToday({ playerId: id, amount }, now), threshold)) {
-            return yield* Effect.fail(cashTakesTwo)
+          if (needsTwo(amount, yield* spending.correctedToday({ playerId: id, amount }, now), threshold)) {
+            return yield* Effect.fail(cashNeedsTwo)
           }
         }
       )
@@ -233,7 +233,7 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
-      const redeemOnce = errands.define({
+      const redeemOnce = remoteCommands.define({
         name: "bonus.registration_code",
         payload: Schema.Struct({ operatorId: Schema.Number, code: Schema.String }),
         run: (playerId, { code, operatorId }) =>
@@ -279,10 +279,10 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
-      const tendOne = errands.define({
+      const tendOne = remoteCommands.define({
         name: "bonus.tend",
         payload: Schema.Null,
-        run: (playerId) => Effect.asVoid(actors.ask(null, playerId, tendBonusesStep))
+        run: (playerId) => Effect.asVoid(actors.ask(null, playerId, applyDueBonusesStep))
       })
 
       const tend = Effect.gen(function*() {

@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { bonusStates, bonusTypes } from "../../domain/bonus/Bonus.ts"
-import { about, amountOrNone, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
+import { about, amountOrNone, boolean, given, integer, orNone, text } from "../../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -26,7 +26,7 @@ const bonusTerms = {
   ),
   max_grants_per_player: optional(integer("max-grants-per-player", "How often a player can have it (1; 0: no cap)")),
   contributions: optional(contributions),
-  active: optional(truth("active", "Whether it is offered (true)"))
+  active: optional(boolean("active", "Whether it is offered (true)"))
 }
 
 export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
@@ -83,7 +83,7 @@ export const promo = noun("promo", "Promo codes").pipe(Command.withSubcommands([
   }, (client, input) => client.promo.create({ payload: given(input) })),
   verb("update", "Switch a code off or on", {
     id: idOf("promo code"),
-    active: truth("active", "Whether it can be redeemed")
+    active: boolean("active", "Whether it can be redeemed")
   }, (client, { id, active }) => client.promo.update({ params: { promo: id }, payload: { active } })),
   verb(
     "list",

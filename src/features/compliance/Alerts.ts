@@ -3,14 +3,14 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import {
   type AlertRule,
-  alertMoves,
   alertRules,
   type AlertStatus,
+  alertTransitions,
   type RuleOverrides,
   settingsWith
 } from "../../domain/compliance/AlertRules.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { neverLookedAt } from "../../domain/wallet/LargeCredits.ts"
+import { examinedAbove } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
@@ -73,7 +73,7 @@ const ruleFields = (
 const maxPercent: { readonly [rule in AlertRule]?: number } = { structuring: 99, rapid_in_out: 100 }
 
 /** The least threshold with an effect, where there is one. */
-const minThreshold: { readonly [rule in AlertRule]?: number } = { large_credit: neverLookedAt }
+const minThreshold: { readonly [rule in AlertRule]?: number } = { large_credit: examinedAbove }
 
 const refuseTerms = (before: Rule, input: Omit<RuleInput, "operator">): Refusal<"VALIDATION_FAILED"> | undefined => {
   const terms = ["threshold", "percent", "count", "window_hours"] as const
@@ -169,7 +169,7 @@ export class Alerts extends Context.Service<Alerts, {
             yield* sql`SELECT 1 FROM compliance_alerts WHERE id = ${alertId}::float8::bigint FOR NO KEY UPDATE`
             const before = yield* find(alertId)
             const status = update.status ?? before.status
-            const ways = alertMoves(before.status)
+            const ways = alertTransitions(before.status)
             if (status !== before.status && !ways.includes(status)) {
               return yield* Effect.fail(refuseFields({
                 status: [

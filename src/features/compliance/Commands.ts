@@ -1,7 +1,7 @@
 /** Alerts on suspicious behaviour, and the rules that raise them. */
 import { Command, Flag } from "effect/cli"
 import { alertRules, alertStatuses, severities } from "../../domain/compliance/AlertRules.ts"
-import { about, given, integer, text, truth } from "../../platform/CliFlags.ts"
+import { about, boolean, given, integer, text } from "../../platform/CliFlags.ts"
 import { cursorFlags, idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -39,10 +39,10 @@ export const alert = noun("alert", "Alerts on suspicious behaviour").pipe(Comman
   verb("configure", "Set a rule of an operator", {
     operator: operatorFlag,
     rule: about(Flag.Literals("rule", alertRules), "Which"),
-    enabled: optional(truth("enabled", "Whether it raises anything (true)")),
+    enabled: optional(boolean("enabled", "Whether it raises anything (true)")),
     severity: optional(about(Flag.Literals("severity", severities), "Of what just meets it")),
     stop_withdrawals: optional(
-      truth("stop-withdrawals", "Whether its alerts stop withdrawals until they are closed (false)")
+      boolean("stop-withdrawals", "Whether its alerts stop withdrawals until they are closed (false)")
     ),
     threshold: optional(integer("threshold", "Minor units of the operator's currency")),
     percent: optional(integer("percent", "What it means depends on the rule")),

@@ -5,7 +5,7 @@ import { alertRules } from "../../domain/compliance/AlertRules.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../domain/payment/WithdrawalHolds.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
-import { Errands } from "../../store/Errands.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
@@ -42,13 +42,13 @@ export class Holds extends Context.Service<Holds, {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
 
-      const errands = yield* Errands
-      const releaseHold = errands.define({
+      const remoteCommands = yield* RemoteCommands
+      const releaseHold = remoteCommands.define({
         name: "hold.release",
         payload: Schema.Struct({ alertId: Schema.Number, actor: Schema.String }),
         run: (playerId, hold) => Effect.asVoid(actors.ask(null, playerId, releaseHoldStep(hold)))
       })
-      const placeHold = errands.define({
+      const placeHold = remoteCommands.define({
         name: "hold.place",
         payload: Schema.Struct({
           alertId: Schema.Number,

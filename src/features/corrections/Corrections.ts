@@ -6,7 +6,7 @@ import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Entry, WalletKind } from "../../domain/Change.ts"
 import { correctionStep, correctionSubject } from "../../domain/wallet/Corrections.ts"
-import { objectionMessage, objectionToApproval, takesTwo } from "../../domain/wallet/FourEyes.ts"
+import { needsTwo, objectionMessage, objectionToApproval } from "../../domain/wallet/FourEyes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { makeStaffFacts } from "../payments/StaffFacts.ts"
 import { StaffSpending } from "../payments/StaffSpending.ts"
@@ -129,7 +129,7 @@ export class Corrections extends Context.Service<Corrections, {
               const { currency, operatorId } = subject
               const threshold = yield* thresholds.convert(subject.secondApprovalAbove, subject)
               const beside = threshold === null ? 0 : yield* spending.correctedToday({ playerId, amount }, now)
-              if (!takesTwo(Math.abs(amount), beside, threshold)) {
+              if (!needsTwo(Math.abs(amount), beside, threshold)) {
                 return {
                   _tag: "Alone" as const,
                   spendingId: yield* spending.reserve(actor, { playerId, kind: "correction", amount }, now)

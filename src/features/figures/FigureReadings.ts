@@ -13,7 +13,7 @@ const dayMs = stepMs.day
 const latestMs = 10 * 60_000
 
 /** How long readings are kept. */
-const keptMs = 40 * dayMs
+const retentionMs = 40 * dayMs
 
 const missingRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
@@ -73,7 +73,7 @@ export class FigureReadings extends Context.Service<FigureReadings, {
           )
           : []
         yield* Effect.forEach(missing, ({ id }) => readOne(id, at), { discard: true })
-        yield* sql`DELETE FROM figure_hours WHERE at < ${toDate(now - keptMs)}`
+        yield* sql`DELETE FROM figure_hours WHERE at < ${toDate(now - retentionMs)}`
         return { done: missing.length, hasMore: false }
       }).pipe(orTryAgain, Effect.withSpan("FigureReadings.readHour"))
 

@@ -5,7 +5,7 @@ import type { GameType } from "../../domain/bonus/Bonus.ts"
 import type { Original } from "../../domain/original/Original.ts"
 import { originals } from "../../domain/original/Originals.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { iso } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
@@ -119,7 +119,7 @@ export class Catalogue extends Context.Service<Catalogue, {
           Effect.gen(function*() {
             const before = yield* locked(gameId)
             yield* originalOf(input.original)
-            if (changed<Game, GameUpdate>(before, input) === before) return before
+            if (applyUpdate<Game, GameUpdate>(before, input) === before) return before
             yield* games.update(before, { ...before, ...input, updated_at: iso(now) })
             return yield* recordChange("game.update", before, yield* locked(gameId))
           }).pipe(externalIdTaken))

@@ -1,6 +1,6 @@
 /** Game providers and the catalogue. */
 import { Command, Flag } from "effect/cli"
-import { about, given, integer, jsonFile, listOf, orNone, text, truth } from "../../platform/CliFlags.ts"
+import { about, boolean, given, integer, jsonFile, listOf, orNone, text } from "../../platform/CliFlags.ts"
 import { idOf, noun, pageFlags, referenceTo, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -10,7 +10,7 @@ const providerSettings = {
   demo_url: optional(orNone(text("demo-url", "Where free play opens"))),
   ip_allowlist: optional(listOf("ip", "Addresses and ranges it calls from (any)")),
   active: optional(
-    truth("active", "Whether its games are offered and take bets; what was begun is settled all the same (true)")
+    boolean("active", "Whether its games are offered and take bets; what was begun is settled all the same (true)")
   ),
   settings: optional(jsonFile("settings", "What its protocol needs to know; an update replaces what it names")),
   sync_hours: optional(integer("sync-hours", "How often its vendor's catalogue is read (24; 0: never)"))
@@ -69,7 +69,7 @@ const gameSettings = {
   rtp: optional(about(Flag.Finite("rtp"), "Return to player in percent (an original's own)")),
   thumbnail_url: optional(orNone(text("thumbnail-url", "Its picture"))),
   original: optional(orNone(text("original", "The built-in game behind it: dice, limbo, coin_flip, plinko, mines"))),
-  active: optional(truth("active", "Whether it is offered (true)"))
+  active: optional(boolean("active", "Whether it is offered (true)"))
 }
 
 export const game = noun("game", "The catalogue").pipe(Command.withSubcommands([

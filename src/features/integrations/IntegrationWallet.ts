@@ -17,7 +17,7 @@ import {
   unknownGame
 } from "../../domain/settlement/Settlement.ts"
 import { minorDigits } from "../../domain/Standards.ts"
-import { type CreditTerms, isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
+import { type CreditTerms, flagLargeCredits, isExamined } from "../../domain/wallet/LargeCredits.ts"
 import { type Amount, toMinorUnits } from "../../protocols/Decimal.ts"
 import type {
   Funds,
@@ -71,7 +71,7 @@ const mostDigits = 4
 
 const mayBeLooked = (action: WalletAction): boolean =>
   (action.action === "win" || action.action === "promo_win" || action.action === "adjust") &&
-  isLooked(toMinorUnits(action.amount, mostDigits) ?? Number.POSITIVE_INFINITY)
+  isExamined(toMinorUnits(action.amount, mostDigits) ?? Number.POSITIVE_INFINITY)
 
 /** Whether free rounds have to be looked up: a free bet that names them settles without. */
 const isGrantLooked = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
@@ -273,7 +273,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
             }
           })
           if (actions === undefined) return { _tag: "Refuse", error: { ...notWhole, funds: fundsOf(player, played) } }
-          const decision = watchCredits(settleAll(player, actions, context), context, terms)
+          const decision = flagLargeCredits(settleAll(player, actions, context), context, terms)
           switch (decision._tag) {
             case "Missing":
               return decision

@@ -23,7 +23,7 @@ export const vendorUnavailable = (word: string): VendorFailure => ({
 })
 
 /** Answers that say nothing of the request: the vendor's own failures, and that it was asked too often. */
-const isPassing = (status: number): boolean => status >= 500 || status === 429 || status === 408
+const isTransient = (status: number): boolean => status >= 500 || status === 429 || status === 408
 
 export class VendorHttp extends Context.Service<VendorHttp, {
   /** Returns every answer except those about the vendor's own availability: the protocol interprets a status of 4xx. */
@@ -64,7 +64,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
           Effect.flatMap(Option.match({
             onNone: () => Effect.fail(vendorUnavailable("timeout")),
             onSome: (response) =>
-              isPassing(response.status)
+              isTransient(response.status)
                 ? Effect.fail(vendorUnavailable(`HTTP ${response.status}`))
                 : Effect.succeed(response)
           })),

@@ -6,7 +6,7 @@ import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields, type Limits } from "../../domain/limit/Limits.ts"
 import { defaultOriginalBounds } from "../../domain/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { isCurrency } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
@@ -149,7 +149,7 @@ export class Operators extends Context.Service<Operators, {
             const found = yield* operators.find(sql`id = ${id} ${lock}`)
             if (found === undefined) return yield* Effect.fail(notFound)
             const before = shown(found)
-            const different = changed<StaffOperator, typeof input>(before, input)
+            const different = applyUpdate<StaffOperator, typeof input>(before, input)
             if (different === before) return before
             if (different.currency !== before.currency) yield* refusePlayers(id)
             const after = { ...different, updated_at: iso(now) }

@@ -1,7 +1,7 @@
 /** Transitions of payments by staff, each in the actor of the payment's player (SPEC section 3.2). */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Payment } from "../../domain/Change.ts"
-import { type Objection, objectionToApproval, objectionToPayout, takesTwo } from "../../domain/wallet/FourEyes.ts"
+import { needsTwo, type Objection, objectionToApproval, objectionToPayout } from "../../domain/wallet/FourEyes.ts"
 import { approversOf, type MovePayment, movePaymentStep, type MoveRefusal } from "../../domain/payment/PaymentMoves.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
@@ -39,7 +39,7 @@ export class Approvals extends Context.Service<Approvals, {
     move: "approve" | "pay",
     actor: string
   ) => Effect.Effect<
-    { readonly takesTwo: boolean; readonly objection: Objection | undefined },
+    { readonly needsTwo: boolean; readonly objection: Objection | undefined },
     Refusal<"TRY_AGAIN">
   >
 }>()("pitboss/payments/Approvals") {
@@ -95,10 +95,10 @@ export class Approvals extends Context.Service<Approvals, {
       const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(function*(paymentId, move, actor) {
         const subject = yield* known.find(paymentId)
         if (subject === undefined || subject.secondApprovalAbove === null) {
-          return { takesTwo: false, objection: undefined }
+          return { needsTwo: false, objection: undefined }
         }
         const { beside, judged, secondApprovalAbove } = yield* ruleOf({ paymentId, move, actor }, subject)
-        return { takesTwo: takesTwo(subject.amount, beside, secondApprovalAbove), objection: judged.objection }
+        return { needsTwo: needsTwo(subject.amount, beside, secondApprovalAbove), objection: judged.objection }
       })
 
       return Approvals.of({ judge, move })

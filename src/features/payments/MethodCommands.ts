@@ -1,6 +1,6 @@
 /** Commands of payment methods. */
 import { Command, Flag } from "effect/cli"
-import { given, integer, listOf, text, truth } from "../../platform/CliFlags.ts"
+import { boolean, given, integer, listOf, text } from "../../platform/CliFlags.ts"
 import { idOf, noun, operatorFlag, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
@@ -8,13 +8,13 @@ const { optional } = Flag
 const methodSettings = {
   name: optional(text("name", "What players read (the code)")),
   currencies: optional(listOf("currencies", "ISO 4217 codes (the operator's own)")),
-  supports_deposit: optional(truth("deposit", "Whether it takes deposits (true)")),
-  supports_withdrawal: optional(truth("withdrawal", "Whether it pays out (true)")),
+  supports_deposit: optional(boolean("deposit", "Whether it takes deposits (true)")),
+  supports_withdrawal: optional(boolean("withdrawal", "Whether it pays out (true)")),
   min_deposit: optional(integer("min-deposit", "Minor units (1)")),
   max_deposit: optional(integer("max-deposit", "Minor units")),
   min_withdrawal: optional(integer("min-withdrawal", "Minor units (1)")),
   max_withdrawal: optional(integer("max-withdrawal", "Minor units")),
-  active: optional(truth("active", "Whether it is offered (true)"))
+  active: optional(boolean("active", "Whether it is offered (true)"))
 }
 
 export const paymentMethod = noun("payment-method", "Ways to pay").pipe(Command.withSubcommands([

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxAmount } from "../../domain/Money.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { isCurrency } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
@@ -101,7 +101,7 @@ export class PaymentMethodCatalogue extends Context.Service<PaymentMethodCatalog
             Effect.gen(function*() {
               const before = yield* methods.find(sql`id = ${methodId} FOR NO KEY UPDATE`)
               if (before === undefined) return yield* Effect.fail(notFound)
-              const after = changed<Method, MethodUpdate>(before, input)
+              const after = applyUpdate<Method, MethodUpdate>(before, input)
               if (after === before) return before
               yield* refuseMethod(after)
               yield* methods.update(before, after)

@@ -156,12 +156,12 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
               const { firstApprovedBy, status } = payment
               const judged = found.hasRule
                 ? yield* approvals.judge(payment.id, status === "new" ? "approve" : "pay", actor)
-                : { takesTwo: false, objection: undefined }
+                : { needsTwo: false, objection: undefined }
               const steps: Waiting["reasons"] = status === "allowed"
                 ? ["payout"]
                 : firstApprovedBy !== null
                 ? ["second_approval"]
-                : judged.takesTwo
+                : judged.needsTwo
                 ? ["approval", "second_approval"]
                 : ["approval"]
               const isOwn = status === "new" && firstApprovedBy === actor
@@ -172,7 +172,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
                   ...found.isJudged ? [] : ["judgement" as const]
                 ],
                 alerts: found.alerts,
-                objection: !judged.takesTwo ? null : isOwn ? "second_approver" : judged.objection ?? null
+                objection: !judged.needsTwo ? null : isOwn ? "second_approver" : judged.objection ?? null
               } satisfies Waiting
             }), { concurrency: judgedAtOnce })
         },

@@ -1,7 +1,7 @@
 /** Handlers of payments for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { furthestNearPage } from "../../contract/Pagination.ts"
+import { maxNearPage } from "../../contract/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../operators/Operators.ts"
 import type { Payment } from "../../domain/Change.ts"
@@ -83,7 +83,7 @@ export const PaymentHandlers = HttpApiBuilder.group(
             part: (part) => queue.walk(scope, { ...filters, ...part, id, method, minAmount, sort }),
             cursorAt: queue.cursorBehind,
             toItem: (payment) => payment
-          }, furthestNearPage)
+          }, maxNearPage)
           return { ...answer, data: yield* shown(answer.data) }
         }))
       .handle("approve", handle("approve"))

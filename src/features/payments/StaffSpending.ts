@@ -9,7 +9,7 @@ import { windowEnd, windowStart } from "../../domain/limit/Windows.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { elsewhereOf } from "../../store/PlayerActors.ts"
+import { ownedElsewhere } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import type { Spender } from "./StaffFacts.ts"
 
@@ -132,7 +132,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
         Effect.tapError(effect, (refusal) =>
           // unknown outcome: stays reserved; a refusal for a player of another node is released, as that node reserves itself
-          refusal.code === "TRY_AGAIN" && elsewhereOf(refusal) === undefined ? Effect.void : release(id))
+          refusal.code === "TRY_AGAIN" && ownedElsewhere(refusal) === undefined ? Effect.void : release(id))
 
       const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
         Effect.map(

@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
-import { about, given, integer, orNone, text, truth } from "../../platform/CliFlags.ts"
+import { about, boolean, given, integer, orNone, text } from "../../platform/CliFlags.ts"
 import { cursorFlags, idOf, noun, ofOperator, operatorFlag, pageFlags, partFlags, verb } from "../../commands/Verb.ts"
 import { playerOrders, timelineKinds } from "./StaffApi.ts"
 
@@ -81,11 +81,11 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
   }, (client, { id, ...input }) => client.player.kyc({ params: { player: id }, payload: given(input) })),
   verb("restrict", "Switch abilities on or off", {
     id: idOf("player"),
-    can_login: optional(truth("can-login", "Whether session tokens are issued")),
-    can_deposit: optional(truth("can-deposit", "Whether deposits are taken")),
-    can_withdraw: optional(truth("can-withdraw", "Whether withdrawals are taken")),
-    can_bet: optional(truth("can-bet", "Whether games open and bets are taken")),
-    excluded_from_bonuses: optional(truth("excluded-from-bonuses", "Whether no bonus is given"))
+    can_login: optional(boolean("can-login", "Whether session tokens are issued")),
+    can_deposit: optional(boolean("can-deposit", "Whether deposits are taken")),
+    can_withdraw: optional(boolean("can-withdraw", "Whether withdrawals are taken")),
+    can_bet: optional(boolean("can-bet", "Whether games open and bets are taken")),
+    excluded_from_bonuses: optional(boolean("excluded-from-bonuses", "Whether no bonus is given"))
   }, (client, { id, ...input }) => client.player.restrict({ params: { player: id }, payload: given(input) })),
   verb("sign-out", "End all session tokens and game sessions", {
     id: idOf("player"),

@@ -2,9 +2,9 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { exclusionKeptMs, applyDueChanges } from "../../domain/player/DueChanges.ts"
+import { applyDueChanges, exclusionRetentionMs } from "../../domain/player/DueChanges.ts"
 import { toDate } from "../../platform/Time.ts"
-import { Errands } from "../../store/Errands.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
@@ -32,7 +32,7 @@ export class DueAccounts extends Context.Service<DueAccounts, {
                 WHERE (change ->> 'effectiveAt')::float8 <= ${now}::float8)
               LIMIT ${most})
             UNION (SELECT id::float8 FROM players WHERE exclusion_until IS NOT NULL
-              AND exclusion_until <= ${toDate(now - exclusionKeptMs)} ORDER BY exclusion_until LIMIT ${most})
+              AND exclusion_until <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_until LIMIT ${most})
             UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND document_expires_at <= ${
             toDate(now)
           }
@@ -55,7 +55,7 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
     Effect.gen(function*() {
       const accounts = yield* DueAccounts
       const actors = yield* PlayerActors
-      const apply = (yield* Errands).define({
+      const apply = (yield* RemoteCommands).define({
         name: "account.due",
         payload: Schema.Null,
         run: (playerId) => Effect.asVoid(actors.ask(null, playerId, applyDueChanges))

@@ -13,7 +13,7 @@ import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
-import { Errands } from "../../store/Errands.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./RegistrationResource.ts"
@@ -140,7 +140,7 @@ export class Profiles extends Context.Service<Profiles, {
         }
       )
 
-      const told = (yield* Errands).define({
+      const told = (yield* RemoteCommands).define({
         name: "player.profile",
         payload: Schema.Struct({
           operatorId: Schema.Number,

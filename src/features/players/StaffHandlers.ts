@@ -1,7 +1,7 @@
 /** Handlers of players for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { furthestNearPage } from "../../contract/Pagination.ts"
+import { maxNearPage } from "../../contract/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { rolesFor } from "../staff/Authorisation.ts"
 import { Corrections } from "../corrections/Corrections.ts"
@@ -43,7 +43,7 @@ const isSeen = (kind: (typeof timelineKinds)[number], role: Role): boolean =>
     ? rolesFor("audit.list").includes(role)
     : true
 
-const mayNotLift = refuse(
+const liftRefusal = refuse(
   "INSUFFICIENT_SCOPE",
   `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
   { required_roles: closesAlerts }
@@ -102,7 +102,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             part: (part) => walk.walk(scope, { ...filters, ...part, sort, startingWith }),
             cursorAt: ({ id }) => numberCursors.write(id),
             toItem: (player) => player
-          }, furthestNearPage)
+          }, maxNearPage)
         }))
       .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>
@@ -175,7 +175,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             accounts.restrict(params.player, {
               restrictions: restrictionsOf(payload),
               actor: label,
-              ...(closesAlerts.includes(role) ? {} : { mayNotLift })
+              ...(closesAlerts.includes(role) ? {} : { liftRefusal })
             }),
             players.staffGet(params.player)
           )

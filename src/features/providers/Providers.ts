@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials, providerPurpose } from "../../auth/Credentials.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
@@ -192,7 +192,7 @@ export class Providers extends Context.Service<Providers, {
             const replaced = given === undefined
               ? undefined
               : yield* judged(before.id, before.protocol, withoutNulls({ ...(yield* opened(before)), ...given }))
-            const different = changed<StaffProvider, ProviderUpdate>(before, {
+            const different = applyUpdate<StaffProvider, ProviderUpdate>(before, {
               ...fields,
               ...(replaced === undefined ? {} : { settings: replaced.settings })
             })

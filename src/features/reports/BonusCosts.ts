@@ -4,11 +4,11 @@ import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { makeTurns } from "../../platform/Turns.ts"
+import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
-import { reportTurns, tooManyReports } from "./Reports.ts"
+import { reportConcurrency, tooManyReports } from "./Reports.ts"
 import type { BonusCost } from "./SeriesResource.ts"
 
 /**
@@ -55,7 +55,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
     BonusCosts,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const inTurn = yield* makeTurns(reportTurns)
+      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
 
       const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
         yield* rangeOf(days, "day")
@@ -90,7 +90,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
             GROUP BY b.id, b.name, b.type, s.currency
             HAVING sum(s.granted) > 0 OR sum(s.finished) > 0 OR sum(s.running) > 0 OR bool_or(s.running IS NULL)
             ORDER BY b.name, b.id, s.currency`
-        ).pipe(inTurn(tooManyReports))
+        ).pipe(limitConcurrency(tooManyReports))
         return rows.map((row) => ({
           ...row,
           liability_at: row.liability_at === null ? null : iso(row.liability_at.getTime())

@@ -13,13 +13,13 @@ import {
 } from "../../domain/Figures.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
-import { makeTurns } from "../../platform/Turns.ts"
+import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
-import { type Days, dayMs, rangeOf } from "./Days.ts"
+import { dayMs, type Days, rangeOf } from "./Days.ts"
 import { GroupSums } from "./GgrReport.ts"
 import type { Breakdown, Funds, Series } from "./SeriesResource.ts"
-import { reportTurns, tooManyReports } from "./Reports.ts"
+import { reportConcurrency, tooManyReports } from "./Reports.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
 
 export interface SeriesQuery extends Days {
@@ -103,7 +103,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     KeyFigures,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const inTurn = yield* makeTurns(reportTurns)
+      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
 
       const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
         const row = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))
@@ -113,13 +113,13 @@ export class KeyFigures extends Context.Service<KeyFigures, {
       const sums = (text: string, operatorId: number, days: Days, more: ReadonlyArray<unknown> = []) =>
         sumRows(
           sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers, ...more])
-        ).pipe(inTurn(tooManyReports))
+        ).pipe(limitConcurrency(tooManyReports))
 
       /** Values by day of a metric that the sums do not hold. */
       const playersOf = (text: string, operatorId: number, days: Days) =>
         Effect.map(
           valueRows(sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers])).pipe(
-            inTurn(tooManyReports)
+            limitConcurrency(tooManyReports)
           ),
           (rows) => ({
             values: new Map(rows.map(({ key, value }) => [dayMsOf(key), value])),

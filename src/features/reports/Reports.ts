@@ -8,7 +8,7 @@ import { maxReportDays } from "../../domain/Activity.ts"
 import { dayOf } from "../../domain/Counts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { makeTurns } from "../../platform/Turns.ts"
+import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type GgrFields, ggrReport, groupFigures, GroupSums, noSums } from "./GgrReport.ts"
 import { reportText } from "./internal/ReportQuery.ts"
@@ -50,7 +50,7 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
  * Reports of a kind that read at the same time: with a verification of the ledger they leave connections to lists and deposits, and a processor to
  * bets. Others wait, as many as are made in the time they may wait.
  */
-export const reportTurns = { atOnce: 2, maxWaiting: 50, longestWait: "10 seconds" } as const
+export const reportConcurrency = { maxRunning: 2, maxWaiting: 50, maxWait: "10 seconds" } as const
 
 export const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
   retry: "same_request"
@@ -70,7 +70,7 @@ export class Reports extends Context.Service<Reports, {
     Reports,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const inTurn = yield* makeTurns(reportTurns)
+      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
 
       const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
         const refusal = refuseRange(query)
@@ -78,7 +78,7 @@ export class Reports extends Context.Service<Reports, {
         const { from, includeTestPlayers, to } = query
         const row = yield* oneOf(
           reportRows(sql.unsafe(reportText, [String(operatorId), from, to, includeTestPlayers])).pipe(
-            inTurn(tooManyReports)
+            limitConcurrency(tooManyReports)
           )
         )
         if (row === undefined) return yield* Effect.fail(notFound)

@@ -2,7 +2,7 @@
 import { Command } from "effect/cli"
 import { noun, verb } from "../../commands/Verb.ts"
 
-const isSound = (kinds: ReadonlyArray<{ readonly unreadable: number }>): boolean =>
+const isReadable = (kinds: ReadonlyArray<{ readonly unreadable: number }>): boolean =>
   kinds.every(({ unreadable }) => unreadable === 0)
 
 export const secret = noun("secret", "Secrets that are stored sealed").pipe(Command.withSubcommands([
@@ -11,7 +11,7 @@ export const secret = noun("secret", "Secrets that are stored sealed").pipe(Comm
     "How many there are, and under which key; exit 1 when one cannot be opened",
     {},
     (client) => client.secret.list(),
-    isSound,
+    isReadable,
     "Opening every secret"
   ),
   verb(
@@ -19,7 +19,7 @@ export const secret = noun("secret", "Secrets that are stored sealed").pipe(Comm
     "Seal under MASTER_KEY what is sealed under MASTER_KEY_PREVIOUS; exit 1 when one cannot be opened",
     {},
     (client) => client.secret.reseal(),
-    isSound,
+    isReadable,
     "Sealing every secret"
   )
 ]))

@@ -5,7 +5,7 @@
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
  */
 import { Clock, Context, Effect, type Exit, Layer } from "effect"
-import { type CreditTerms, isLooked, watchCredits } from "../../domain/wallet/LargeCredits.ts"
+import { type CreditTerms, flagLargeCredits, isExamined } from "../../domain/wallet/LargeCredits.ts"
 import type { Step } from "../../domain/Decision.ts"
 import type { Provider } from "../../domain/Operator.ts"
 import { isSessionRunning } from "../../domain/settlement/Launch.ts"
@@ -238,7 +238,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
 
       const winStep =
         (action: Win, terms: CreditTerms | null): Step<Settlement, Refusal<WinCode>> => (player, context) =>
-          watchCredits(settle(player, action, context), context, terms)
+          flagLargeCredits(settle(player, action, context), context, terms)
 
       const rollbackStep = (action: Rollback): Step<Settlement, Refusal<RollbackCode>> => (player, context) =>
         settle(player, action, context)
@@ -256,7 +256,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           { ...message, ...message.win, bet_transaction_id: message.transaction_id },
           game
         )
-        return (player, context) => watchCredits(settleBetWin(player, placed, paid, context), context, terms)
+        return (player, context) => flagLargeCredits(settleBetWin(player, placed, paid, context), context, terms)
       }
 
       const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
@@ -269,7 +269,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const win = Effect.fnUntraced(function*(provider: Provider, message: WinMessage) {
         const playerId = yield* playerOfRef(provider, message)
         const action = toWin(provider, message, yield* findGame(provider, message.game_id))
-        const terms = isLooked(message.amount) ? yield* creditTerms(playerId) : null
+        const terms = isExamined(message.amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(null, playerId, winStep(action, terms))
       })
 
@@ -282,7 +282,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         const session = findSession(provider, message.session_token)
         const playerId = yield* playerOfBet(provider, message, session)
         const game = yield* findGame(provider, message.game_id)
-        const terms = isLooked(message.win.amount) ? yield* creditTerms(playerId) : null
+        const terms = isExamined(message.win.amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(null, playerId, betWinStep(provider, message, game, session, terms))
       })
 
@@ -297,14 +297,14 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         win: (provider, message, done) => {
           const playerId = refs.parse(provider.id, message.player_ref)
           const game = findWarmGame(provider, message.game_id)
-          if (playerId === undefined || game === undefined || isLooked(message.amount)) return false
+          if (playerId === undefined || game === undefined || isExamined(message.amount)) return false
           actors.post(null, playerId, winStep(toWin(provider, message, game), null), done)
           return true
         },
         betWin: (provider, message, done) => {
           const session = findSession(provider, message.session_token)
           const game = findWarmGame(provider, message.game_id)
-          if (session === undefined || game === undefined || isLooked(message.win.amount)) return false
+          if (session === undefined || game === undefined || isExamined(message.win.amount)) return false
           actors.post(null, session.playerId, betWinStep(provider, message, game, session, null), done)
           return true
         },
@@ -339,13 +339,13 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           )
         }
         if (playerId === undefined) return yield* Effect.fail(refuseFields({ actions: ["must not be empty"] }))
-        const terms = actions.some((action) => action.action === "win" && isLooked(action.amount))
+        const terms = actions.some((action) => action.action === "win" && isExamined(action.amount))
           ? yield* creditTerms(playerId)
           : null
         return yield* actors.ask(
           null,
           playerId,
-          (player, context) => watchCredits(settleAll(player, actions, context), context, terms)
+          (player, context) => flagLargeCredits(settleAll(player, actions, context), context, terms)
         )
       })
 
@@ -377,11 +377,11 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           kind,
           campaignId
         }
-        const terms = isLooked(amount) ? yield* creditTerms(playerId) : null
+        const terms = isExamined(amount) ? yield* creditTerms(playerId) : null
         return yield* actors.ask(
           null,
           playerId,
-          (player, context) => watchCredits(payPromoWin(player, command, context), context, terms)
+          (player, context) => flagLargeCredits(payPromoWin(player, command, context), context, terms)
         )
       })
 

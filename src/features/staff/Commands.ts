@@ -6,14 +6,14 @@ import {
   about,
   amountOrNone,
   amountsOf,
+  boolean,
   given,
   integer,
   listFrom,
   listOf,
   orNone,
   secretText,
-  text,
-  truth
+  text
 } from "../../platform/CliFlags.ts"
 import { idOf, noun, ofOperator, operatorFlag, referenceTo, verb } from "../../commands/Verb.ts"
 
@@ -43,7 +43,7 @@ export const staff = noun("staff", "Staff accounts").pipe(Command.withSubcommand
     reset_second_factor: about(Flag.Boolean("reset-second-factor"), "Takes its second factor away").pipe(
       Flag.withDefault(false)
     ),
-    active: optional(truth("active", "Whether its token and its sessions open anything")),
+    active: optional(boolean("active", "Whether its token and its sessions open anything")),
     daily_budget: optional(amountOrNone("daily-budget", "What it may give away alone in a day; not one's own"))
   }, (client, { id, reset_second_factor: resets, ...input }) =>
     client.staff.update({
@@ -71,7 +71,7 @@ const operatorSettings = {
   cooperation_model: optional(
     about(Flag.Literals("cooperation-model", ["api", "turnkey"]), "Who keeps the front end (api)")
   ),
-  active: optional(truth("active", "Whether its keys and players are served (true)")),
+  active: optional(boolean("active", "Whether its keys and players are served (true)")),
   cooling_off_hours: optional(integer("cooling-off-hours", "How long a raised limit waits (24)")),
   withdrawal_second_approval_above: optional(
     amountOrNone("withdrawal-second-approval-above", "Larger withdrawals need two approvals")
@@ -80,7 +80,7 @@ const operatorSettings = {
     amountOrNone("kyc-withdrawal-threshold", "What an unverified player may withdraw in total")
   ),
   forfeit_bonus_on_withdrawal: optional(
-    truth("forfeit-bonus-on-withdrawal", "Whether a withdrawal ends a running bonus (true)")
+    boolean("forfeit-bonus-on-withdrawal", "Whether a withdrawal ends a running bonus (true)")
   ),
   disabled_features: optional(
     listFrom<Feature>("disable-features", features, "Features that are off for a turnkey operator")

@@ -14,7 +14,7 @@ import { bootstrapLabel, type Spender } from "../payments/StaffFacts.ts"
 import type { Role } from "../../domain/Staff.ts"
 import { type Action, isMoneyAction, rolesFor } from "./Authorisation.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { orTaken } from "../operators/References.ts"
 import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
 
@@ -280,11 +280,11 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             )
             const before = yield* locked(staffId)
             const after = {
-              ...changed(before, input),
+              ...applyUpdate(before, input),
               ...(hash === undefined ? {} : { has_password: true }),
               ...(reset === true ? { has_second_factor: false } : {})
             }
-            if (!isWayIn && changed(before, input) === before) return before
+            if (!isWayIn && applyUpdate(before, input) === before) return before
             if (password !== undefined && isNameAsPassword(after.name, password)) {
               return yield* Effect.fail(passwordIsName)
             }

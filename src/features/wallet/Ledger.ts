@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { tendBonusesStep } from "../../domain/bonus/BonusGrants.ts"
+import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
 import { type Entry, entryTypes } from "../../domain/Change.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
@@ -165,7 +165,7 @@ export class Ledger extends Context.Service<Ledger, {
         function*(operatorId: number, playerId: number, at: number) {
           const now = yield* Clock.currentTimeMillis
           // through the actor: earlier decisions and due changes are then in the tables
-          const player = yield* actors.ask<Player, never>(operatorId, playerId, tendBonusesStep)
+          const player = yield* actors.ask<Player, never>(operatorId, playerId, applyDueBonusesStep)
           if (at > now) return yield* Effect.fail(inTheFuture)
           const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [
             PgTypes.float8(playerId),

@@ -1,14 +1,14 @@
 /** Commands of webhook endpoints and deliveries. */
 import { Command, Flag } from "effect/cli"
 import { deliveryStatuses, type EventType, eventTypes } from "../../domain/Events.ts"
-import { about, given, integer, listFrom, text, truth } from "../../platform/CliFlags.ts"
+import { about, boolean, given, integer, listFrom, text } from "../../platform/CliFlags.ts"
 import { idOf, noun, ofOperator, operatorFlag, partFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
 const settings = {
   events: optional(listFrom<EventType>("events", eventTypes, "Event types (all)")),
-  active: optional(truth("active", "Whether anything is sent; what comes meanwhile waits (true)"))
+  active: optional(boolean("active", "Whether anything is sent; what comes meanwhile waits (true)"))
 }
 
 export const webhook = noun("webhook", "Webhooks of operators").pipe(Command.withSubcommands([

@@ -14,7 +14,7 @@ import { Attempts, webhookPurpose } from "./Attempts.ts"
 import { targetProblem } from "../../platform/Targets.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { changed } from "../../platform/Changed.ts"
+import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { makeReferences } from "../operators/References.ts"
 import type { Actor } from "../staff/Staff.ts"
 import { type Delivery, Webhook, type WebhookInput, type WebhookUpdate } from "./StaffApi.ts"
@@ -198,7 +198,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         return yield* auditLog.change(actor, ({ now, recordChange }) =>
           Effect.gen(function*() {
             const before = yield* locked(id, operator)
-            const different = changed<Endpoint, WebhookUpdate>(before, input)
+            const different = applyUpdate<Endpoint, WebhookUpdate>(before, input)
             if (different === before) return before
             const after = { ...different, updated_at: iso(now) }
             yield* endpoints.update({ ...before, events: stored(before.events) }, {

@@ -9,7 +9,7 @@ import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
 import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
 
 /** Retention of events and deliveries in ms. Pending ones expire after it. */
-export const keptMs = 30 * 24 * 60 * 60_000
+export const retentionMs = 30 * 24 * 60 * 60_000
 
 /** Maximum number of pending deliveries of an endpoint. */
 const maxBacklog = 100_000
@@ -53,7 +53,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
 
         const tidy = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          const before = toDate(now - keptMs)
+          const before = toDate(now - retentionMs)
           const late = toDate(now + waitsMostMs)
           const hurried = yield* inBatches((rows) =>
             sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (

@@ -1,13 +1,13 @@
 /** Answers of the authentication middlewares: every failure becomes a response, and failed authentications are counted. */
 import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { AuthenticationFailures, type Claimant } from "../AuthenticationFailures.ts"
-import { elsewhereOf } from "../../store/PlayerActors.ts"
+import { AuthenticationFailures, type CallerKind } from "../AuthenticationFailures.ts"
+import { ownedElsewhere } from "../../store/PlayerActors.ts"
 import { answerCause, isRefusal, type Retry } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
 
-export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
+export const makeAnswering = Effect.fnUntraced(function*(callerKind: CallerKind) {
   const ids = yield* RequestIds
   const failures = yield* AuthenticationFailures
   const answered = (cause: Cause.Cause<unknown>, onFailure?: Retry) =>
@@ -19,7 +19,7 @@ export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
     answeringHere: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.catchCause(effect, (cause) => {
         const failure = Cause.findErrorOption(cause)
-        return failure._tag === "Some" && elsewhereOf(failure.value) !== undefined
+        return failure._tag === "Some" && ownedElsewhere(failure.value) !== undefined
           ? Effect.fail(failure.value)
           : answered(cause)
       }),
@@ -27,7 +27,7 @@ export const makeAnswering = Effect.fnUntraced(function*(claimant: Claimant) {
     counting: (request: HttpServerRequest.HttpServerRequest, key?: string) =>
       Effect.catchIf(
         isRefusal,
-        (refusal) => Effect.flatMap(failures.note(claimant, refusal, originOf(request), key), Effect.fail)
+        (refusal) => Effect.flatMap(failures.note(callerKind, refusal, originOf(request), key), Effect.fail)
       )
   }
 })

@@ -6,7 +6,7 @@ import { refuseInactiveKey } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
 import { type PlayerToken, PlayerTokens } from "../../auth/PlayerTokens.ts"
 import { playerShare, RateLimiter } from "../../auth/RateLimiter.ts"
-import { worksStill } from "../../domain/player/AccountStatus.ts"
+import { isTokenValid } from "../../domain/player/AccountStatus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { bearer } from "../RequestOrigin.ts"
@@ -54,7 +54,7 @@ export const PlayerAuthLive = Layer.effect(
       if (now >= token.expiresAt || isRotated || refuseInactiveKey(caller, now) !== undefined) return refused
       return Effect.matchEffect(actors.read(token.operatorId, token.playerId), {
         onFailure: (refusal): Checked => refusal.code === "NOT_FOUND" ? refused : Effect.fail(refusal),
-        onSuccess: (player): Checked => worksStill(player, token.issuedAt) ? Effect.void : refused
+        onSuccess: (player): Checked => isTokenValid(player, token.issuedAt) ? Effect.void : refused
       })
     }
 

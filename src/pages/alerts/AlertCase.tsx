@@ -1,6 +1,6 @@
 /** Case of one alert: its finding, assignee, notes, and the hold on the player's withdrawals. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core"
-import { alertMoves, type AlertStatus } from "../../domain/compliance/AlertRules.ts"
+import { type AlertStatus, alertTransitions } from "../../domain/compliance/AlertRules.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay, useOperatorOf } from "../app/session.tsx"
@@ -29,7 +29,7 @@ const moves: Readonly<Record<Exclude<AlertStatus, "open">, { readonly label: str
 
 /** Buttons of the allowed transitions. */
 function Moves({ alert }: { readonly alert: Alert }) {
-  return alertMoves(alert.status).map((status) =>
+  return alertTransitions(alert.status).map((status) =>
     status === "open" ? null : (
       <ActionButton
         key={status}

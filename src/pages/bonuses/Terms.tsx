@@ -1,7 +1,7 @@
 /** Terms of a bonus: form and textual description. */
 import { List, Paper, Text } from "@mantine/core"
 import { bonusTypes } from "../../domain/bonus/Bonus.ts"
-import { type BonusTerms, bonusWords } from "../../domain/bonus/BonusWords.ts"
+import { type BonusTerms, describeBonusTerms } from "../../domain/bonus/BonusTermsText.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { useGameNames } from "../games/GameNames.tsx"
@@ -121,7 +121,7 @@ export function Words({ currency, terms }: { readonly terms: BonusTerms; readonl
   const nameOf = useGameNames(Object.keys(terms.contributions))
   return (
     <List size="sm" spacing={2}>
-      {bonusWords(terms, (amount) => moneyText(amount, currency), nameOf).map((sentence) => (
+      {describeBonusTerms(terms, (amount) => moneyText(amount, currency), nameOf).map((sentence) => (
         <List.Item key={sentence}>{sentence}</List.Item>
       ))}
     </List>

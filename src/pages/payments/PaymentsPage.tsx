@@ -2,7 +2,7 @@
 import { Group, Modal, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
-import { paymentEdges, paymentMoves } from "../../domain/payment/PaymentMoves.ts"
+import { paymentMoves, paymentTransitions } from "../../domain/payment/PaymentMoves.ts"
 import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
@@ -88,7 +88,7 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
 /** Allowed next steps. */
 const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }: Payment): ReadonlyArray<RowAction> =>
   paymentMoves.filter((move) =>
-    paymentEdges[move].type === type && paymentEdges[move].from.includes(status) &&
+    paymentTransitions[move].type === type && paymentTransitions[move].from.includes(status) &&
     !(move === "chargeback" && isReversed)
   ).map((move) =>
     rowAction({
@@ -99,7 +99,7 @@ const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }
       explanation: `${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
         explain[move]
       }`,
-      done: `Payment ${id}: ${paymentEdges[move].past}`,
+      done: `Payment ${id}: ${paymentTransitions[move].past}`,
       danger: move === "reject" || move === "cancel" || move === "chargeback",
       isNext: move === "approve" || move === "pay",
       ...(move === "chargeback" ? { typed: String(id) } : {})

@@ -1,7 +1,7 @@
 /** Staff actions on a player, with the reason for the audit log. */
 import { Text } from "@mantine/core"
 import { walletKinds } from "../../domain/Change.ts"
-import { kycMoves, playerStatuses } from "../../domain/player/Player.ts"
+import { kycTransitions, playerStatuses } from "../../domain/player/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useMay } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -94,7 +94,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         label="Change KYC"
         params={params}
         fields={[
-          { name: "status", label: "KYC status", kind: "choice", options: kycMoves[kyc], required: true },
+          { name: "status", label: "KYC status", kind: "choice", options: kycTransitions[kyc], required: true },
           {
             name: "document_expires_on",
             label: "Document valid until",
@@ -106,7 +106,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         done={`KYC of ${username} changed`}
         undo={({ data }) =>
           // the expiry of the document is not known here
-          kyc !== "verified" && kycMoves[data.kyc_status].includes(kyc)
+          kyc !== "verified" && kycTransitions[data.kyc_status].includes(kyc)
             ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
             : undefined}
       />

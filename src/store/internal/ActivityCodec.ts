@@ -1,5 +1,5 @@
 /** Text codec of a player's days of activity: eight day numbers in a fixed order, comma-separated; empty for none. */
-import { type Activity, never, noActivity } from "../../domain/Activity.ts"
+import { type Activity, noActivity, noDay } from "../../domain/Activity.ts"
 
 export const encodeActivity = (activity: Activity): string => {
   if (activity === noActivity) return ""
@@ -10,6 +10,6 @@ export const encodeActivity = (activity: Activity): string => {
 export const decodeActivity = (text: string): Activity => {
   if (text === "") return noActivity
   const values = text.split(",").map(Number)
-  const at = (index: number) => ({ last: values[index] ?? never, before: values[index + 1] ?? never })
+  const at = (index: number) => ({ last: values[index] ?? noDay, before: values[index + 1] ?? noDay })
   return { rng: at(0), live: at(2), deposit: at(4), withdrawal: at(6) }
 }

@@ -77,6 +77,6 @@ export const judgeClashes = (
     if (isClash) return { _tag: "Clash", known: said }
     const isLater = own.some((key) => claimed.has(key))
     for (const key of own) claimed.add(key)
-    return isLater ? { _tag: "Later" } : { _tag: "Sound" }
+    return isLater ? { _tag: "Later" } : { _tag: "Valid" }
   })
 }

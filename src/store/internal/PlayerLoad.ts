@@ -13,7 +13,7 @@ import {
 } from "../../domain/player/Player.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { noRecent } from "../../domain/settlement/Recent.ts"
+import { emptyRecent } from "../../domain/settlement/Recent.ts"
 import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
@@ -123,8 +123,8 @@ const toPlayer = ({
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
   endedSessions: endedSessions ?? noSessions,
-  rounds: noRecent,
-  transactions: noRecent,
+  rounds: emptyRecent,
+  transactions: emptyRecent,
   seeds: null
 })
 

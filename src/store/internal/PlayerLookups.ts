@@ -89,7 +89,7 @@ const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentOfRequest))
 
 /** Query of one decision. */
-export interface LookRequest {
+export interface LookUpRequest {
   readonly player: Player
   readonly query: Query
   readonly known: Knowledge | undefined
@@ -106,11 +106,11 @@ const extend = <Key, A>(
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
 
 /** Looks up the ids of queries, one statement for each kind of id; ids not found are recorded as absent. */
-export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service"]) => {
+export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service"]) => {
   /** Runs the look-up of one kind; no statement without ids. */
   const ask = <Named, Row>(
-    requests: ReadonlyArray<LookRequest>,
-    name: (request: LookRequest) => ReadonlyArray<Named>,
+    requests: ReadonlyArray<LookUpRequest>,
+    name: (request: LookUpRequest) => ReadonlyArray<Named>,
     text: string,
     columns: ReadonlyArray<(named: ReadonlyArray<Named>) => unknown>,
     decode: (rows: unknown) => Effect.Effect<ReadonlyArray<Row>, Schema.SchemaError>
@@ -125,7 +125,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
     )
   }
 
-  const lookPayments = (found: Effect.Effect<ReadonlyArray<typeof PaymentOfRequest.Type>, LookFailure>) =>
+  const findPayments = (found: Effect.Effect<ReadonlyArray<typeof PaymentOfRequest.Type>, LookFailure>) =>
     Effect.flatMap(
       found,
       (rows) =>
@@ -135,7 +135,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
         )
     )
 
-  const lookSeeds = (requests: ReadonlyArray<LookRequest>) =>
+  const findSeeds = (requests: ReadonlyArray<LookUpRequest>) =>
     Effect.forEach(requests, ({ known, player, query }) =>
       query.seeds
         ? sql.unsafe(openSeedsText, [PgTypes.float8(player.id)]).pipe(
@@ -144,7 +144,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
         )
         : Effect.succeed(known?.seeds), { concurrency: 2 })
 
-  return Effect.fnUntraced(function*(requests: ReadonlyArray<LookRequest>) {
+  return Effect.fnUntraced(function*(requests: ReadonlyArray<LookUpRequest>) {
     const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, seeds] = yield* Effect.all([
       ask(
         requests,
@@ -164,7 +164,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
         ],
         decodeRounds
       ),
-      lookPayments(ask(
+      findPayments(ask(
         requests,
         ({ player: { operatorId }, query: { externalReference } }) =>
           externalReference === null ? [] : [{ operatorId, externalReference }],
@@ -175,7 +175,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
         ],
         decodePayments
       )),
-      lookPayments(
+      findPayments(
         ask(requests, ofPlayer(({ paymentId }) => paymentId), paymentsByIdText, playerAndId, decodePayments)
       ),
       ask(
@@ -186,7 +186,7 @@ export const lookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service
         decodeFinishedBonuses
       ),
       ask(requests, ofPlayer(({ promoCodeId }) => promoCodeId), promoText, playerAndId, decodePromos),
-      lookSeeds(requests)
+      findSeeds(requests)
     ], { concurrency: 3 })
     const byRequest = {
       transactions: Map.groupBy(transactions, numberOf),
@@ -243,7 +243,7 @@ interface OfPlayer {
 }
 
 const ofPlayer =
-  (pick: (query: Query) => number | null) => ({ player, query }: LookRequest): ReadonlyArray<OfPlayer> => {
+  (pick: (query: Query) => number | null) => ({ player, query }: LookUpRequest): ReadonlyArray<OfPlayer> => {
     const id = pick(query)
     return id === null ? [] : [{ playerId: player.id, id }]
   }

@@ -15,23 +15,23 @@ import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
-import { makeGathering } from "./Gathering.ts"
+import { makeBatcher } from "./Batcher.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
-import { type LookRequest, lookUp } from "./PlayerLookups.ts"
+import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
 import { examineUnits } from "./RejectedUnits.ts"
 import {
-  byDeadline,
   commitFailure,
-  isOfOneRow,
+  isCausedByOneRow,
   noAnswer,
   type ReadFailure,
-  silent,
-  toUnavailable
+  toUnavailable,
+  unresponsive,
+  withDeadline
 } from "./StoreFailures.ts"
 
 const throttleMs = 5000
 
-const sound: Verdict<Knowledge> = { _tag: "Sound" }
+const valid: Verdict<Knowledge> = { _tag: "Valid" }
 
 /** Maximum players named in a log line about a commit. */
 const maxLoggedPlayers = 20
@@ -42,28 +42,28 @@ export const makePlayerStore = Effect.gen(function*() {
   const sql = yield* ServingClient
   const { seal } = yield* Secrets
   const personal = yield* PersonalData
-  const looks = lookUp(sql, personal)
-  const examine = examineUnits(sql, looks)
+  const find = makeLookUp(sql, personal)
+  const examine = examineUnits(sql, find)
   // more rows at once would block the thread for milliseconds
-  const together = { mayBeOfOne: isOfOneRow, maxTogether: 100, maxRunning: 2 }
-  const gather = <Request, A>(
+  const batching = { mayBeCausedByOne: isCausedByOneRow, maxBatch: 100, maxRunning: 2 }
+  const batched = <Request, A>(
     answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
   ) =>
-    makeGathering({
-      ...together,
-      answer: (requests: ReadonlyArray<Request>) => byDeadline(answer(requests), noAnswer)
+    makeBatcher({
+      ...batching,
+      answer: (requests: ReadonlyArray<Request>) => withDeadline(answer(requests), noAnswer)
     })
-  const loadTogether = yield* gather(loadPlayers(sql))
-  const lookTogether = yield* gather((requests: ReadonlyArray<LookRequest>) => looks(requests))
+  const loadAll = yield* batched(loadPlayers(sql))
+  const lookUpAll = yield* batched((requests: ReadonlyArray<LookUpRequest>) => find(requests))
   // on the journal's connections, not those of reads: a fence hangs only when a commit does
-  const fenceTogether = yield* gather(fencePlayers(journal))
+  const fenceAll = yield* batched(fencePlayers(journal))
   const chain = yield* Chain
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
   const throttleReads = yield* makeLogThrottle(throttleMs)
 
   /** Throttled: while the database is broken every command fails. */
-  const tellFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
+  const warnFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
     failure._tag === "Rejected" ?
       Effect.void :
       throttleCommits((others) =>
@@ -74,32 +74,32 @@ export const makePlayerStore = Effect.gen(function*() {
         }))
       )
 
-  const tellUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
+  const warnUnread = (playerId: number) => ({ reason }: StoreUnavailable) =>
     throttleReads((others) =>
       Effect.logWarning("player load failed").pipe(
         Effect.annotateLogs({ reason, player_id: playerId, others })
       )
     )
 
-  const heldBack = Effect.fail(new StoreUnavailable({ reason: "a commit of unknown outcome holds the row" }))
+  const pending = Effect.fail(new StoreUnavailable({ reason: "a commit of unknown outcome holds the row" }))
 
   const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
     (fence
-      ? Effect.flatMap(fenceTogether(key), (isFenced) =>
+      ? Effect.flatMap(fenceAll(key), (isFenced) =>
         isFenced
-          ? loadTogether(key)
+          ? loadAll(key)
           // the row is locked, or does not exist
-          : Effect.flatMap(loadTogether(key), (found) => found.loaded === undefined ? Effect.succeed(found) : heldBack))
-      : loadTogether(key))
-      .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(tellUnread(key)))
+          : Effect.flatMap(loadAll(key), (found) => found.loaded === undefined ? Effect.succeed(found) : pending))
+      : loadAll(key))
+      .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(warnUnread(key)))
 
-  const look: Store<Player, Change, Query, Knowledge>["look"] = (player, query, known) =>
-    lookTogether({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(tellUnread(player.id)))
+  const lookUp: Store<Player, Change, Query, Knowledge>["lookUp"] = (player, query, known) =>
+    lookUpAll({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(warnUnread(player.id)))
 
   /** End of the chain; undefined when a new chain has to be begun. Commits are sequential. */
   let end: ChainPosition | undefined
 
-  const begin = byDeadline(chain.begin(journal), noAnswer).pipe(
+  const begin = withDeadline(chain.begin(journal), noAnswer).pipe(
     Effect.catchTag("SqlError", (error) => Effect.fail(new StoreUnavailable({ reason: describeSqlError(error) })))
   )
 
@@ -111,9 +111,9 @@ export const makePlayerStore = Effect.gen(function*() {
         { seal, personal },
         (rows) => chain.nextLink(after, rows)
       )
-      const written = byDeadline(
+      const written = withDeadline(
         journal.unsafe(text, parameters).values,
-        () => new OutcomeUnknown({ reason: silent })
+        () => new OutcomeUnknown({ reason: unresponsive })
       )
       return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
         Effect.sync(() => {
@@ -142,7 +142,7 @@ export const makePlayerStore = Effect.gen(function*() {
       Effect.tapError((failure) => {
         // the link may be missing or another writer's: the next one must not refer to it
         if (failure._tag !== "Rejected") end = undefined
-        return tellFailed(failure, units)
+        return warnFailed(failure, units)
       })
     )
 
@@ -153,13 +153,13 @@ export const makePlayerStore = Effect.gen(function*() {
 
   return {
     load,
-    look,
+    lookUp,
     commit,
     examine: (units, because) =>
-      byDeadline(examine(units, because), noAnswer).pipe(
+      withDeadline(examine(units, because), noAnswer).pipe(
         // the stored row of one unit is unreadable: the batch is divided, so that only that one fails
-        Effect.catchIf((failure) => units.length > 1 && isOfOneRow(failure), () =>
-          Effect.succeed(units.map(() => sound))),
+        Effect.catchIf((failure) => units.length > 1 && isCausedByOneRow(failure), () =>
+          Effect.succeed(units.map(() => valid))),
         Effect.mapError(toUnavailable)
       ),
     claims

@@ -8,7 +8,7 @@ import type { Rejected } from "../../engine/Failures.ts"
 import type { Unit, Verdict } from "../../engine/Machine.ts"
 import { claims, judgeClashes, replyKey } from "./Claims.ts"
 import { numbers, texts } from "../../platform/ArrayParameters.ts"
-import type { lookUp } from "./PlayerLookups.ts"
+import type { makeLookUp } from "./PlayerLookups.ts"
 
 type PlayerUnit = Unit<Player, Change>
 
@@ -106,14 +106,14 @@ const oldOf = <Row>(
 ) => numbered(units, (unit) => [...new Set(oldIds(unit.changes.flatMap(pick), isNew, id))])
 
 /** Verdicts on all units, in one round trip. */
-export const examineUnits = (sql: SqlClient.SqlClient, looks: ReturnType<typeof lookUp>) => {
+export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof makeLookUp>) => {
   const fenced = (units: ReadonlyArray<PlayerUnit>) =>
     sql.unsafe(versionsText, [numbers(units.map(({ key }) => key))]).pipe(
       Effect.flatMap(decodeVersions),
       Effect.map((rows) => {
         const stored = new Map(rows.map(({ playerId, version }) => [playerId, version]))
         return units.map(({ key, version }): Verdict<Knowledge> => ({
-          _tag: stored.get(key) === version ? "Sound" : "Fenced"
+          _tag: stored.get(key) === version ? "Valid" : "Fenced"
         }))
       })
     )
@@ -155,7 +155,7 @@ export const examineUnits = (sql: SqlClient.SqlClient, looks: ReturnType<typeof 
       Effect.flatMap(decodeFree),
       Effect.map((rows) => {
         for (const { unit } of rows) counted.set(unit, (counted.get(unit) ?? 0) - 1)
-        return units.map((_, place): Verdict<Knowledge> => ({ _tag: (counted.get(place) ?? 0) > 0 ? "Busy" : "Sound" }))
+        return units.map((_, place): Verdict<Knowledge> => ({ _tag: (counted.get(place) ?? 0) > 0 ? "Busy" : "Valid" }))
       })
     )
   }
@@ -175,7 +175,7 @@ export const examineUnits = (sql: SqlClient.SqlClient, looks: ReturnType<typeof 
     const requests = units.flatMap(({ before, changes }) =>
       changes.map((change) => ({ player: before, query: claims(before, change), known: undefined }))
     )
-    const [known, taken] = yield* Effect.all([looks(requests), takenReplies(units)], { concurrency: 2 })
+    const [known, taken] = yield* Effect.all([lookUp(requests), takenReplies(units)], { concurrency: 2 })
     let next = 0
     return judgeClashes(units, units.map(({ changes }) => known.slice(next, next += changes.length)), taken)
   })

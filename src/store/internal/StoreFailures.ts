@@ -17,7 +17,7 @@ const deadline = "6 seconds"
  * Waits for a statement up to the deadline. A late statement is interrupted without waiting for the interruption, which an unresponsive server would
  * not answer either. `late` is lazy: an error captures its stack when made.
  */
-export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () => E2): Effect.Effect<A, E | E2> =>
+export const withDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () => E2): Effect.Effect<A, E | E2> =>
   Effect.flatMap(
     // immediately: in the next turn it would be sent after all work of this one
     Effect.forkDetach(Effect.interruptible(statement), { startImmediately: true }),
@@ -31,10 +31,10 @@ export const byDeadline = <A, E, E2>(statement: Effect.Effect<A, E>, late: () =>
       )
   )
 
-export const silent = "the database does not answer"
+export const unresponsive = "the database does not answer"
 
 /** Failure of a read or a fence without an answer. */
-export const noAnswer = () => new StoreUnavailable({ reason: silent })
+export const noAnswer = () => new StoreUnavailable({ reason: unresponsive })
 
 /** Failures of a read. */
 export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavailable
@@ -43,13 +43,13 @@ export const toUnavailable = (failure: ReadFailure): StoreUnavailable =>
   failure._tag === "SqlError" ? unavailable(failure) : failure._tag === "SchemaError" ? unreadable(failure) : failure
 
 /** An unreadable row or an invalid value: caused by one of the rows read together. */
-export const isOfOneRow = (failure: ReadFailure): boolean =>
+export const isCausedByOneRow = (failure: ReadFailure): boolean =>
   failure._tag === "SchemaError" || failure._tag === "SqlError" && stateOf(failure)?.startsWith("22") === true
 
 export const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
 ): Effect.Effect<A, StoreUnavailable> =>
-  Effect.catchTags(byDeadline(effect, noAnswer), {
+  Effect.catchTags(withDeadline(effect, noAnswer), {
     SqlError: unavailableFailure,
     SchemaError: unreadableFailure
   })

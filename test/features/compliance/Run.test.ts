@@ -9,7 +9,7 @@ import { makeAlertStore } from "../../../src/features/compliance/internal/AlertS
 import { refuse } from "../../../src/domain/Refusal.ts"
 import { Ids, IdsUnavailable } from "../../../src/platform/Ids.ts"
 import { Forwarder } from "../../../src/cluster/Forwarder.ts"
-import { Errands } from "../../../src/store/Errands.ts"
+import { RemoteCommands } from "../../../src/store/RemoteCommands.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
@@ -66,7 +66,7 @@ const layerPlayers = Layer.effectDiscard(Effect.gen(function*() {
 
 const services = Compliance.layer.pipe(
   Layer.provide(Holds.layer),
-  Layer.provide(Errands.layer.pipe(Layer.provide(Forwarder.layerNone))),
+  Layer.provide(RemoteCommands.layer.pipe(Layer.provide(Forwarder.layerNone))),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(layerIds),
   Layer.provide(layerActors),

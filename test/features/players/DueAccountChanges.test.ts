@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { exclusionKeptMs } from "../../../src/domain/player/DueChanges.ts"
+import { exclusionRetentionMs } from "../../../src/domain/player/DueChanges.ts"
 import { toDate } from "../../../src/platform/Time.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
@@ -43,8 +43,8 @@ layer(layerAtNoon)("account upkeep", (it) => {
       const valid = yield* add("valid")
       yield* setLimits(raised, noon)
       yield* setLimits(notRaised, noon + 1)
-      yield* setExclusion(ended, noon - exclusionKeptMs)
-      yield* setExclusion(notEnded, noon - exclusionKeptMs + 1)
+      yield* setExclusion(ended, noon - exclusionRetentionMs)
+      yield* setExclusion(notEnded, noon - exclusionRetentionMs + 1)
       yield* setDocument(expired, noon)
       yield* setDocument(valid, noon + 1)
 

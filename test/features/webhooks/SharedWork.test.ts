@@ -6,7 +6,7 @@ import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { WebhookDeliveries } from "../../../src/features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoints.ts"
 import { toDate } from "../../../src/platform/Time.ts"
-import { keptMs, WebhookHousekeeping } from "../../../src/features/webhooks/WebhookHousekeeping.ts"
+import { retentionMs, WebhookHousekeeping } from "../../../src/features/webhooks/WebhookHousekeeping.ts"
 import { type SenderOptions, WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerTestService } from "../../kit/TestService.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
@@ -260,7 +260,7 @@ layer(base)("sharing the work", (it) => {
         ([row]) => row?.total
       )
       const age = (table: string) =>
-        sql`UPDATE ${sql(table)} SET created_at = created_at - ${`${keptMs + 1} milliseconds`}::interval
+        sql`UPDATE ${sql(table)} SET created_at = created_at - ${`${retentionMs + 1} milliseconds`}::interval
           WHERE operator_id = ${operator.id}`
       yield* tidy
       assert.strictEqual(yield* count, 1)
@@ -269,7 +269,7 @@ layer(base)("sharing the work", (it) => {
       yield* tidy
       // one delivery waits for a retry, the other ended just now: both keep the event
       assert.strictEqual(yield* count, 1)
-      const old = toDate(noon - keptMs - 1)
+      const old = toDate(noon - retentionMs - 1)
       yield* sql`UPDATE webhook_deliveries SET updated_at = ${old} WHERE endpoint_id = ${done}`
       yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${old} WHERE endpoint_id = ${paused}`
       yield* tidy

@@ -1,6 +1,6 @@
 /** Services of a simulated world: start, failure, takeover, and routing of requests. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { layerAlone } from "../../../src/cluster/Alone.ts"
+import { layerSingleNode } from "../../../src/cluster/SingleNode.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
 import type { Database } from "./Database.ts"
@@ -172,7 +172,7 @@ export class Cluster {
         wires,
         bug
       })
-      : layerAlone
+      : layerSingleNode
     const layer = layerService(database, connection, plan.service, bug, placed)
     const building = machine.fork(
       Context.empty(),

@@ -13,7 +13,7 @@ import type { Player } from "../../../src/domain/player/Player.ts"
 import type { Query } from "../../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures.ts"
 import type { Store, Unit } from "../../../src/engine/Machine.ts"
-import { byDeadline, commitFailure, orUnavailable, silent } from "../../../src/store/internal/StoreFailures.ts"
+import { commitFailure, orUnavailable, unresponsive, withDeadline } from "../../../src/store/internal/StoreFailures.ts"
 import * as MemoryPlayerStore from "../../kit/MemoryPlayerStore.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
@@ -203,14 +203,14 @@ export class Database {
     return {
       load: (playerId, fence) =>
         orUnavailable(connection.call("load", () => this.loadNow(connection.machine, playerId, fence))),
-      look: (player, query, known) =>
+      lookUp: (player, query, known) =>
         orUnavailable(
-          connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.look(player, query, known))))
+          connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.lookUp(player, query, known))))
         ),
       commit: (units) =>
-        byDeadline(
+        withDeadline(
           connection.call("commit", () => this.commitNow(connection.machine, units)),
-          () => new OutcomeUnknown({ reason: silent })
+          () => new OutcomeUnknown({ reason: unresponsive })
         ).pipe(
           Effect.catchTag("SqlError", (error) => Effect.fail(commitFailure(error)))
         ),

@@ -1,13 +1,13 @@
 /**
  * Membership and shard locks in the simulated database, as `SqlRunnerStorage` keeps them in PostgreSQL: a row for each runner with the
  * time of its last sign of life, and locks owned by a session. A session that is silent for a lease, or that is ended, loses its locks. Also
- * the last owner of each shard, as `Tenures` keeps it.
+ * the last owner of each shard, as `ShardTerms` keeps it.
  */
 import { Effect, Exit } from "effect"
 import { ClusterError, MachineId, type Runner, type RunnerAddress, RunnerStorage, type ShardId } from "effect/cluster"
 import { SqlError } from "effect/sql"
 import { Locks } from "../../../src/cluster/Locks.ts"
-import { Tenures } from "../../../src/cluster/Tenures.ts"
+import { ShardTerms } from "../../../src/cluster/ShardTerms.ts"
 import type { Connection } from "./Database.ts"
 import type { World } from "./World.ts"
 
@@ -28,7 +28,7 @@ const sessionIsOver = new SqlError.SqlError({
 
 interface Held {
   readonly owner: string
-  readonly tenure: number
+  readonly term: number
   readonly takenAt: number
   readonly freeAt: number
   isReleased: boolean
@@ -70,8 +70,8 @@ export class Leases {
     return true
   }
 
-  /** Tenures of a node with this connection and address. */
-  tenuresOf(connection: Connection, owner: string): Tenures["Service"] {
+  /** Terms of a node with this connection and address. */
+  termsOf(connection: Connection, owner: string): ShardTerms["Service"] {
     const { held, leaseMs, runners, world } = this
     const statement = <A>(happen: () => A) =>
       connection.call("statement", () => Exit.succeed(happen())).pipe(
@@ -82,22 +82,22 @@ export class Leases {
         former.freeAt,
         leaseMs + Math.max(former.takenAt, runners.get(former.owner)?.seenAt ?? 0)
       )
-    return Tenures.of({
+    return ShardTerms.of({
       begin: (shards) =>
         statement(() =>
           shards.map((shard) => {
             const former = held.get(shard)
-            const tenure = (former?.tenure ?? 0) + 1
+            const term = (former?.term ?? 0) + 1
             const freeAt = former === undefined ? world.now : freeAfter(former)
-            held.set(shard, { owner, tenure, takenAt: world.now, freeAt, isReleased: false })
-            return { shard, tenure, waitMs: Math.max(0, freeAt - world.now) }
+            held.set(shard, { owner, term, takenAt: world.now, freeAt, isReleased: false })
+            return { shard, term, waitMs: Math.max(0, freeAt - world.now) }
           })
         ),
-      end: (tenures) =>
+      end: (terms) =>
         statement(() => {
-          for (const { shard, tenure } of tenures) {
+          for (const { shard, term } of terms) {
             const found = held.get(shard)
-            if (found?.tenure === tenure) found.isReleased = true
+            if (found?.term === term) found.isReleased = true
           }
         })
     })

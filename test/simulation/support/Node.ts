@@ -8,7 +8,7 @@ import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } 
 import { Locks } from "../../../src/cluster/Locks.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
-import { Tenures } from "../../../src/cluster/Tenures.ts"
+import { ShardTerms } from "../../../src/cluster/ShardTerms.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { monotonicMs } from "../../../src/platform/MonotonicClock.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
@@ -172,9 +172,9 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     const { locks, storage } = leases.storageOf(connection, refreshMs)
     return Context.make(RunnerStorage.RunnerStorage, storage).pipe(Context.add(Locks, locks))
   }))
-  const tenures = Layer.sync(Tenures, () => leases.tenuresOf(connection, address))
+  const terms = Layer.sync(ShardTerms, () => leases.termsOf(connection, address))
   const membership = Membership.layerOver(RunnerAddress.make(host, port), plan.leaseMs).pipe(
-    Layer.provide([storage, tenures])
+    Layer.provide([storage, terms])
   )
   const services = Layer.effectContext(Effect.gen(function*() {
     const own = yield* Ownership

@@ -25,8 +25,8 @@ export const layerRepositories = (database: Database, connection: Connection) =>
   const query = <A>(answer: () => A) => connection.call("statement", () => Effect.runSyncExit(Effect.sync(answer)))
   const read = <A>(answer: () => A) => orTryAgain(query(answer))
   /** Looks up ids for a player, as a rule does. */
-  const look = (wanted: Parameters<typeof missing>[0], playerId = 0) =>
-    Effect.runSync(memory.look(newPlayer({ id: playerId }), missing(wanted).query, undefined))
+  const lookUp = (wanted: Parameters<typeof missing>[0], playerId = 0) =>
+    Effect.runSync(memory.lookUp(newPlayer({ id: playerId }), missing(wanted).query, undefined))
   const reply = ({ key, scope }: { readonly scope: string; readonly key: string }) => memory.findReply(scope, key)
 
   return Layer.mergeAll(
@@ -51,7 +51,9 @@ export const layerRepositories = (database: Database, connection: Connection) =>
     }),
     Layer.succeed(ProviderTransactions, {
       find: (providerId, transactionId) =>
-        read(() => look({ providerId, transactionIds: [transactionId] }).transactions.get(transactionId) ?? undefined),
+        read(() =>
+          lookUp({ providerId, transactionIds: [transactionId] }).transactions.get(transactionId) ?? undefined
+        ),
       creditTerms: () => read(() => null)
     }),
     Layer.succeed(ApprovalFacts, {
@@ -100,7 +102,7 @@ export const layerRepositories = (database: Database, connection: Connection) =>
           )
           if (promo === undefined) return undefined
           const { isRedeemed = false, isUsedUp = false } =
-            look({ promoCodeId: promo.id }, playerId).promoCodes.get(promo.id) ?? {}
+            lookUp({ promoCodeId: promo.id }, playerId).promoCodes.get(promo.id) ?? {}
           const terms = { promoCodeId: promo.id, code: promo.code, isPromoActive: true, expiresAt: null }
           return { ...promo.bonus, ...terms, isRedeemed, isUsedUp }
         }),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Change } from "../../../src/domain/Change.ts"
 import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
-import { keep } from "../../../src/domain/settlement/Recent.ts"
+import { filterRecent } from "../../../src/domain/settlement/Recent.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
 import { isPassing } from "./Requests.ts"
@@ -39,7 +39,7 @@ const acknowledgesBeforeCommit: SeededBug = {
 
 /** Answers a rollback without a target, and writes no tombstone. */
 const forgetsTombstones: SeededBug = altering(({ change, state }) => ({
-  state: { ...state, transactions: keep(state.transactions, ({ kind }) => kind !== "tombstone") },
+  state: { ...state, transactions: filterRecent(state.transactions, ({ kind }) => kind !== "tombstone") },
   change: { ...change, transactions: change.transactions.filter(({ kind }) => kind !== "tombstone") }
 }))
 

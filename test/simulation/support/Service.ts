@@ -15,7 +15,7 @@ import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import { Forwarder, notMine } from "../../../src/cluster/Forwarder.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
-import { Errands } from "../../../src/store/Errands.ts"
+import { RemoteCommands } from "../../../src/store/RemoteCommands.ts"
 import { type LaunchedGame, Launches } from "../../../src/features/games/Launches.ts"
 import { Idempotency } from "../../../src/store/Idempotency.ts"
 import { VendorLaunches } from "../../../src/features/games/VendorLaunches.ts"
@@ -28,7 +28,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
-import { elsewhereOf, PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { ownedElsewhere, PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
@@ -79,7 +79,7 @@ export const layerService = (
     DueAccountChanges.layerWithoutRepository,
     Idempotency.layerWithoutRepository
   ).pipe(
-    Layer.provideMerge(Layer.merge(actors, Errands.layer)),
+    Layer.provideMerge(Layer.merge(actors, RemoteCommands.layer)),
     Layer.provideMerge(placed),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), layerCatalogues, layerNames]),
@@ -225,7 +225,7 @@ export const makePort = Effect.fnUntraced(function*(
     const answered = run({ claim, render }).pipe(
       Effect.map((reply) => ({ ...render(reply), code: undefined, refusal: undefined })),
       Effect.catch((refusal) => {
-        if (elsewhereOf(refusal) !== undefined) return Effect.fail(refusal)
+        if (ownedElsewhere(refusal) !== undefined) return Effect.fail(refusal)
         const { code, details, message } = refusal
         const body = JSON.stringify({ error: { code, message, details } })
         return Effect.succeed({ status: statusByCode[code], code, body, refusal })
@@ -378,7 +378,7 @@ export const makePort = Effect.fnUntraced(function*(
   forwarder.serve(door, ({ body }, done) => {
     const request = letters.readRequest(body)
     const orRefuse = (refusal: Refusal): Answer | typeof notMine =>
-      elsewhereOf(refusal) === undefined ? refusedAs(refusal) : notMine
+      ownedElsewhere(refusal) === undefined ? refusedAs(refusal) : notMine
     const answer: Effect.Effect<Answer | typeof notMine> = request === undefined
       ? Effect.succeed(notKnown)
       : dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(orRefuse(refusal))))
@@ -395,7 +395,7 @@ export const makePort = Effect.fnUntraced(function*(
       forwarder.node !== undefined && "playerId" in request && placement.epochOf(request.playerId) === 0
         ? sendOn(request.playerId, request)
         : dispatch(request).pipe(Effect.catch((refusal) => {
-          const elsewhere = elsewhereOf(refusal)
+          const elsewhere = ownedElsewhere(refusal)
           return elsewhere === undefined ? Effect.succeed(refusedAs(refusal)) : sendOn(elsewhere, request)
         }))
     )

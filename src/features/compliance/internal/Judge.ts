@@ -10,7 +10,7 @@ import {
 } from "../../../domain/compliance/IdentityAlerts.ts"
 import {
   depositVelocity,
-  hoursLookedAt,
+  hoursExamined,
   largeDeposit,
   largeWithdrawal,
   lowPlayWithdrawal,
@@ -43,7 +43,7 @@ export const makeJudge = Effect.gen(function*() {
     evidence.payments(
       effects.flatMap(({ kind, playerId, subjectId }) =>
         subjectId !== null && (kind === "deposit" || kind === "withdrawal")
-          ? [{ paymentId: subjectId, hours: hoursLookedAt(settingsOf(playerId), kind) }]
+          ? [{ paymentId: subjectId, hours: hoursExamined(settingsOf(playerId), kind) }]
           : []
       )
     )

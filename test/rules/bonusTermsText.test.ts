@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { amountWords, bonusWords } from "../../src/domain/bonus/BonusWords.ts"
+import { describeBonusTerms, formatAmount } from "../../src/domain/bonus/BonusTermsText.ts"
 
 const terms = {
   type: "deposit_match",
@@ -12,10 +12,10 @@ const terms = {
   contributions: { "7": 0, "8": 50, "9": 50 }
 } as const
 
-const euros = (amount: number) => amountWords(amount, "EUR", 2)
+const euros = (amount: number) => formatAmount(amount, "EUR", 2)
 
 it("the terms of a bonus in words name every amount that they come to", () => {
-  assert.deepStrictEqual(bonusWords(terms, euros, (id) => `Game ${id}`), [
+  assert.deepStrictEqual(describeBonusTerms(terms, euros, (id) => `Game ${id}`), [
     "The player gets 10.00 EUR of bonus money.",
     "It has to be wagered 30 times: stakes of 300.00 EUR in all, of real and bonus money alike.",
     "It runs for 1 day from its activation; what is left of the bonus then is taken away.",
@@ -30,9 +30,9 @@ it("the terms of a bonus in words name every amount that they come to", () => {
 
 it("a bonus without wagering is money at once, and says no more of terms that it does not have", () => {
   assert.deepStrictEqual(
-    bonusWords(
+    describeBonusTerms(
       { ...terms, wagering_multiplier: 0, max_grants_per_player: 0 },
-      (amount) => amountWords(amount, "JPY", 0)
+      (amount) => formatAmount(amount, "JPY", 0)
     ),
     [
       "The player gets 1000 JPY as real money at once; nothing has to be wagered.",

@@ -1,44 +1,44 @@
 import { Effect, Exit } from "effect"
 
-interface Asking<out Request, in A, in E> {
+interface Pending<out Request, in A, in E> {
   readonly request: Request
   readonly resume: (exit: Exit.Exit<A, E>) => void
 }
 
-export interface GatheringOptions<in Request, out A, in out E> {
+export interface BatcherOptions<in Request, out A, in out E> {
   /** Answers all requests, in their order. */
   readonly answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, E>
   /** Whether a single request may have caused the failure: each is then sent alone. */
-  readonly mayBeOfOne: (failure: E) => boolean
-  readonly maxTogether: number
+  readonly mayBeCausedByOne: (failure: E) => boolean
+  readonly maxBatch: number
   /** Maximum concurrent queries. */
   readonly maxRunning: number
 }
 
 /** Batches concurrent requests: those of one turn of the event loop, and those that arrive while the maximum of queries is running. */
-export const makeGathering = Effect.fnUntraced(function*<Request, A, E>(options: GatheringOptions<Request, A, E>) {
+export const makeBatcher = Effect.fnUntraced(function*<Request, A, E>(options: BatcherOptions<Request, A, E>) {
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  let waiting: Array<Asking<Request, A, E>> = []
+  let waiting: Array<Pending<Request, A, E>> = []
   let running = 0
 
-  const tell = (group: ReadonlyArray<Asking<Request, A, E>>, exit: Exit.Exit<ReadonlyArray<A>, E>): void => {
+  const deliver = (group: ReadonlyArray<Pending<Request, A, E>>, exit: Exit.Exit<ReadonlyArray<A>, E>): void => {
     for (const [index, { resume }] of group.entries()) {
       const answer = Exit.isSuccess(exit) ? exit.value[index] : undefined
       resume(Exit.isFailure(exit) ? Exit.failCause(exit.cause) : answer === undefined ? missing : Exit.succeed(answer))
     }
   }
 
-  const ask = (group: ReadonlyArray<Asking<Request, A, E>>): Effect.Effect<void> =>
+  const ask = (group: ReadonlyArray<Pending<Request, A, E>>): Effect.Effect<void> =>
     Effect.flatMap(Effect.exit(options.answer(group.map(({ request }) => request))), (exit) => {
       const failure = Exit.findErrorOption(exit)
-      return group.length > 1 && failure._tag === "Some" && options.mayBeOfOne(failure.value)
+      return group.length > 1 && failure._tag === "Some" && options.mayBeCausedByOne(failure.value)
         ? Effect.forEach(group, (one) => ask([one]), { discard: true })
-        : Effect.sync(() => tell(group, exit))
+        : Effect.sync(() => deliver(group, exit))
     })
 
   const next = Effect.suspend(() => {
-    const group = waiting.slice(0, options.maxTogether)
-    waiting = waiting.slice(options.maxTogether)
+    const group = waiting.slice(0, options.maxBatch)
+    waiting = waiting.slice(options.maxBatch)
     return group.length === 0 ? Effect.void : ask(group)
   })
 

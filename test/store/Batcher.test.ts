@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Latch } from "effect"
-import { makeGathering } from "../../src/store/internal/Gathering.ts"
+import { makeBatcher } from "../../src/store/internal/Batcher.ts"
 
 /** Queries that wait until released; a request below zero fails its whole query. */
 const makeAsks = Effect.gen(function*() {
   const asked: Array<ReadonlyArray<number>> = []
   const open = yield* Latch.make()
-  const ask = yield* makeGathering({
+  const ask = yield* makeBatcher({
     answer: (requests: ReadonlyArray<number>) =>
       Effect.andThen(
         Effect.sync(() => asked.push(requests)),
@@ -17,8 +17,8 @@ const makeAsks = Effect.gen(function*() {
             : Effect.succeed(requests.map((request) => request * 10))
         )
       ),
-    mayBeOfOne: (failure: string) => failure === "unreadable",
-    maxTogether: 4,
+    mayBeCausedByOne: (failure: string) => failure === "unreadable",
+    maxBatch: 4,
     maxRunning: 2
   })
   const start = (requests: ReadonlyArray<number>) =>

@@ -7,32 +7,34 @@ import { ClusterError } from "effect/cluster"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 /** Ownership of a shard by one node. */
-export interface Tenure {
+export interface ShardTerm {
   readonly shard: number
   /** Fencing epoch: increases with every new owner of the shard. */
-  readonly tenure: number
+  readonly term: number
 }
 
-export interface Begun extends Tenure {
+export interface StartedTerm extends ShardTerm {
   /** Time in ms from now during which a previous owner may still believe that it owns the shard; 0 without one. */
   readonly waitMs: number
 }
 
-export class Tenures extends Context.Service<Tenures, {
+export class ShardTerms extends Context.Service<ShardTerms, {
   /** Records this node as the owner of shards whose locks it holds. */
-  readonly begin: (shards: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<Begun>, ClusterError.PersistenceError>
+  readonly begin: (
+    shards: ReadonlyArray<number>
+  ) => Effect.Effect<ReadonlyArray<StartedTerm>, ClusterError.PersistenceError>
   /** Records that this node has given up shards, before it releases their locks, so that the next owner need not wait. */
-  readonly end: (tenures: ReadonlyArray<Tenure>) => Effect.Effect<void, ClusterError.PersistenceError>
-}>()("pitboss/cluster/Tenures") {
+  readonly end: (terms: ReadonlyArray<ShardTerm>) => Effect.Effect<void, ClusterError.PersistenceError>
+}>()("pitboss/cluster/ShardTerms") {
   /** `owner`: address of this node. */
   static readonly layer = (owner: string, leaseSeconds: number) =>
     Layer.effect(
-      Tenures,
+      ShardTerms,
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const begin = SqlSchema.findAll({
           Request: Schema.Array(Schema.Int),
-          Result: Schema.Struct({ shard: Schema.Int, tenure: Schema.Int, waitMs: Schema.Int }),
+          Result: Schema.Struct({ shard: Schema.Int, term: Schema.Int, waitMs: Schema.Int }),
           // signs of life are taking a shard and the heartbeat, which is written before the locks are checked
           execute: (shards) =>
             sql`INSERT INTO cluster_shards AS own (shard, owner, taken_at, free_at)
@@ -49,17 +51,17 @@ export class Tenures extends Context.Service<Tenures, {
                     (SELECT last_heartbeat AT TIME ZONE 'UTC' FROM cluster_runners WHERE address = own.owner)
                   ) + ${leaseSeconds} * INTERVAL '1 second'
                 ) END
-              RETURNING shard, tenure::int4 AS tenure,
+              RETURNING shard, tenure::int4 AS term,
                 greatest(0, ceil(extract(epoch FROM free_at - now()) * 1000))::int4 AS "waitMs"`
         })
-        return Tenures.of({
+        return ShardTerms.of({
           begin: (shards) => begin(shards).pipe((noted) => ClusterError.PersistenceError.refail(noted)),
           // visible at once; not durable at once: if the server loses it, the next owner waits out the lease
-          end: (tenures) =>
+          end: (terms) =>
             sql`UPDATE cluster_shards AS own SET is_released = true
               FROM (SELECT set_config('synchronous_commit', 'off', true)) AS hasty, unnest(${
-              tenures.map(({ shard }) => shard)
-            }::int4[], ${tenures.map(({ tenure }) => tenure)}::int8[])
+              terms.map(({ shard }) => shard)
+            }::int4[], ${terms.map(({ term }) => term)}::int8[])
                 AS given (shard, tenure)
               WHERE own.shard = given.shard AND own.tenure = given.tenure`.pipe(
               Effect.asVoid,

@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Tenures } from "../../src/cluster/Tenures.ts"
+import { ShardTerms } from "../../src/cluster/ShardTerms.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a new owner waits exactly as long as the previous owner may believe that it owns the shard. Method: nodes with leases of 100 seconds, with
 // heartbeats written by the test.
 
 const node = (owner: string) =>
-  Effect.map(Layer.build(Tenures.layer(owner, 100)), (context) => Context.get(context, Tenures))
+  Effect.map(Layer.build(ShardTerms.layer(owner, 100)), (context) => Context.get(context, ShardTerms))
 
 const beat = Effect.fnUntraced(function*(address: string, secondsAgo: number) {
   const sql = yield* SqlClient.SqlClient
@@ -24,19 +24,19 @@ const age = Effect.fnUntraced(function*(seconds: number) {
     free_at = free_at - ${seconds} * INTERVAL '1 second'`
 })
 
-const waitOf = (tenures: Tenures["Service"], shard: number) =>
-  Effect.map(tenures.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
+const waitOf = (terms: ShardTerms["Service"], shard: number) =>
+  Effect.map(terms.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
 
-layer(TestDatabase.layer, { excludeTestServices: true })("tenures of shards", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it) => {
   it.effect("begin at once where nobody was before, and again at the same node", () =>
     Effect.gen(function*() {
       const one = yield* node("one:1")
       yield* beat("one:1", 0)
       assert.deepStrictEqual(yield* one.begin([1, 2]), [
-        { shard: 1, tenure: 1, waitMs: 0 },
-        { shard: 2, tenure: 1, waitMs: 0 }
+        { shard: 1, term: 1, waitMs: 0 },
+        { shard: 2, term: 1, waitMs: 0 }
       ])
-      assert.deepStrictEqual(yield* one.begin([1]), [{ shard: 1, tenure: 2, waitMs: 0 }])
+      assert.deepStrictEqual(yield* one.begin([1]), [{ shard: 1, term: 2, waitMs: 0 }])
     }))
 
   it.effect("begin at once after an owner that gave the shard up, or whose lease is over", () =>

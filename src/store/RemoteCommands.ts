@@ -2,7 +2,7 @@
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type Call, Forwarder, notMine, type Open } from "../cluster/Forwarder.ts"
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
-import { elsewhereOf } from "./PlayerActors.ts"
+import { ownedElsewhere } from "./PlayerActors.ts"
 
 const door = "errand"
 
@@ -19,7 +19,7 @@ const SentRefusal = Schema.fromJsonString(Schema.Struct({
 }))
 const readRefusal = Schema.decodeUnknownEffect(SentRefusal)
 
-export interface Errand<Payload> {
+export interface RemoteCommand<Payload> {
   /** Stable across versions that may run side by side. */
   readonly name: string
   readonly payload: Schema.Codec<Payload, unknown>
@@ -27,29 +27,29 @@ export interface Errand<Payload> {
   readonly run: (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
 }
 
-export class Errands extends Context.Service<Errands, {
-  /** Registers an errand at the start of every node; returns the function that runs it on the player's node. */
+export class RemoteCommands extends Context.Service<RemoteCommands, {
+  /** Registers a command at the start of every node; returns the function that runs it on the player's node. */
   readonly define: <Payload>(
-    errand: Errand<Payload>
+    command: RemoteCommand<Payload>
   ) => (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
-}>()("pitboss/store/Errands") {
+}>()("pitboss/store/RemoteCommands") {
   static readonly layer = Layer.effect(
-    Errands,
+    RemoteCommands,
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const fork = Effect.runForkWith(yield* Effect.context<never>())
-      const errands = new Map<string, (playerId: number, body: string) => Effect.Effect<void, Refusal>>()
+      const commands = new Map<string, (playerId: number, body: string) => Effect.Effect<void, Refusal>>()
 
       const open: Open = ({ body, head }, done) => {
         const [name = "", player = ""] = head.split(" ")
-        const run = errands.get(name)
+        const run = commands.get(name)
         // unknown to this version: the sender retries until it reaches a node that knows it
         if (run === undefined) return done({ status: 404, head: "", body: "" })
         fork(run(Number(player), body)).addObserver((exit) => {
           if (Exit.isSuccess(exit)) return done({ status: 200, head: "", body: "" })
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") {
-            if (elsewhereOf(failure.value) !== undefined) return done(notMine)
+            if (ownedElsewhere(failure.value) !== undefined) return done(notMine)
             const { code, details, message } = failure.value
             return done({ status: statusByCode[code], head: "", body: JSON.stringify({ code, message, details }) })
           }
@@ -69,18 +69,18 @@ export class Errands extends Context.Service<Errands, {
         return yield* Effect.fail<Refusal>(isCode(code) ? refuse(code, message, details) : temporarilyUnavailable)
       })
 
-      return Errands.of({
+      return RemoteCommands.of({
         define: ({ name, payload, run }) => {
           const encode = Schema.encodeSync(Schema.fromJsonString(payload))
           const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(payload))
-          errands.set(
+          commands.set(
             name,
             (playerId, body) => Effect.flatMap(Effect.orDie(decode(body)), (decoded) => run(playerId, decoded))
           )
           return (playerId, given) =>
             Effect.catchIf(
               run(playerId, given),
-              (refusal) => elsewhereOf(refusal) !== undefined,
+              (refusal) => ownedElsewhere(refusal) !== undefined,
               () => send(playerId, { head: `${name} ${playerId}`, body: encode(given) })
             )
         }

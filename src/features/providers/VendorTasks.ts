@@ -14,7 +14,7 @@ import { Reconciliation } from "./Reconciliation.ts"
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** An errand that a process took and did not end is due again after this. */
+/** A task that a process took and did not end is due again after this. */
 const leaseMs = 2 * hourMs
 
 /** A day is compared when the vendor has had so long to complete it. */
@@ -29,9 +29,9 @@ const dueRows = rowsOf(Schema.Struct({
   syncHours: Schema.Number
 }))
 
-type Due = Effect.Success<ReturnType<typeof dueRows>>[number]
+type DueTask = Effect.Success<ReturnType<typeof dueRows>>[number]
 
-const errands = Metric.counter("provider_errands_total", {
+const tasksTotal = Metric.counter("provider_errands_total", {
   description: "Catalogues read and days compared at vendors without being asked for, by kind and result",
   incremental: true
 })
@@ -43,24 +43,24 @@ const differences = Metric.gauge("provider_differences", {
 const isIdle = ({ details }: Refusal): boolean =>
   details["reason"] === "no_catalogue" || details["reason"] === "no_feed"
 
-export class VendorErrands extends Context.Service<VendorErrands, {
+export class VendorTasks extends Context.Service<VendorTasks, {
   /** Runs due calls sequentially; returns their number. */
   readonly runDue: Effect.Effect<number, Refusal<"TRY_AGAIN">>
   /** Begins {@link runDue} and does not wait for it, unless it is under way. */
   readonly start: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }>
-}>()("pitboss/providers/VendorErrands") {
+}>()("pitboss/providers/VendorTasks") {
   static readonly layer = Layer.effect(
-    VendorErrands,
+    VendorTasks,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const catalogues = yield* CatalogueSync
       const reconciliation = yield* Reconciliation
       const { names } = yield* makeProviderSettings
       const scope = yield* Scope.Scope
-      const alone = yield* Semaphore.make(1)
+      const semaphore = yield* Semaphore.make(1)
       const protocols = JSON.stringify(names.filter((name) => name !== ownProtocol))
 
-      /** The errand that is due first, taken for as long as it may take. A new provider has its first one when its time has passed once. */
+      /** The first task due, taken for as long as it may take. A new provider has its first one when its time has passed once. */
       const take = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         return yield* oneOf(dueRows(
@@ -94,11 +94,11 @@ export class VendorErrands extends Context.Service<VendorErrands, {
         }
       })
 
-      /** When the errand is due again after a good end. */
-      const nextOf = ({ kind, syncHours }: Due, now: number): number =>
+      /** Next due time after a success. */
+      const nextOf = ({ kind, syncHours }: DueTask, now: number): number =>
         kind === "sync" ? now + syncHours * hourMs : Math.floor(now / dayMs) * dayMs + dayMs + settlingMs
 
-      const run = Effect.fnUntraced(function*(due: Due) {
+      const run = Effect.fnUntraced(function*(due: DueTask) {
         const { kind, providerId } = due
         const exit = yield* Effect.exit(
           kind === "sync" ? catalogues.sync(actor, providerId, false) : compare(providerId)
@@ -106,9 +106,9 @@ export class VendorErrands extends Context.Service<VendorErrands, {
         const now = yield* Clock.currentTimeMillis
         const failure = Exit.findErrorOption(exit)
         const refusal = failure._tag === "Some" ? failure.value : undefined
-        const isGood = Exit.isSuccess(exit) || (refusal !== undefined && isIdle(refusal))
-        yield* Metric.update(Metric.withAttributes(errands, { kind, result: isGood ? "ok" : "failed" }), 1)
-        if (!isGood) {
+        const isSuccess = Exit.isSuccess(exit) || (refusal !== undefined && isIdle(refusal))
+        yield* Metric.update(Metric.withAttributes(tasksTotal, { kind, result: isSuccess ? "ok" : "failed" }), 1)
+        if (!isSuccess) {
           yield* Effect.annotateLogs(
             refusal === undefined
               ? Effect.logError("vendor errand broke off", Exit.isFailure(exit) ? exit.cause : undefined)
@@ -116,10 +116,10 @@ export class VendorErrands extends Context.Service<VendorErrands, {
             { provider_id: providerId, kind, reason: refusal?.message ?? null, ...refusal?.details }
           )
         }
-        const reason = isGood ? null : refusal?.message.slice(0, 500) ?? "it broke off"
+        const reason = isSuccess ? null : refusal?.message.slice(0, 500) ?? "it broke off"
         yield* sql`UPDATE provider_errands
-          SET next_at = ${toDate(isGood ? nextOf(due, now) : now + hourMs)}, last_ended_at = ${toDate(now)},
-            failures = CASE WHEN ${isGood} THEN 0 ELSE failures + 1 END, last_error = ${reason}
+          SET next_at = ${toDate(isSuccess ? nextOf(due, now) : now + hourMs)}, last_ended_at = ${toDate(now)},
+            failures = CASE WHEN ${isSuccess} THEN 0 ELSE failures + 1 END, last_error = ${reason}
           WHERE provider_id = ${providerId} AND kind = ${kind}`
       })
 
@@ -133,14 +133,14 @@ export class VendorErrands extends Context.Service<VendorErrands, {
         }
       })
 
-      const runDue = orTryAgain(alone.withPermits(1)(runAll)).pipe(Effect.withSpan("VendorErrands.runDue"))
+      const runDue = orTryAgain(semaphore.withPermits(1)(runAll)).pipe(Effect.withSpan("VendorTasks.runDue"))
 
       const start = Effect.as(
-        Effect.forkIn(Effect.ignoreCause(alone.withPermitsIfAvailable(1)(runAll)), scope),
+        Effect.forkIn(Effect.ignoreCause(semaphore.withPermitsIfAvailable(1)(runAll)), scope),
         { done: 0, hasMore: false }
       )
 
-      return VendorErrands.of({ runDue, start })
+      return VendorTasks.of({ runDue, start })
     })
   )
 }

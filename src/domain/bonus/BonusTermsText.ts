@@ -27,17 +27,17 @@ const games = (ids: ReadonlyArray<string>, nameOf: (id: string) => string): stri
 }
 
 /** One sentence for each term, in the order of the bonus's life. `money` formats an amount with its currency, `nameOf` a game. */
-export const bonusWords = (
+export const describeBonusTerms = (
   terms: BonusTerms,
   money: (amount: number) => string,
   nameOf: (game: string) => string = (game) => `game ${game}`
 ): ReadonlyArray<string> => {
   const { default_amount: amount, max_grants_per_player: grants, wagering_multiplier: multiplier } = terms
-  const often = grants === 0
+  const grantLimit = grants === 0
     ? "A player can be granted it any number of times."
     : `A player can be granted it ${times(grants)}.`
   if (multiplier === 0) {
-    return [`The player gets ${money(amount)} as real money at once; nothing has to be wagered.`, often]
+    return [`The player gets ${money(amount)} as real money at once; nothing has to be wagered.`, grantLimit]
   }
   const byShare = new Map<number, Array<string>>()
   for (const [game, share] of Object.entries(terms.contributions)) {
@@ -63,12 +63,12 @@ export const bonusWords = (
         ? `Bonus money cannot be staked on ${games(named, nameOf)}, and stakes there do not count.`
         : `Stakes on ${games(named, nameOf)} count with ${share} percent.`
     ),
-    often
+    grantLimit
   ]
 }
 
 /** Formats minor units with `digits` decimals, like `12.50 EUR`. */
-export const amountWords = (amount: number, currency: string, digits: number): string => {
+export const formatAmount = (amount: number, currency: string, digits: number): string => {
   const whole = Math.trunc(amount / 10 ** digits)
   const rest = String(amount % 10 ** digits).padStart(digits, "0")
   return `${whole}${digits === 0 ? "" : `.${rest}`} ${currency}`

@@ -1,21 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeTurns } from "../../src/platform/Turns.ts"
+import { makeConcurrencyLimit } from "../../src/platform/ConcurrencyLimit.ts"
 
 describe("turns", () => {
   // Goal: bounds on running and waiting work hold, and waiters run in order of arrival. Method: work behind
   // gates, each counted when it begins.
   it.effect("run so many at once, let so many wait, and refuse the next at once", () =>
     Effect.gen(function*() {
-      const inTurn = yield* makeTurns({ atOnce: 2, maxWaiting: 2, longestWait: "1 minute" })
+      const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 2, maxWaiting: 2, maxWait: "1 minute" })
       const begun: Array<number> = []
       const gates = yield* Effect.forEach([0, 1, 2, 3, 4], () => Deferred.make<void>())
       const work = (number: number) =>
         Effect.suspend(() => {
           begun.push(number)
           return Effect.as(Deferred.await(gates[number]!), number)
-        }).pipe(inTurn("full"))
+        }).pipe(limitConcurrency("full"))
       const fibers = yield* Effect.forEach([0, 1, 2, 3], (number) =>
         Effect.forkChild(work(number), { startImmediately: true }))
       assert.deepStrictEqual(begun, [0, 1])
@@ -36,9 +36,9 @@ describe("turns", () => {
   // begins to wait later and still gets its turn.
   it.effect("refuse who waits too long, and leave what has begun alone", () =>
     Effect.gen(function*() {
-      const inTurn = yield* makeTurns({ atOnce: 1, maxWaiting: 2, longestWait: "5 seconds" })
+      const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 1, maxWaiting: 2, maxWait: "5 seconds" })
       const gate = yield* Deferred.make<void>()
-      const behind = Effect.as(Deferred.await(gate), "done").pipe(inTurn("late"))
+      const behind = Effect.as(Deferred.await(gate), "done").pipe(limitConcurrency("late"))
       const first = yield* Effect.forkChild(behind, { startImmediately: true })
       const second = yield* Effect.forkChild(Effect.exit(behind), { startImmediately: true })
       yield* TestClock.adjust("4 seconds")
@@ -48,7 +48,7 @@ describe("turns", () => {
       yield* Deferred.succeed(gate, undefined)
       assert.deepStrictEqual([yield* Fiber.join(first), yield* Fiber.join(third)], ["done", "done"])
       // ten times as long as any may wait
-      const long = yield* Effect.forkChild(inTurn("late")(Effect.as(Effect.sleep("50 seconds"), "long")), {
+      const long = yield* Effect.forkChild(limitConcurrency("late")(Effect.as(Effect.sleep("50 seconds"), "long")), {
         startImmediately: true
       })
       yield* TestClock.adjust("50 seconds")
@@ -58,14 +58,14 @@ describe("turns", () => {
   // Goal: an interrupted waiter frees its place, and an interrupted runner its turn. Method: interrupt both.
   it.effect("are given back by who is interrupted", () =>
     Effect.gen(function*() {
-      const inTurn = yield* makeTurns({ atOnce: 1, maxWaiting: 1, longestWait: "1 minute" })
-      const running = yield* Effect.forkChild(inTurn("full")(Effect.never), { startImmediately: true })
-      const waiting = yield* Effect.forkChild(inTurn("full")(Effect.never), { startImmediately: true })
-      assert.strictEqual(yield* Effect.flip(inTurn("full")(Effect.void)), "full")
+      const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 1, maxWaiting: 1, maxWait: "1 minute" })
+      const running = yield* Effect.forkChild(limitConcurrency("full")(Effect.never), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(limitConcurrency("full")(Effect.never), { startImmediately: true })
+      assert.strictEqual(yield* Effect.flip(limitConcurrency("full")(Effect.void)), "full")
       yield* Fiber.interrupt(waiting)
-      const next = yield* Effect.forkChild(inTurn("full")(Effect.succeed("next")), { startImmediately: true })
+      const next = yield* Effect.forkChild(limitConcurrency("full")(Effect.succeed("next")), { startImmediately: true })
       yield* Fiber.interrupt(running)
       assert.strictEqual(yield* Fiber.join(next), "next")
-      assert.strictEqual(yield* inTurn("full")(Effect.succeed("again")), "again")
+      assert.strictEqual(yield* limitConcurrency("full")(Effect.succeed("again")), "again")
     }))
 })

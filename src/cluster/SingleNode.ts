@@ -4,4 +4,4 @@ import { Forwarder } from "./Forwarder.ts"
 import { Nodes } from "./Nodes.ts"
 
 /** One process without a cluster: owns every player and forwards nothing. */
-export const layerAlone = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)
+export const layerSingleNode = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)
