@@ -7,7 +7,7 @@ import { randomInt } from "node:crypto"
 import { DemoError } from "./demo/DemoError.ts"
 import { print, printBalances, printPlayed, printVerdict, printVerification, withProgress } from "./demo/Report.ts"
 import { findService, seat } from "./demo/Setup.ts"
-import { tellOne } from "./demo/Stories.ts"
+import { playStory } from "./demo/Stories.ts"
 import type { Table } from "./demo/Table.ts"
 import { makePace, Tally } from "./demo/Tally.ts"
 import { playVendor, vendorNames } from "./demo/Vendor.ts"
@@ -37,7 +37,7 @@ const flags = {
 
 /** Runs stories one after the other until the time is over. A started story is completed. */
 const play = Effect.fnUntraced(function*(table: Table, tally: Tally, end_ms: number) {
-  while ((yield* Clock.currentTimeMillis) < end_ms) tally.countStory(yield* tellOne(table))
+  while ((yield* Clock.currentTimeMillis) < end_ms) tally.countStory(yield* playStory(table))
 })
 
 const demo = Command.make("demo", flags, (input) =>

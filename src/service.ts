@@ -174,7 +174,7 @@ export const backgroundJobs = Effect.gen(function*() {
   return [
     { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
-    { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.tend, (done) => ({ done, hasMore: false })) },
+    { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false })) },
     { name: "accounts", everySeconds: 60, run: accounts.run },
     { name: "stale-rounds", everySeconds: 300, run: rounds.run },
     { name: "webhooks", everySeconds: 600, run: webhooks.tidy },

@@ -142,7 +142,7 @@ export interface Circumstances {
 }
 
 /** A call that an operator makes to the vendor, or a browser. */
-export interface HouseCall {
+export interface ServerCall {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -152,13 +152,13 @@ export interface HouseCall {
   readonly now: number
 }
 
-export interface HouseAnswer {
+export interface ServerAnswer {
   readonly status: number
   readonly body: string
   readonly contentType?: string
 }
 
-export interface HouseGame {
+export interface OfferedGame {
   readonly id: string
   readonly name: string
 }
@@ -184,10 +184,10 @@ export interface PlayedTransaction {
 }
 
 /** What the vendor keeps, for its own side of the operator's calls. */
-export interface House {
+export interface VendorServer {
   /** Where the vendor is, without a slash at the end. */
   readonly url: string
-  readonly games: ReadonlyArray<HouseGame>
+  readonly games: ReadonlyArray<OfferedGame>
   /** A player has opened a game: play may begin. Gives the address of the game. */
   readonly open: (session: Session) => string
   readonly grants: Map<string, Grant>
@@ -218,7 +218,7 @@ export interface Dialect {
   readonly read: (message: Message, session: Session, callId: string, answer: WireAnswer) => Reading
   readonly expect: (kind: Message["kind"], situation: Situation) => Expectation
   /** The vendor's side of an operator's call; undefined where the vendor has no such path. */
-  readonly serve: (call: HouseCall, house: House) => HouseAnswer | undefined
+  readonly serve: (call: ServerCall, vendorServer: VendorServer) => ServerAnswer | undefined
 }
 
 export interface DialectDefinition<Settings> {

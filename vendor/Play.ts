@@ -3,7 +3,7 @@ import { Clock, Effect, Queue, Random } from "effect"
 import type { Dialect, Grant, PlayedTransaction, Session } from "./Dialect.ts"
 import { say, withProgress } from "./Report.ts"
 import { type Seat, takeSeat } from "./Seat.ts"
-import { forge, playFreeRounds, tellOne } from "./Stories.ts"
+import { forge, playFreeRounds, playStory } from "./Stories.ts"
 import { makePace, Tally } from "./Tally.ts"
 
 /** Players whose signatures are forged once: who sends many wrong ones is shut out. */
@@ -49,7 +49,7 @@ export const play = Effect.fnUntraced(function*(options: PlayOptions) {
     if (!seat.isOpen) return
     if (number < maxForgeries) yield* forge(seat)
     while ((yield* Clock.currentTimeMillis) < end_ms) {
-      tally.countStory(yield* tellOne(seat))
+      tally.countStory(yield* playStory(seat))
       yield* freeRounds(seat)
     }
   })

@@ -4,7 +4,7 @@ import { type JsonObject, parseJson, readDecimal } from "../src/protocols/JsonBo
 import type { WireAnswer } from "./Dialect.ts"
 
 /** A look at one answer, which notes what is wrong. */
-export class Look {
+export class AnswerReader {
   readonly problems: Array<string> = []
   readonly body: JsonObject | undefined
   readonly text: string

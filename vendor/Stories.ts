@@ -11,7 +11,7 @@ interface Story {
   /** How often it is told, in relation to the others. */
   readonly weight: number
   readonly isPossible: (dialect: Dialect) => boolean
-  readonly tell: (seat: Seat) => Effect.Effect<void>
+  readonly play: (seat: Seat) => Effect.Effect<void>
 }
 
 const between = (low: number, high: number) => Random.nextIntBetween(low, high)
@@ -44,9 +44,9 @@ const always = () => true
 const story = (
   weight: number,
   name: string,
-  tell: Story["tell"],
+  play: Story["play"],
   isPossible: Story["isPossible"] = always
-): Story => ({ name, weight, tell, isPossible })
+): Story => ({ name, weight, play, isPossible })
 
 const pay = Effect.fnUntraced(function*(seat: Seat, bet: BetMessage, stake: number, closes = true) {
   const win = seat.winOf(bet, yield* payout(stake), closes)
@@ -318,12 +318,12 @@ export const playFreeRounds = Effect.fnUntraced(function*(seat: Seat, grant: Gra
 })
 
 /** Tells one story, drawn by weight, and gives its name. */
-export const tellOne = Effect.fnUntraced(function*(seat: Seat) {
+export const playStory = Effect.fnUntraced(function*(seat: Seat) {
   const possible = stories.filter(({ isPossible }) => isPossible(seat.dialect))
   let drawn = (yield* Random.next) * possible.reduce((sum, { weight }) => sum + weight, 0)
-  const told = possible.find(({ weight }) => (drawn -= weight) < 0) ?? possible[0]
-  if (told === undefined) return "nothing"
-  yield* told.tell(seat)
+  const story = possible.find(({ weight }) => (drawn -= weight) < 0) ?? possible[0]
+  if (story === undefined) return "nothing"
+  yield* story.play(seat)
   seat.books.forget()
-  return told.name
+  return story.name
 })

@@ -6,7 +6,7 @@ import { FetchHttpClient, HttpClient } from "effect/http"
 import { randomInt } from "node:crypto"
 import type { Session } from "./Dialect.ts"
 import { makeDialect, protocolNames } from "./Dialects.ts"
-import { layerHouse, makeHouse } from "./House.ts"
+import { layerVendorServer, makeVendorServer } from "./VendorServer.ts"
 import { play } from "./Play.ts"
 import { printSummary, say } from "./Report.ts"
 import { VendorError } from "./VendorError.ts"
@@ -82,18 +82,18 @@ const vendor = Command.make("vendor", flags, (input) =>
         ? [{ token: input.token.value, playerRef: input.player, currency: input.currency, gameId: input.game }]
         : []
     ]
-    const { house, notePlayed, opened } = yield* makeHouse(`http://127.0.0.1:${port}`)
+    const { vendorServer, notePlayed, opened } = yield* makeVendorServer(`http://127.0.0.1:${port}`)
     for (const session of given) Queue.offerUnsafe(opened, session)
-    yield* Layer.launch(layerHouse(dialect, house, port)).pipe(
+    yield* Layer.launch(layerVendorServer(dialect, vendorServer, port)).pipe(
       Effect.mapError(() => new VendorError({ message: `port ${port} is taken: say another --port` })),
       Effect.forkScoped
     )
-    if (given.length === 0) yield* say(`${protocol} at ${house.url}: waiting for ${players} launches`)
+    if (given.length === 0) yield* say(`${protocol} at ${vendorServer.url}: waiting for ${players} launches`)
     const result = yield* play({
       url: input.url.replace(/\/+$/, ""),
       dialect,
       opened,
-      grants: house.grants,
+      grants: vendorServer.grants,
       notePlayed,
       players: Math.max(players, given.length),
       callsPerSecond,

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { type GeneratorMessage, Job } from "./Job.ts"
 import { LoadRun } from "./LoadRun.ts"
 
-const tell = (message: GeneratorMessage): void => {
+const send = (message: GeneratorMessage): void => {
   process.send?.(message)
 }
 
@@ -13,13 +13,13 @@ const run = async (message: unknown): Promise<void> => {
   try {
     const job = decodeJob(message)
     const result = await new LoadRun(job, {
-      measuring: () => tell({ type: "measuring" }),
-      measured: () => tell({ type: "measured" }),
-      progress: (processed, errors) => tell({ type: "progress", processed, errors })
+      measuring: () => send({ type: "measuring" }),
+      measured: () => send({ type: "measured" }),
+      progress: (processed, errors) => send({ type: "progress", processed, errors })
     }).result
-    tell({ type: "result", result })
+    send({ type: "result", result })
   } catch (error) {
-    tell({ type: "failed", message: error instanceof Error ? error.message : String(error) })
+    send({ type: "failed", message: error instanceof Error ? error.message : String(error) })
   }
 }
 

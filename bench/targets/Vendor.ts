@@ -1,7 +1,7 @@
 /** The players of the service at a vendor: a provider in the vendor's protocol, with a game that the vendor's own server launches. */
 import { Effect, Layer, Queue, Schema, type Scope } from "effect"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
+import { layerVendorServer, makeVendorServer, openInBrowser } from "../../vendor/VendorServer.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { BenchError } from "../BenchError.ts"
 import { freePort } from "./FreePort.ts"
@@ -39,9 +39,9 @@ export const atVendor = Effect.fnUntraced(function*(
   const protocol = protocolOfSample(name)
   const settings = { ...sample.provider, ...sample.vendor }
   const dialect = yield* Effect.mapError(makeDialect(protocol, settings), failed)
-  const { house, opened } = yield* makeHouse(url)
-  yield* Effect.mapError(Layer.build(layerHouse(dialect, house, port)), failed)
-  const gameId = house.games[0]?.id ?? ""
+  const { vendorServer, opened } = yield* makeVendorServer(url)
+  yield* Effect.mapError(Layer.build(layerVendorServer(dialect, vendorServer, port)), failed)
+  const gameId = vendorServer.games[0]?.id ?? ""
   const slug = `bench-${name}`
   const { create } = pitboss.service
   yield* create("providers", { slug, name, protocol, settings: sample.provider }, Created)

@@ -9,7 +9,7 @@ interface Story {
   readonly name: string
   /** Relative frequency. */
   readonly weight: number
-  readonly tell: (table: Table) => Effect.Effect<void, DemoError | GivenUp>
+  readonly play: (table: Table) => Effect.Effect<void, DemoError | GivenUp>
 }
 
 /** Below this the operator records a deposit first, so that the stakes of any story are covered. */
@@ -43,8 +43,8 @@ const placed = Effect.fnUntraced(function*(table: Table) {
 const story = (
   weight: number,
   name: string,
-  tell: (table: Table) => Effect.Effect<void, DemoError | GivenUp>
-): Story => ({ name, weight, tell })
+  play: (table: Table) => Effect.Effect<void, DemoError | GivenUp>
+): Story => ({ name, weight, play })
 
 const stories: ReadonlyArray<Story> = [
   story(
@@ -274,11 +274,11 @@ const drawStory = Effect.map(Random.next, (drawn) => {
 })
 
 /** Tells one story; gives its name. */
-export const tellOne = Effect.fnUntraced(function*(table: Table) {
+export const playStory = Effect.fnUntraced(function*(table: Table) {
   if (table.books.book.balance < enough) yield* table.deposit(topUp)
-  const told = yield* drawStory
-  if (told === undefined) return ""
+  const story = yield* drawStory
+  if (story === undefined) return ""
   // A bet rolled back after an unknown outcome ends its round, as expected.
-  yield* Effect.catchTag(told.tell(table), "GivenUp", () => Effect.void)
-  return told.name
+  yield* Effect.catchTag(story.play(table), "GivenUp", () => Effect.void)
+  return story.name
 })

@@ -4,7 +4,7 @@ import { ChildProcess } from "effect/process"
 import { randomInt } from "node:crypto"
 import { join } from "node:path"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
+import { layerVendorServer, makeVendorServer, openInBrowser } from "../../vendor/VendorServer.ts"
 import { play } from "../../vendor/Play.ts"
 import { printSummary } from "../../vendor/Report.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
@@ -70,11 +70,11 @@ export const playVendor = Effect.fnUntraced(function*(demo: VendorDemo) {
   )
   const slug = `${name}-${run}`
   yield* create("provider", "create", "--slug", slug, "--name", name, "--protocol", protocol, "--settings", file)
-  const { house, notePlayed, opened } = yield* makeHouse(url)
-  const [game] = house.games
+  const { vendorServer, notePlayed, opened } = yield* makeVendorServer(url)
+  const [game] = vendorServer.games
   const about = ["--external-id", game?.id ?? "", "--name", game?.name ?? "", "--type", "rng", "--category", "slots"]
   const gameId = yield* create("game", "create", "--provider", slug, ...about)
-  yield* Layer.build(layerHouse(dialect, house, port)).pipe(
+  yield* Layer.build(layerVendorServer(dialect, vendorServer, port)).pipe(
     Effect.mapError(() => new DemoError({ message: `port ${port} is taken: start the demo again` }))
   )
   yield* Effect.forEach(
@@ -91,7 +91,7 @@ export const playVendor = Effect.fnUntraced(function*(demo: VendorDemo) {
     url: `${service.url}/api/v1/integrations/${slug}`,
     dialect,
     opened,
-    grants: house.grants,
+    grants: vendorServer.grants,
     notePlayed
   })
   yield* printSummary({ protocol, ...result }, false)

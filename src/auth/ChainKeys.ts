@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
-import { ChainKey, takeChainId } from "../chain/Chain.ts"
+import { ChainKey, reserveChainId } from "../chain/Chain.ts"
 import { describeSqlError } from "../platform/Database.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
@@ -27,7 +27,7 @@ export const layerChainKey = Layer.effect(
     const { masterKey, masterKeyLost } = yield* Settings
     const { kept } = yield* SealedSecrets
     const chainId = yield* Effect.mapError(
-      takeChainId(sql),
+      reserveChainId(sql),
       (error) => new StartupError({ message: `no id for a chain of the ledger: ${describeSqlError(error)}` })
     )
     const initial = Buffer.alloc(keyBytes + 8)

@@ -53,7 +53,7 @@ export const makeRateWindows = () => {
       return status(window, limit, now, true)
     },
     /** Status without counting. */
-    look: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true),
+    peek: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true),
     /** Adopts the count of another node. */
     note: (id: number, { limit, remaining, resetsAt }: RateLimitStatus): void => {
       const startedAt = resetsAt - windowMs
@@ -91,7 +91,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
   /** As `take`, synchronously; undefined with several nodes, since another one may count. */
   readonly takeAtOnce: ((keyId: number, limit: number, now: number) => RateLimitStatus) | undefined
   /** Last known status, without counting. */
-  readonly look: (keyId: number, limit: number, now: number) => RateLimitStatus
+  readonly peek: (keyId: number, limit: number, now: number) => RateLimitStatus
   /** As `take`, for a player of this node, whichever of the operator's keys issued the token. */
   readonly takeOfPlayer: (playerId: number, limit: number, now: number) => RateLimitStatus
 }>()("pitboss/auth/RateLimiter") {
@@ -100,13 +100,13 @@ export class RateLimiter extends Context.Service<RateLimiter, {
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const clock = yield* Clock.Clock
-      const { look, note, take } = makeRateWindows()
+      const { peek, note, take } = makeRateWindows()
       const takeOfPlayer = makeRateWindows().take
       if (forwarder.node === undefined) {
         return RateLimiter.of({
           take: (keyId, limit, now) => Effect.sync(() => take(keyId, limit, now)),
           takeAtOnce: take,
-          look,
+          peek,
           takeOfPlayer
         })
       }
@@ -134,7 +134,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
             }
           ),
         takeAtOnce: undefined,
-        look,
+        peek,
         takeOfPlayer
       })
     })

@@ -104,7 +104,7 @@ const decodeLast = Schema.decodeUnknownEffect(LastLink)
 const decodeIds = Schema.decodeUnknownEffect(Schema.NonEmptyArray(Schema.Struct({ id: Schema.Number })))
 
 /** Takes an id for a chain, and the following one with it. */
-export const takeChainId = (sql: SqlClient.SqlClient) =>
+export const reserveChainId = (sql: SqlClient.SqlClient) =>
   sql`SELECT nextval('chain_ids')::float8 AS id`.pipe(
     Effect.flatMap((rows) => Effect.orDie(decodeIds(rows))),
     Effect.map(([{ id }]) => id)
@@ -117,8 +117,8 @@ export class Chain extends Context.Service<Chain, {
   readonly begin: (client: SqlClient.SqlClient) => Effect.Effect<ChainPosition, SqlError.SqlError>
   readonly nextLink: (after: ChainPosition, rows: LinkedRows) => Link
   /** Remembers the head of the journal's chain after a commit. */
-  readonly reached: (position: ChainPosition) => void
-  /** The head that {@link reached} remembers. */
+  readonly setPosition: (position: ChainPosition) => void
+  /** The head that {@link setPosition} remembers. */
   readonly position: () => ChainPosition | undefined
   /**
    * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the transaction, and
@@ -137,7 +137,7 @@ export class Chain extends Context.Service<Chain, {
       let current: ChainPosition | undefined
 
       const begin: Chain["Service"]["begin"] = (client) =>
-        Effect.map(takeChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
+        Effect.map(reserveChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
 
       /** Extends a shared chain. */
       const extend = Effect.fnUntraced(function*(chainId: number, rows: LinkedRows) {
@@ -168,7 +168,7 @@ export class Chain extends Context.Service<Chain, {
       return Chain.of({
         begin,
         nextLink: (after, rows) => nextLink(key, after, rows),
-        reached: (position) => {
+        setPosition: (position) => {
           current = position
         },
         position: () => current,

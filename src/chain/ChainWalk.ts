@@ -298,7 +298,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   const reached = new Map<string, string>()
 
   /** The unread range of a chain up to a head, or to its end. */
-  const upTo = (chainId: string, link: string): Range | undefined => {
+  const rangeTo = (chainId: string, link: string): Range | undefined => {
     const [from, last] = [reached.get(chainId) ?? "0", end.get(chainId) ?? "0"]
     const to = BigInt(link) < BigInt(last) ? link : last
     if (BigInt(to) <= BigInt(from)) return undefined
@@ -325,7 +325,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       const own: ReadonlyArray<Head> = headsOf.get(seal.seal) ?? []
       return [
         ...own.flatMap(({ chainId, link }) => {
-          const range = upTo(chainId, link)
+          const range = rangeTo(chainId, link)
           return range === undefined ? [] : [{ range }]
         }),
         { seal: { _tag: "Seal", ...seal, heads: own } as const }
@@ -334,7 +334,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     after = last.seal
   }
   yield* walk(ends.flatMap(({ chainId, link }) => {
-    const range = upTo(chainId, link)
+    const range = rangeTo(chainId, link)
     return range === undefined ? [] : [{ range }]
   }))
 })

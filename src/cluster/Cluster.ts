@@ -34,7 +34,7 @@ const drainDoor = "node drain"
 const lookDoor = "node look"
 
 /** A peer that misses the notice reads the nodes by itself. */
-const tellMs = 500
+const notifyTimeoutMs = 500
 
 const question = { head: "", body: "" }
 
@@ -65,8 +65,8 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
     ownership.look()
     done({ status: 204, head: "", body: "" })
   })
-  const tellAll = forwarder.sendToAll(lookDoor, question, { isRepeatable: true, timeoutMs: tellMs })
-  ownership.announce(() => void fork(tellAll))
+  const notifyAll = forwarder.sendToAll(lookDoor, question, { isRepeatable: true, timeoutMs: notifyTimeoutMs })
+  ownership.announce(() => void fork(notifyAll))
   const handOver = Effect.gen(function*() {
     if (ownership.isLeaving()) return
     yield* Effect.logInfo("handing over players")

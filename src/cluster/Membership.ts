@@ -23,22 +23,22 @@ import { ShardTerms } from "./ShardTerms.ts"
 const pollPause = "250 millis"
 
 /** Fixed pause in ms of `Sharding` after every round of locks, even with locks to take or to release. */
-const restMs = 1000
+const fixedPauseMs = 1000
 
 /** Replaces that pause; pending locks are tried every 50 ms anyway. */
-const shortRest = Duration.millis(50)
+const shortPause = Duration.millis(50)
 
-const hurry = (clock: Clock.Clock): Clock.Clock => ({
+const shortenPause = (clock: Clock.Clock): Clock.Clock => ({
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
   currentTimeMillis: clock.currentTimeMillis,
   currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
   currentTimeNanos: clock.currentTimeNanos,
   monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
   monotonicTimeNanos: clock.monotonicTimeNanos,
-  sleep: (duration) => clock.sleep(Duration.toMillis(duration) === restMs ? shortRest : duration)
+  sleep: (duration) => clock.sleep(Duration.toMillis(duration) === fixedPauseMs ? shortPause : duration)
 })
 
-const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
+const layerShortPause = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, shortenPause))
 
 /**
  * Interval of lock renewal in ms: a third of the lease, so that a failed renewal can be retried once. Never equal to the pause that is cut short, and
@@ -46,7 +46,7 @@ const layerHurry = Layer.effect(Clock.Clock, Effect.map(Clock.Clock, hurry))
  */
 const refreshMs = (leaseMs: number): number => {
   const third = Math.floor(leaseMs / 3)
-  return third === restMs ? restMs - 1 : third
+  return third === fixedPauseMs ? fixedPauseMs - 1 : third
 }
 
 /** `leaseMs`: whole seconds over PostgreSQL. */
@@ -82,7 +82,7 @@ export class Membership extends Context.Service<Membership, {
         const context = yield* Effect.context<RunnerStorage.RunnerStorage>()
         const sharding = Layer.fresh(Sharding.layer).pipe(
           Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
-          Layer.provide([MessageStorage.layerNoop, layerHurry]),
+          Layer.provide([MessageStorage.layerNoop, layerShortPause]),
           Layer.provide(layerConfig(address, leaseMs))
         )
         return Membership.of({

@@ -57,7 +57,7 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
 ) {}
 
 /** Admits unauthenticated requests with backoff: for sign-in. */
-export class StaffDoor extends HttpApiMiddleware.Service<StaffDoor>()("pitboss/contract/StaffDoor", {
+export class SignInGuard extends HttpApiMiddleware.Service<SignInGuard>()("pitboss/contract/SignInGuard", {
   error: refusals(
     "INVALID_API_KEY",
     "RATE_LIMITED",
@@ -101,6 +101,6 @@ export const BackofficeApi = HttpApi.make("backoffice")
   .prefix("/backoffice/v1")
   .middleware(StaffAuth)
   // added last: without StaffAuth
-  .add(SignInGroup.prefix("/backoffice/v1").middleware(StaffDoor))
+  .add(SignInGroup.prefix("/backoffice/v1").middleware(SignInGuard))
   .annotate(HttpApi.ParseOptions, { errors: "all" })
   .annotate(OpenApi.Title, "Pitboss back office")

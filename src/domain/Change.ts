@@ -234,7 +234,7 @@ export interface CasinoSource {
 export type Figure = "rounds" | "bets" | "wins" | "bonus_conversions" | "deposits" | "chargebacks" | "withdrawals"
 
 /** Amount added to one figure of one day. */
-export interface Count {
+export interface ReportCount {
   readonly figure: Figure
   /** Day number from 1970-01-01, UTC. */
   readonly day: number
@@ -265,7 +265,7 @@ export interface Change {
   readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
   /** Amounts to add to the report figures. */
-  readonly counts: ReadonlyArray<Count>
+  readonly counts: ReadonlyArray<ReportCount>
   readonly visits: ReadonlyArray<Visit>
 }
 

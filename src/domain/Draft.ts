@@ -16,16 +16,16 @@ import {
   type CasinoEntryType,
   type CasinoSource,
   type Change,
-  type Count,
   type Entry,
   type EntryType,
   type Event,
   noChange,
+  type ReportCount,
   type RoundChange,
   type WalletKind
 } from "./Change.ts"
 import { type Activity, type ActivityKind, isRecorded, recordDay, type Visit } from "./Activity.ts"
-import { countOf, dayOf } from "./Counts.ts"
+import { dayOf, reportCountOf } from "./ReportCounts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
 import type { ActiveBonus, BonusResult, PlayerBonus } from "./bonus/Bonus.ts"
@@ -91,14 +91,14 @@ export class Draft {
   /** Allocated on first use: most decisions write no bonus. */
   private bonusChanges: Map<number, BonusChange> | undefined
   private readonly events: Array<Event> = []
-  private readonly counts: Array<Count> = []
+  private readonly counts: Array<ReportCount> = []
   private activity: Activity
   private visits: ReadonlyArray<Visit> = noChange.visits
   private readonly day: number
   private bonusGrants: Player["bonusGrants"]
   /** Number of entries already covered by the wallet sequence, and its value then. */
-  private entriesCounted = 0
-  private walletSeqCounted: number
+  private entriesCompleted = 0
+  private walletSeqCompleted: number
 
   constructor(player: Player, context: Context) {
     this.player = player
@@ -114,7 +114,7 @@ export class Draft {
     this.counters = player.counters
     this.activity = player.activity
     this.day = dayOf(context.now)
-    this.walletSeqCounted = player.walletSeq
+    this.walletSeqCompleted = player.walletSeq
     this.activeBonus = player.activeBonus
     this.pendingBonuses = player.pendingBonuses
     this.bonusGrants = player.bonusGrants
@@ -158,7 +158,7 @@ export class Draft {
     else this.bonusUpdatedAt = this.now
     const id = this.takeId()
     const source = references.source ?? null
-    const counted = countOf({ wallet, type, amount }, this.day, source)
+    const counted = reportCountOf({ wallet, type, amount }, this.day, source)
     if (counted !== undefined) this.counts.push(counted)
     if (type === "casino_bet" && source !== null) this.visit(source.isLive ? "live" : "rng")
     if (type === "deposit") this.visit("deposit")
@@ -425,16 +425,16 @@ export class Draft {
   }
 
   /** Raises the wallet sequence for an action that moved money, unless its rule has already raised it. Called at the end of an action. */
-  countAction(): void {
-    if (this.entries.length > this.entriesCounted && this.walletSeq === this.walletSeqCounted) this.walletSeq++
-    this.entriesCounted = this.entries.length
-    this.walletSeqCounted = this.walletSeq
+  completeAction(): void {
+    if (this.entries.length > this.entriesCompleted && this.walletSeq === this.walletSeqCompleted) this.walletSeq++
+    this.entriesCompleted = this.entries.length
+    this.walletSeqCompleted = this.walletSeq
   }
 
   /** Accepts all that was posted and emitted, with this reply. */
   accept<Reply>(reply: Reply, more?: Omit<Partial<Change>, "events">, settings?: Partial<Player>): Accept<Reply> {
     if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
-    this.countAction()
+    this.completeAction()
     const { activeBonus } = this
     if (activeBonus !== null && activeBonus !== this.player.activeBonus) this.writeBonus(asActivated(activeBonus))
     return {

@@ -78,7 +78,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
   /** Counts an unauthenticated request by its weight; returns the refusal when the bucket of its address is empty. */
   readonly take: (origin: Origin, weight?: number) => Refusal<"RATE_LIMITED"> | undefined
   /** As `take`, without counting. */
-  readonly look: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
+  readonly peek: (origin: Origin) => Refusal<"RATE_LIMITED"> | undefined
   /**
    * Reserves bytes for a body while it is read; returns the release, undefined without room. To make room, the caller's own bodies older than
    * a second are cut and, above the total, those of the caller with the largest share.
@@ -160,7 +160,7 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
           if (refusal === undefined) bucket.left -= weight
           return refusal
         },
-        look: (origin) => refusalOf(bucketOf(callerOf(origin)), 1),
+        peek: (origin) => refusalOf(bucketOf(callerOf(origin)), 1),
         reserve: (origin, bytes, cut) => {
           const caller = callerOf(origin)
           const since = clock.currentTimeMillisUnsafe()

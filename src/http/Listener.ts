@@ -112,7 +112,7 @@ const isPreflight = ({ headers, method }: Http.IncomingMessage): boolean =>
 const makeAnonymousLimiter =
   (limits: AnonymousLimits["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
     if (isClaimed(request) || isPreflight(request)) return false
-    const refusal = limits.look(originOfMessage(request))
+    const refusal = limits.peek(originOfMessage(request))
     if (refusal === undefined) return false
     // Node.js drops bytes received in one packet with such a request
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false

@@ -23,14 +23,14 @@ const makeDatabaseMetrics = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const clock = yield* Clock.Clock
   const setConnections = makeGaugeFamily(databaseConnections)
-  const look = connectionRows(sql`
+  const readConnections = connectionRows(sql`
     SELECT application_name AS pool, coalesce(state, 'unknown') AS state, count(*)::float8 AS connections
     FROM pg_stat_activity
     WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-journal')
     GROUP BY 1, 2 ORDER BY 1, 2`)
   return Effect.gen(function*() {
     const startedAt = clock.monotonicTimeNanosUnsafe()
-    const found = yield* Effect.option(Effect.timeout(look, "2 seconds"))
+    const found = yield* Effect.option(Effect.timeout(readConnections, "2 seconds"))
     yield* Metric.update(databaseAnswer, Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
     yield* Metric.update(databaseUp, found._tag === "Some" ? 1 : 0)
     yield* setConnections(

@@ -15,13 +15,13 @@ export class PathResources extends Context.Service<PathResources, {
     PathResources,
     Effect.gen(function*() {
       const sql = yield* ServingClient
-      const isThere = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+      const exists = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
         orTryAgain(Effect.map(statement, (rows) => rows.length > 0))
       return PathResources.of({
         hasPlayer: (operatorId, playerId) =>
-          isThere(sql`SELECT 1 FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`),
+          exists(sql`SELECT 1 FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`),
         hasGame: (gameId) =>
-          isThere(sql`
+          exists(sql`
             SELECT 1 FROM games g JOIN providers p ON p.id = g.provider_id
             WHERE g.id = ${gameId} AND g.active AND p.active`)
       })

@@ -30,7 +30,7 @@ export const withRateLimitHeaders = (
   apiKey: ApiKey,
   now: number
 ): HttpServerResponse.HttpServerResponse => {
-  const { limit, remaining, resetsAt } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
+  const { limit, remaining, resetsAt } = limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now)
   return HttpServerResponse.setHeaders(response, {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
@@ -42,6 +42,6 @@ export const withRateLimitHeaders = (
 
 /** The same as header lines, for answers other than refusals. */
 export const rateLimitLines = (limiter: RateLimiter["Service"], apiKey: ApiKey, now: number): string => {
-  const { limit, remaining } = limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now)
+  const { limit, remaining } = limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now)
   return `x-ratelimit-limit: ${limit}\r\nx-ratelimit-remaining: ${remaining}\r\n`
 }

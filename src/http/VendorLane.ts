@@ -56,7 +56,7 @@ export interface AnsweredCall {
 }
 
 /** Operations of the wallet used by the lane. */
-export interface VendorDesk<Known extends Integration> {
+export interface VendorWallet<Known extends Integration> {
   /** Cached provider of a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly peek: (slug: string, now: number) => Known | undefined
   /** Undefined when no provider with a vendor protocol has the slug. */
@@ -130,7 +130,7 @@ const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
 /** The lane of this process, for the server's listener. */
 export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {
   /** Layer over a wallet. */
-  static readonly layerOf = <Known extends Integration, E, R>(makeDesk: Effect.Effect<VendorDesk<Known>, E, R>) =>
+  static readonly layerOf = <Known extends Integration, E, R>(makeDesk: Effect.Effect<VendorWallet<Known>, E, R>) =>
     Layer.effect(
       VendorLane,
       Effect.gen(function*() {

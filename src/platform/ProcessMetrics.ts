@@ -53,8 +53,8 @@ export const registerProcessMetrics: Effect.Effect<Effect.Effect<void>, never, S
   )
   const setLag = makeGaugeFamily(eventLoopLag)
   return Effect.suspend(() => {
-    const [half, most, all] = [delay.percentile(50), delay.percentile(99), delay.max].map(lagSeconds)
+    const [median, p99, all] = [delay.percentile(50), delay.percentile(99), delay.max].map(lagSeconds)
     delay.reset()
-    return setLag([[{ quantile: "0.5" }, half ?? 0], [{ quantile: "0.99" }, most ?? 0], [{ quantile: "1" }, all ?? 0]])
+    return setLag([[{ quantile: "0.5" }, median ?? 0], [{ quantile: "0.99" }, p99 ?? 0], [{ quantile: "1" }, all ?? 0]])
   })
 })

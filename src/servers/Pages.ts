@@ -89,14 +89,14 @@ const serveFile = ({ brotli, contentType, path, plain }: BuiltFile) => {
     "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
     vary: "accept-encoding"
   }
-  const asItIs = HttpServerResponse.uint8Array(plain, { contentType, headers: cached })
-  const compressed = brotli === undefined ? asItIs : HttpServerResponse.uint8Array(brotli, {
+  const uncompressed = HttpServerResponse.uint8Array(plain, { contentType, headers: cached })
+  const compressed = brotli === undefined ? uncompressed : HttpServerResponse.uint8Array(brotli, {
     contentType,
     headers: { ...cached, "content-encoding": "br" }
   })
   return Effect.map(
     HttpServerRequest.HttpServerRequest,
-    ({ headers }) => /\bbr\b/.test(headers["accept-encoding"] ?? "") ? compressed : asItIs
+    ({ headers }) => /\bbr\b/.test(headers["accept-encoding"] ?? "") ? compressed : uncompressed
   )
 }
 

@@ -34,8 +34,8 @@ export interface Sliced<out Row> {
  */
 export const untilOf = (
   last: number,
-  position: { readonly at: number; readonly isLookedAt: boolean } | undefined
-): number => Math.min(last + 1, position === undefined ? Infinity : position.isLookedAt ? position.at : position.at + 1)
+  position: { readonly at: number; readonly isDone: boolean } | undefined
+): number => Math.min(last + 1, position === undefined ? Infinity : position.isDone ? position.at : position.at + 1)
 
 const firstWidthMs = 60_000
 
@@ -44,11 +44,11 @@ export const maxSlices = 64
 
 /**
  * Reads slices `[from, until)` of epoch milliseconds, from `until` back to `floor`, until `wanted` rows are found. `read` returns the rows of a
- * slice, and may stop after `most` of them, matching or not; without `most` it must not.
+ * slice, and may stop after `max` of them, matching or not; without `max` it must not.
  */
 export const readSlices = <Row, E, R>(
   { floor, until, wanted }: { readonly until: number; readonly floor: number; readonly wanted: number },
-  read: (slice: { readonly from: number; readonly until: number; readonly most: number | undefined }) => Effect.Effect<
+  read: (slice: { readonly from: number; readonly until: number; readonly max: number | undefined }) => Effect.Effect<
     Slice<Row>,
     E,
     R
@@ -66,9 +66,9 @@ export const readSlices = <Row, E, R>(
       if (rows.length >= wanted || left <= 0 || slices >= maxSlices) return { rows, rest: end }
       const from = Math.max(floor, Math.floor(end - width))
       // a single millisecond is read whole: there are no narrower slices
-      const most = end - from > 1 ? rowsPerSlice : undefined
-      const slice = yield* read({ from, until: end, most })
-      if (most !== undefined && slice.seen > most) {
+      const max = end - from > 1 ? rowsPerSlice : undefined
+      const slice = yield* read({ from, until: end, max })
+      if (max !== undefined && slice.seen > max) {
         dense = from
         width = Math.max(1, Math.floor((end - from) / 16))
         continue

@@ -30,7 +30,7 @@ describe("RateLimiter", () => {
           const resetsAt = startedAt + 60_000
           const standing = { isAllowed: expected, limit, remaining: limit - taken, resetsAt }
           assert.deepStrictEqual(limiter.take(keyId, limit, now), standing)
-          assert.deepStrictEqual(limiter.look(keyId, limit, now), { ...standing, isAllowed: true })
+          assert.deepStrictEqual(limiter.peek(keyId, limit, now), { ...standing, isAllowed: true })
         }
       }))
     }))
@@ -53,21 +53,21 @@ describe("RateLimiter", () => {
 
   it.effect("counts keys apart, looks without counting, and follows a changed limit", () =>
     withLimiter((limiter) => {
-      assert.strictEqual(limiter.look(1, 2, 0).remaining, 2)
+      assert.strictEqual(limiter.peek(1, 2, 0).remaining, 2)
       assert.strictEqual(limiter.take(1, 2, 0).remaining, 1)
-      assert.strictEqual(limiter.look(1, 2, 0).remaining, 1)
+      assert.strictEqual(limiter.peek(1, 2, 0).remaining, 1)
       assert.strictEqual(limiter.take(2, 2, 0).remaining, 1)
       assert.isTrue(limiter.take(1, 2, 1).isAllowed)
       assert.isFalse(limiter.take(1, 2, 2).isAllowed)
       assert.strictEqual(limiter.take(1, 5, 3).remaining, 2)
-      assert.strictEqual(limiter.look(1, 1, 4).remaining, 0)
+      assert.strictEqual(limiter.peek(1, 1, 4).remaining, 0)
     }))
 
   it.effect("keeps a bounded number of windows", () =>
     withLimiter((limiter) => {
       for (let keyId = 0; keyId < 150_000; keyId++) limiter.take(keyId, 5, 0)
       // the oldest was dropped for lack of room, the newest was not
-      assert.strictEqual(limiter.look(0, 5, 1).remaining, 5)
-      assert.strictEqual(limiter.look(149_999, 5, 1).remaining, 4)
+      assert.strictEqual(limiter.peek(0, 5, 1).remaining, 5)
+      assert.strictEqual(limiter.peek(149_999, 5, 1).remaining, 4)
     }))
 })

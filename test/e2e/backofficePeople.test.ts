@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
 import { pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Fields, House, layerCasinos, staff } from "../kit/Casino.ts"
+import { type Answer, type Fields, layerCasinos, SharedCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: there is always an admin; notes about players and the audit log are durable, immutable and readable by every filter. Method: the
@@ -26,7 +26,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       const sql = yield* SqlClient.SqlClient
       const change = (id: number, body: Fields) => staffCall("PATCH", `${api}/staff/${id}`, body)
       // an admin bound to operators cannot create accounts: the bootstrap token is still the only way in
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const bound = yield* made("/staff", { name: "Bound", operators: [slug] })
       const early = yield* staffCall("POST", `${api}/staff/bootstrap/retirement`, {})
       assert.strictEqual(early.code, "INVALID_REQUEST")
@@ -67,7 +67,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
 
   it.effect("notes of staff, operators, payments and bonuses are kept with their authors", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const author = yield* made("/staff", { name: "Ann", role: "payments" })
       const note = yield* staffCall("POST", `${api}/players/${id}/notes`, { text: "called\ntwice" }, as(author.token))
@@ -121,7 +121,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
 
   it.effect("the audit log is filtered by staff, action, player and time, and read by cursor", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const [one, two] = [yield* house.register(), yield* house.register()]
       const ann = yield* made("/staff", { name: "Ann", role: "admin" })
       const write = (id: number, text: string, token: string) =>
@@ -170,7 +170,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
   it.effect("the audit log and notes cannot be rewritten, not by the owner of the database either", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       yield* staff("POST", `/players/${id}/notes`, { text: "stays" })
       for (const table of ["audit_log", "player_notes"]) {

@@ -84,14 +84,14 @@ layer(layerWebhooks.pipe(Layer.provideMerge(layerBothServers)), { excludeTestSer
     "show what was sent and answered, and send again what happened since an instant",
     () =>
       Effect.gen(function*() {
-        const { sweep } = yield* WebhookSender
+        const { flush } = yield* WebhookSender
         const casino = yield* openCasino()
         const sink = yield* makeSink(() => (response) => response.writeHead(500).end("out of order"))
         const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url, events: ["deposit.paid"] })
         yield* Effect.addFinalizer(() => staffCall("PATCH", `/backoffice/v1/webhooks/${webhook.id}`, { active: false }))
         const { id } = yield* casino.register()
         for (const amount of [100, 200, 300]) dataOf(yield* casino.deposit(id, amount), 201)
-        yield* sweep
+        yield* flush
         const [newest] = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
         const shown = yield* staff("GET", `/deliveries/${newest.id}`)
         assert.deepInclude(shown.response, { status: 500, body: "out of order", error: "status" })
@@ -103,13 +103,13 @@ layer(layerWebhooks.pipe(Layer.provideMerge(layerBothServers)), { excludeTestSer
         sink.answer = () => 200
         const failing: ReadonlyArray<{ readonly id: number }> = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
         yield* Effect.forEach(failing, (delivery) => staff("POST", `/deliveries/${delivery.id}/retry`))
-        yield* sweep
+        yield* flush
         const before = sink.received.length
         const again = (body: object) => staff("POST", `/webhooks/${webhook.id}/redeliver`, body)
         assert.deepInclude(yield* again({ since: "2099-01-01T00:00:00Z" }), { queued: 0, has_more: false })
         assert.deepInclude(yield* again({ since: "2020-01-01T00:00:00Z", status: "failed" }), { queued: 0 })
         assert.deepInclude(yield* again({ since: "2020-01-01T00:00:00Z", status: "delivered" }), { queued: 3 })
-        yield* sweep
+        yield* flush
         assert.strictEqual(sink.received.length, before + 3)
         const foreign = yield* staffCall(
           "POST",

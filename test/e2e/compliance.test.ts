@@ -147,7 +147,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
             const seat = yield* casino.sit()
             const name = fresh("jackpot-")
             const named = { request_id: name, transaction_id: name, player_ref: seat.ref, campaign_id: "c" }
-            dataOf(yield* casino.tell("promo-win", { ...named, amount: 10_000_001, currency: "EUR", kind: "jackpot" }))
+            dataOf(
+              yield* casino.callWallet("promo-win", { ...named, amount: 10_000_001, currency: "EUR", kind: "jackpot" })
+            )
             return seat.id
           })
         }
@@ -186,9 +188,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const stranger = yield* (yield* openCasino()).register()
         assert.deepStrictEqual(yield* rulesOf(stranger.id), [])
 
-        const { sweep } = yield* WebhookSender
+        const { flush } = yield* WebhookSender
         yield* judge
-        yield* sweep
+        yield* flush
         const told = sink.received.map(({ body }) => JSON.parse(body))
         const byId = (a: { readonly data: { readonly alert: Pick<Alert, "id"> } }, b: typeof a) =>
           a.data.alert.id - b.data.alert.id

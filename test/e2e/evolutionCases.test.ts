@@ -9,7 +9,7 @@ import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, sitDown } from "../kit/Vendors.ts"
+import { addVendor, openSeat } from "../kit/Vendors.ts"
 
 // Goal: every rule of Evolution's One Wallet holds over real HTTP. Method: calls as in its description, against the public server
 // and a real database; each answer's status and balance.
@@ -50,7 +50,7 @@ const newTable = Effect.gen(function*() {
   })
 
   const seatOf = Effect.fnUntraced(function*(playerId: number) {
-    const { playerRef, token } = yield* sitDown(vendor, playerId)
+    const { playerRef, token } = yield* openSeat(vendor, playerId)
     const about = (sid: string) => ({ sid, userId: playerRef })
     const money = (method: string) =>
       Effect.fnUntraced(

@@ -7,7 +7,7 @@ import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, sitDown } from "../kit/Vendors.ts"
+import { addVendor, openSeat } from "../kit/Vendors.ts"
 
 // Goal: every rule of Hub88's Wallet API, and of Caleta's variant, holds over real HTTP. Method: signed calls as in its
 // description, against the public server and a real database; each answer's status and balance.
@@ -60,7 +60,7 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
   })
 
   const seatOf = Effect.fnUntraced(function*(playerId: number) {
-    const { playerRef, token } = yield* sitDown(vendor, playerId)
+    const { playerRef, token } = yield* openSeat(vendor, playerId)
     const player = isCaleta ? { supplier_user: playerRef } : { user: playerRef }
     const transaction = (id: string) => ({
       ...player,

@@ -10,19 +10,19 @@ import {
   addGame,
   addStudio,
   addTenant,
+  callWallet,
   dataOf,
   deposit,
   freshName,
   launch,
   register,
   seat,
-  settledOf,
-  tell
+  settledOf
 } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
+import { addVendor, openSeat, play, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: any node answers any request as a single process would. Method: three nodes in the process of the test, each called at
 // a port of its own.
@@ -90,7 +90,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       const bet = { ...about, request_id: "b", transaction_id: `b${name}`, session_token: table.token, amount: 100 }
       const bets = yield* Effect.forEach(
         Array.from({ length: 21 }, (_, index) => providers[index % nodes] ?? assert.fail()),
-        (provider) => Effect.flatMap(tell(provider, "bet", bet), settledOf),
+        (provider) => Effect.flatMap(callWallet(provider, "bet", bet), settledOf),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(bets.map(({ status }) => status).sort(), [
@@ -100,7 +100,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       const win = { ...about, player_ref: table.ref, bet_transaction_id: `b${name}`, amount: 250 }
       for (const [index, provider] of providers.entries()) {
         const settled = yield* settledOf(
-          yield* tell(provider, "win", { ...win, request_id: "w", transaction_id: `w${index}${name}` })
+          yield* callWallet(provider, "win", { ...win, request_id: "w", transaction_id: `w${index}${name}` })
         )
         assert.strictEqual(settled.balance, 900 + 250 * (index + 1))
         // a long body takes the router instead of the express lane
@@ -126,7 +126,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
         const vendor = yield* addVendor(agent, ports[0] ?? 0, `v${index}${name}`, vendorCase)
         const playerId = yield* register(operators[index % nodes] ?? assert.fail(), `v${index}${name}`)
         yield* deposit(operators[0] ?? assert.fail(), playerId, 10_000, `v${index}${name}`)
-        const session = yield* sitDown(vendor, playerId)
+        const session = yield* openSeat(vendor, playerId)
         const statuses = yield* Effect.forEach(ports, (port) =>
           Effect.map(
             play({ ...vendor, port }, session, { kind: "balance" }, "balance"),
@@ -202,7 +202,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
             amount: 10,
             currency: "EUR"
           }
-          const refused = yield* tell(provider, "bet", bet)
+          const refused = yield* callWallet(provider, "bet", bet)
           assert.include(["PLAYER_RESTRICTED", "INVALID_SESSION"], refused.code, refused.text)
           const relaunched = yield* Effect.exit(launch(operators[index] ?? tenant.call, table.playerId, game.id))
           assert.strictEqual(relaunched._tag, "Failure")
@@ -275,12 +275,12 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       for (const [index, one] of seats.entries()) {
         const about = { game_id: game.externalId, round_id: `r${index}`, currency: "EUR", amount: 100 }
         const bet = { ...about, request_id: "b", transaction_id: `b${index}${name}`, session_token: one.token }
-        yield* settledOf(yield* tell(studio.call, "bet", bet))
+        yield* settledOf(yield* callWallet(studio.call, "bet", bet))
         const other = seats[(index + 1) % seats.length] ?? assert.fail()
         const win = { ...about, request_id: "w", player_ref: one.ref, bet_transaction_id: `b${index}${name}` }
         for (const [node, provider] of providers.entries()) {
           const transaction = { transaction_id: `w${index}${node}${name}`, session_token: other.token }
-          const settled = yield* settledOf(yield* tell(provider, "win", { ...win, ...transaction }))
+          const settled = yield* settledOf(yield* callWallet(provider, "win", { ...win, ...transaction }))
           assert.strictEqual(settled.balance, 900 + 100 * (node + 1))
         }
       }
@@ -325,7 +325,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       yield* sql`UPDATE players SET pending_limits = '[{"limit": "max_daily_deposit", "value": 5, "effectiveAt": 1}]'
         WHERE operator_id = ${tenant.operator.id}`
       assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)
-      assert.isTrue(Number.isInteger(yield* (yield* Bonuses).tend))
+      assert.isTrue(Number.isInteger(yield* (yield* Bonuses).applyDue))
     }).pipe(Effect.scoped))
 })
 
@@ -353,7 +353,7 @@ layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on t
         const patched = yield* (operators[index] ?? tenant.call).send(path, { method: "PATCH", body: { country } })
         assert.strictEqual(patched.status, 200, patched.text)
         const about = yield* dataOf(
-          yield* tell(studio.call, "authenticate", { session_token: token }),
+          yield* callWallet(studio.call, "authenticate", { session_token: token }),
           200,
           Schema.Struct({ country: Schema.String })
         )

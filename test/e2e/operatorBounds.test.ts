@@ -6,7 +6,7 @@ import { BothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { type Answer, type Casino, type Fields, fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { concernOf } from "../../src/features/staff/Authorisation.ts"
-import { namesNothing, type Target, targetOf } from "../../src/features/staff/OperatorTargets.ts"
+import { type Target, targetOf, withoutTarget } from "../../src/features/staff/OperatorTargets.ts"
 
 // Goal: staff bound to an operator can read and change no data of another one, through any endpoint of the staff API. Method: two operators with
 // one resource of each kind; every operation of the served document with each parameter that names a resource, as staff bound to one of them.
@@ -234,7 +234,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
         const targets = parameters.filter((one) => targetOf(action, one.name) !== undefined)
         for (const { name, in: place } of parameters) {
           check(
-            place === "body" || targetOf(action, name) !== undefined || namesNothing.has(name),
+            place === "body" || targetOf(action, name) !== undefined || withoutTarget.has(name),
             `${action}: the tables do not know what ${name} names`
           )
         }

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { takesStepUp } from "../../src/features/staff/Authorisation.ts"
+import { needsStepUp } from "../../src/features/staff/Authorisation.ts"
 import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
@@ -219,7 +219,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       const sql = yield* SqlClient.SqlClient
       const actions = ["player.correct", "payment.approve", "staff.update", "key.rotate", "secret.reseal"]
       assert.isTrue(
-        actions.every(takesStepUp) && !["player.note", "payment.list", "session.password"].some(takesStepUp)
+        actions.every(needsStepUp) && !["player.note", "payment.list", "session.password"].some(needsStepUp)
       )
       const plain = yield* withPassword(fresh("Hal "))
       const correction = { amount: 1, reason: "x" }

@@ -6,7 +6,7 @@ import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
-import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
+import { addVendor, openSeat, play, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: an account's status, an exclusion, a limit or an end of all sessions refuses bets with the protocol's code, and no settlement.
 // Method: two bets of every vendor over HTTP, then the operator changes the player, then a third bet, a win of the first bet, a rollback of
@@ -67,7 +67,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
           const vendor = yield* addVendor(agent, port, `v${name}`, found)
           const playerId = yield* register(operator, `p${name}`)
           yield* deposit(operator, playerId, 10_000, name)
-          const session = yield* sitDown(vendor, playerId)
+          const session = yield* openSeat(vendor, playerId)
           const { dialect } = found
           let calls = 0
           const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)

@@ -207,14 +207,14 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           `/api/v1/provider/wallet/${path}`,
           { method: "POST", body: { request_id: fresh("r"), ...body } }
         )
-      const tell = (path: string, body: object) => Effect.map(ask(path, body), (answer) => dataOf(answer))
+      const callWallet = (path: string, body: object) => Effect.map(ask(path, body), (answer) => dataOf(answer))
       const stranger = yield* ask("authenticate", { session_token })
       assert.deepStrictEqual([stranger.status, stranger.code], [401, "INVALID_API_KEY"], "it has another protocol")
       // the platform's own protocol reports the same transactions
       yield* speak("pitboss")
-      const { player_ref: ref } = yield* tell("authenticate", { session_token })
+      const { player_ref: ref } = yield* callWallet("authenticate", { session_token })
       const bet = (id: string, stake: number) =>
-        tell("bet", {
+        callWallet("bet", {
           transaction_id: id,
           session_token,
           game_id: "book",
@@ -223,7 +223,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           currency: "EUR"
         })
       const win = (id: string, of: string, won: number) =>
-        tell("win", {
+        callWallet("win", {
           transaction_id: id,
           player_ref: ref,
           game_id: "book",
@@ -238,7 +238,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       yield* bet("b2", 200)
       yield* win("w2", "b2", 0)
       yield* bet("b3", 300)
-      yield* tell("rollback", { transaction_id: "x3", player_ref: ref, target_transaction_id: "b3" })
+      yield* callWallet("rollback", { transaction_id: "x3", player_ref: ref, target_transaction_id: "b3" })
       yield* speak("fake")
       yield* sql`ALTER TABLE provider_transactions DISABLE TRIGGER USER`
       yield* sql`UPDATE provider_transactions SET created_at = date_trunc('day', now(), 'UTC') - interval '12 hours'

@@ -6,7 +6,7 @@ import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
-import { addVendor, play, sitDown, vendorCases } from "../kit/Vendors.ts"
+import { addVendor, openSeat, play, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: amounts of currencies with no and with three decimals are parsed and formatted as each protocol writes them. Method: a round of every
 // vendor over HTTP in both currencies, and a stake that is no whole number of minor units; the player's money besides the answers.
@@ -31,7 +31,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("cur
           const vendor = yield* addVendor(agent, port, `v${name}`, found)
           const playerId = yield* register(tenant.call, `p${name}`, { currency })
           yield* deposit(tenant.call, playerId, 100_000, name)
-          const session = yield* sitDown(vendor, playerId)
+          const session = yield* openSeat(vendor, playerId)
           let calls = 0
           const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)
           const bet = (id: string, amount: string): BetMessage => ({

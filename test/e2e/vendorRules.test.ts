@@ -12,7 +12,7 @@ import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, sitDown, vendorCases } from "../kit/Vendors.ts"
+import { addVendor, openSeat, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: vendor-specific rules, each by the vendor's own messages over HTTP. Method: the public server on a real
 // database; messages are written by hand, and the player's money is checked besides the answers.
@@ -40,7 +40,7 @@ const newTable = Effect.fnUntraced(function*(protocol: string) {
   const vendor = yield* addVendor(agent, port, `v${name}`, found)
   const playerId = yield* register(tenant.call, `p${name}`)
   yield* deposit(tenant.call, playerId, opening, name)
-  const { gameId, playerRef, token } = yield* sitDown(vendor, playerId)
+  const { gameId, playerRef, token } = yield* openSeat(vendor, playerId)
   return { port, slug: vendor.slug, agent, gameId, token, playerRef, playerId } satisfies Table
 })
 

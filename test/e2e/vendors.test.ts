@@ -4,11 +4,11 @@ import { SqlClient } from "effect/sql"
 import type { BetMessage, Message, Session, WinMessage } from "../../vendor/Dialect.ts"
 import { parseDecimal } from "../../src/protocols/Decimal.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addTenant, deposit, freshName, register, type Tenant } from "../kit/E2eWorld.ts"
-import { addVendor, play, sitDown, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
+import { addVendor, openSeat, play, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
 
 // Goal: money moves once for any order and repetition of a vendor's messages, and answers use the vendor's codes, TRY_AGAIN's included.
 // Method: every protocol's dialect against the public server and a real database.
@@ -24,7 +24,7 @@ interface Table {
 }
 
 const takeSeat = Effect.fnUntraced(function*(vendor: Vendor, playerId: number) {
-  const session = yield* sitDown(vendor, playerId)
+  const session = yield* openSeat(vendor, playerId)
   if (vendor.dialect.authenticate === "none") return { vendor, playerId, session } satisfies Table
   const { token } = yield* play(vendor, session, { kind: "authenticate" }, "hello")
   return { vendor, playerId, session: { ...session, token: token ?? session.token } } satisfies Table
@@ -142,7 +142,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
         for (const [message, real] of steps) {
           const release = yield* holdPlayer(table.playerId)
           const cut = yield* Effect.forkChild(play(table.vendor, table.session, message, "cut"))
-          yield* someoneWaits
+          yield* untilSomeoneWaits
           yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE wait_event = 'PgSleep' AND datname = current_database()`
           const answer = yield* Fiber.join(cut)

@@ -3,7 +3,7 @@ import { Effect, Layer, Queue } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
+import { layerVendorServer, makeVendorServer, openInBrowser } from "../../vendor/VendorServer.ts"
 import { play } from "../../vendor/Play.ts"
 import { protocolOfSample, samples } from "../../vendor/Samples.ts"
 import { BothServers, command, layerBothServers, made, runHere } from "../kit/Backoffice.ts"
@@ -41,8 +41,8 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
         const sample = samples[name]?.(url)
         assert(sample !== undefined)
         const dialect = yield* makeDialect(protocolOfSample(name), { ...sample.provider, ...sample.vendor })
-        const { house, notePlayed, opened } = yield* makeHouse(url)
-        yield* Layer.build(layerHouse(dialect, house, port))
+        const { vendorServer, notePlayed, opened } = yield* makeVendorServer(url)
+        yield* Layer.build(layerVendorServer(dialect, vendorServer, port))
 
         const provider = yield* made("/providers", {
           slug: name,
@@ -50,11 +50,11 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
           protocol: protocolOfSample(name),
           settings: sample.provider
         })
-        const [first] = house.games
+        const [first] = vendorServer.games
         assert(first !== undefined)
         if (offer.catalogue) {
           const synced = yield* command("provider", "sync", name, "--activate")
-          assert.sameMembers(synced.added, house.games.map(({ id }) => id))
+          assert.sameMembers(synced.added, vendorServer.games.map(({ id }) => id))
         } else {
           const refused = yield* runHere(["provider", "sync", name])
           assert.strictEqual(JSON.parse(refused.stderr).error.details.reason, "no_catalogue")
@@ -84,9 +84,9 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
         const issued = yield* casino.post(path, terms)
         if (offer.freeRounds) {
           const { id } = dataOf(issued, 201)
-          assert.strictEqual(house.grants.size, 1)
+          assert.strictEqual(vendorServer.grants.size, 1)
           assert.deepInclude(dataOf(yield* casino.call("DELETE", `${path}/${id}`)), { status: "cancelled" })
-          assert.strictEqual(house.grants.size, 0)
+          assert.strictEqual(vendorServer.grants.size, 0)
           dataOf(yield* casino.post(path, terms), 201)
         } else assert.deepStrictEqual(issued.details, { reason: "not_offered" })
 
@@ -94,7 +94,7 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
           url: `http://127.0.0.1:${publicPort}/api/v1/integrations/${name}`,
           dialect,
           opened,
-          grants: house.grants,
+          grants: vendorServer.grants,
           notePlayed,
           players: 1,
           ...pace,

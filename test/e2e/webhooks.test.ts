@@ -30,12 +30,12 @@ const addAccount = Effect.fnUntraced(function*(slug: string) {
   const sink = yield* makeSink()
   const webhook = yield* made("/webhooks", { operator: slug, url: sink.url })
   yield* Effect.addFinalizer(() => staffCall("PATCH", `/backoffice/v1/webhooks/${webhook.id}`, { active: false }))
-  const { sweep } = yield* WebhookSender
+  const { flush } = yield* WebhookSender
   const { get, post } = operatorWith(key)
   const call = (path: string, body?: unknown) => Effect.map(body === undefined ? get(path) : post(path, body), dataIn)
   /** Number of events read so far; `told` returns the later ones in order. */
   let seen = 0
-  const told = Effect.map(sweep, () => {
+  const told = Effect.map(flush, () => {
     const fresh = sink.received.slice(seen).map((received) => {
       assert.strictEqual(received.headers["x-service-signature"], expectedSignature(webhook.secret, received))
       return JSON.parse(received.body)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Chance, chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { type Call, check, type Rules } from "../kit/Linearizability.ts"
-import { type Input, type Output, type Told, type Wallet, walletRules } from "../kit/WalletModel.ts"
+import { type Input, type Output, type ReportedResult, type Wallet, walletRules } from "../kit/WalletModel.ts"
 
 type WalletCall = Call<Input, Output>
 
@@ -22,8 +22,8 @@ const bet = (id: string, amount: number): Input => ({
 const deposit = (id: string, amount: number): Input => ({ kind: "deposit", id, amount, isKeyed: false })
 const look: Input = { kind: "look" }
 
-const told = (status: Told["status"], moved: number, balance: number, walletSeq: number): Output => ({
-  _tag: "Told",
+const reported = (status: ReportedResult["status"], moved: number, balance: number, walletSeq: number): Output => ({
+  _tag: "Answered",
   results: [{ status, moved, balance, walletSeq }]
 })
 const seen = (balance: number): Output => ({ _tag: "Seen", balance })
@@ -42,7 +42,7 @@ const call = (sentAt: number, endedAt: number, input: Input, output?: Output): W
 describe("a history", () => {
   it("with a read beside a bet may show the balance before or after it", () => {
     const around = (balance: number) => [
-      call(1, 4, bet("b", 30), told("processed", -30, 70, 2)),
+      call(1, 4, bet("b", 30), reported("processed", -30, 70, 2)),
       call(2, 3, look, seen(balance))
     ]
     assert.strictEqual(verdictOf(around(100)), "Linearizable")
@@ -52,7 +52,7 @@ describe("a history", () => {
 
   it("with a stale read is none", () => {
     const after = (balance: number) => [
-      call(1, 2, bet("b", 30), told("processed", -30, 70, 2)),
+      call(1, 2, bet("b", 30), reported("processed", -30, 70, 2)),
       call(3, 4, look, seen(balance))
     ]
     assert.strictEqual(verdictOf(after(70)), "Linearizable")
@@ -61,7 +61,7 @@ describe("a history", () => {
 
   it("with two reads that see one effect and then do not is none", () => {
     const reads = (first: number, second: number) => [
-      call(1, 8, bet("b", 30), told("processed", -30, 70, 2)),
+      call(1, 8, bet("b", 30), reported("processed", -30, 70, 2)),
       call(2, 3, look, seen(first)),
       call(4, 5, look, seen(second))
     ]
@@ -71,11 +71,11 @@ describe("a history", () => {
 
   it("with an effect that happened twice is none", () => {
     const twice = (second: Output) => [
-      call(1, 3, bet("b", 30), told("processed", -30, 70, 2)),
+      call(1, 3, bet("b", 30), reported("processed", -30, 70, 2)),
       call(2, 4, bet("b", 30), second)
     ]
-    assert.strictEqual(verdictOf(twice(told("replayed", -30, 70, 2))), "Linearizable")
-    assert.strictEqual(verdictOf(twice(told("processed", -30, 40, 3))), "NotLinearizable")
+    assert.strictEqual(verdictOf(twice(reported("replayed", -30, 70, 2))), "Linearizable")
+    assert.strictEqual(verdictOf(twice(reported("processed", -30, 40, 3))), "NotLinearizable")
   })
 
   it("with an acknowledged effect that was lost is none", () => {
@@ -83,7 +83,7 @@ describe("a history", () => {
       call(1, 2, deposit("d", 50), paid),
       call(3, 4, bet("b", 120), output)
     ]
-    assert.strictEqual(verdictOf(later(told("processed", -120, 30, 3))), "Linearizable")
+    assert.strictEqual(verdictOf(later(reported("processed", -120, 30, 3))), "Linearizable")
     assert.strictEqual(verdictOf(later(poor)), "NotLinearizable")
   })
 
@@ -104,7 +104,7 @@ describe("a history", () => {
   })
 
   it("names what fits nowhere", () => {
-    const good = call(1, 2, bet("b", 30), told("processed", -30, 70, 2))
+    const good = call(1, 2, bet("b", 30), reported("processed", -30, 70, 2))
     const bad = call(3, 4, look, seen(100))
     const verdict = check(rulesOf([good, bad]), [good, bad])
     assert.deepStrictEqual(verdict, { _tag: "NotLinearizable", order: [good], stuck: [bad] })
@@ -155,7 +155,7 @@ const answersOf = <State extends Wallet>(
     ...(["processed", "replayed", "ignored"] as const).flatMap((status) =>
       numbers.flatMap((real) =>
         numbers.flatMap((moved) =>
-          [0, 1].map((steps) => told(status, real, state.balance + moved, state.walletSeq + steps))
+          [0, 1].map((steps) => reported(status, real, state.balance + moved, state.walletSeq + steps))
         )
       )
     )
@@ -190,10 +190,10 @@ const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
     const { output } = each
     if (output?._tag === "Seen") return { ...each, output: seen(output.balance + moved) }
     if (output?._tag === "Paid") return { ...each, output: { ...output, isNew: !output.isNew } }
-    if (output?._tag === "Refused") return { ...each, output: told("processed", -60, 100 + moved, 2) }
-    const [result] = output?._tag === "Told" ? output.results : []
+    if (output?._tag === "Refused") return { ...each, output: reported("processed", -60, 100 + moved, 2) }
+    const [result] = output?._tag === "Answered" ? output.results : []
     if (result === undefined) return each
-    return { ...each, output: told(result.status, result.moved, result.balance + moved, result.walletSeq) }
+    return { ...each, output: reported(result.status, result.moved, result.balance + moved, result.walletSeq) }
   })
 }
 
@@ -236,7 +236,7 @@ describe("the search", () => {
       const next = rules.step(state, input, undefined)
       assert(next !== undefined)
       const { balance, walletSeq } = next
-      const output = input.kind === "deposit" ? paid : told("processed", -20, balance, walletSeq)
+      const output = input.kind === "deposit" ? paid : reported("processed", -20, balance, walletSeq)
       const isPoor = next === state
       state = next
       return call(

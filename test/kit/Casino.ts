@@ -121,7 +121,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
       ...more
     })
   /** Sends a message of the studio; paths are relative to the wallet API. */
-  const tell = (path: string, body: Fields) =>
+  const callWallet = (path: string, body: Fields) =>
     signedCall(provider, `/api/v1/provider/wallet/${path}`, { method: "POST", body })
 
   /** Messages about one player's play. A bet is a round of its own unless it says otherwise, and names both alike. */
@@ -130,7 +130,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     ref,
     bet: (amount: number, more: Fields = {}) => {
       const name = fresh("t-")
-      return tell("bet", {
+      return callWallet("bet", {
         request_id: name,
         transaction_id: name,
         session_token: token,
@@ -143,7 +143,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     },
     win: (betId: string, amount: number, more: Fields = {}) => {
       const name = fresh("t-")
-      return tell("win", {
+      return callWallet("win", {
         request_id: name,
         transaction_id: name,
         player_ref: ref,
@@ -158,7 +158,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     },
     rollback: (target: string, more: Fields = {}) => {
       const name = fresh("t-")
-      return tell("rollback", {
+      return callWallet("rollback", {
         request_id: name,
         transaction_id: name,
         player_ref: ref,
@@ -173,7 +173,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     const player = yield* register(more)
     if (amount > 0) dataOf(yield* deposit(player.id, amount), 201)
     const { session_token } = dataOf(yield* launch(player.id))
-    const { player_ref } = dataOf(yield* tell("authenticate", { session_token }))
+    const { player_ref } = dataOf(yield* callWallet("authenticate", { session_token }))
     const id: number = player.id
     return { id, player, ...playOf(session_token, player_ref) }
   })
@@ -195,7 +195,7 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     exclude,
     grant,
     newBonus,
-    tell,
+    callWallet,
     playOf,
     sit
   }
@@ -208,10 +208,10 @@ export const outcomeOf = ({ code, status }: { readonly code?: string | undefined
   code ?? status
 
 /** Casino shared by the tests of a file, which do not change its settings. Tests with other settings open a casino. */
-export class House extends Context.Service<House, Casino>()("pitboss/test/House") {}
+export class SharedCasino extends Context.Service<SharedCasino, Casino>()("pitboss/test/SharedCasino") {}
 
 /** Both servers by the calendar of the test, and the house. */
-export const layerCasinos = Layer.effect(House, Effect.suspend(() => openCasino())).pipe(
+export const layerCasinos = Layer.effect(SharedCasino, Effect.suspend(() => openCasino())).pipe(
   Layer.provideMerge(layerBothServers),
   Layer.provideMerge(Calendar.layer)
 )

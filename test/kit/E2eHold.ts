@@ -21,7 +21,7 @@ const build = Effect.gen(function*() {
 })
 
 /** Completes when a write waits at the gate. */
-export const someoneWaits = Effect.flatMap(
+export const untilSomeoneWaits = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()`
 ).pipe(

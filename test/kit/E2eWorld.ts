@@ -191,7 +191,7 @@ export const launch = (...about: Parameters<typeof launched>) =>
   Effect.map(launched(...about), ({ session_token }) => session_token)
 
 /** Sends a message of a provider; `path` follows the base of the wallet API. */
-export const tell = (
+export const callWallet = (
   provider: Caller,
   path: string,
   body: { readonly [field: string]: unknown }
@@ -226,7 +226,7 @@ export const seat = Effect.fnUntraced(function*(
   if (options.limits !== undefined) yield* setLimits(playerId, options.limits)
   if (options.balance > 0) yield* deposit(operator, playerId, options.balance, `first-${options.username}`)
   const token = yield* launch(operator, playerId, game.id)
-  const reply = yield* tell(provider, "authenticate", { session_token: token })
+  const reply = yield* callWallet(provider, "authenticate", { session_token: token })
   const { player_ref: ref } = yield* dataOf(reply, 200, Authenticated, "an authentication")
   return { playerId, token, ref, game } satisfies Seat
 })

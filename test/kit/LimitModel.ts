@@ -33,7 +33,7 @@ interface Request {
 }
 
 /** Money that was staked, won or paid in. */
-export interface Happening {
+export interface LimitEvent {
   readonly kind: "bet" | "win" | "deposit"
   readonly at: number
   readonly amount: number
@@ -61,7 +61,7 @@ export const windowOf: { readonly [field in LimitField]?: Window } = {
 }
 
 /** The limits that an action meets, in the order in which they are looked at. */
-export const metByBets: ReadonlyArray<LimitField> = [
+export const countedByBets: ReadonlyArray<LimitField> = [
   "max_single_bet",
   "casino_max_single_bet",
   "max_daily_bet",
@@ -72,7 +72,7 @@ export const metByBets: ReadonlyArray<LimitField> = [
   "max_weekly_loss",
   "max_monthly_loss"
 ]
-export const metByDeposits: ReadonlyArray<LimitField> = [
+export const countedByDeposits: ReadonlyArray<LimitField> = [
   "max_single_deposit",
   "max_daily_deposit",
   "max_weekly_deposit",
@@ -105,7 +105,7 @@ const iso = (at: number): string => new Date(at).toISOString()
 export interface LimitView {
   readonly now: number
   readonly real: number
-  readonly happenings: ReadonlyArray<Happening>
+  readonly happenings: ReadonlyArray<LimitEvent>
   /** When games were opened and bets placed. */
   readonly plays: ReadonlyArray<{ readonly at: number; readonly isBet: boolean }>
   readonly inForce: (field: LimitField) => number | null
@@ -185,12 +185,12 @@ const isOver = (view: LimitView, stretch: { readonly since: number; readonly las
 
 /** Why a bet is refused, if it is. */
 export const refuseBetBy = (view: LimitView, amount: number, real: number): ModelRefusal | undefined =>
-  firstExceeded(view, metByBets, amount, real) ?? refuseLongPlay(view)
+  firstExceeded(view, countedByBets, amount, real) ?? refuseLongPlay(view)
 
 export class LimitModel implements LimitView {
   now: number
   real: number
-  readonly happenings: Array<Happening> = []
+  readonly happenings: Array<LimitEvent> = []
   readonly plays: Array<{ readonly at: number; readonly isBet: boolean }> = []
   /** Per limit, the last request and the value in force before it. */
   private standing = new Map<LimitField, number>()
@@ -251,7 +251,7 @@ export class LimitModel implements LimitView {
   // Events
 
   /** The stake's real part, or why it is refused. `bonus` is never short. */
-  bet(amount: number): Happening | ModelRefusal {
+  bet(amount: number): LimitEvent | ModelRefusal {
     const real = Math.min(amount, Math.max(0, this.real))
     const refusal = refuseBetBy(this, amount, real)
     if (refusal !== undefined) return refusal
@@ -261,20 +261,20 @@ export class LimitModel implements LimitView {
     return this.happens({ kind: "bet", at: this.now, amount, real, isTakenBack: false })
   }
 
-  win(bet: Happening, amount: number): Happening {
+  win(bet: LimitEvent, amount: number): LimitEvent {
     const real = amount - (bet.amount === 0 ? 0 : Math.floor(amount * (bet.amount - bet.real) / bet.amount))
     this.real += real
     return this.happens({ kind: "win", at: this.now, amount, real, isTakenBack: false })
   }
 
-  takeBack(target: Happening): void {
+  takeBack(target: LimitEvent): void {
     if (target.isTakenBack) return
     target.isTakenBack = true
     this.real += target.kind === "bet" ? target.real : -target.real
   }
 
-  deposit(amount: number): Happening | ModelRefusal {
-    const refusal = firstExceeded(this, metByDeposits, amount, amount)
+  deposit(amount: number): LimitEvent | ModelRefusal {
+    const refusal = firstExceeded(this, countedByDeposits, amount, amount)
     if (refusal !== undefined) return refusal
     this.real += amount
     return this.happens({ kind: "deposit", at: this.now, amount, real: amount, isTakenBack: false })
@@ -312,7 +312,7 @@ export class LimitModel implements LimitView {
     return { used, remaining: limit === null ? null : Math.max(0, limit - used), resets_at: resetsAtOf(this, field) }
   }
 
-  private happens(happening: Happening): Happening {
+  private happens(happening: LimitEvent): LimitEvent {
     this.happenings.push(happening)
     return happening
   }

@@ -47,7 +47,7 @@ type Seat = Effect.Success<ReturnType<typeof seated>>
 /** Opens the game for a player: a session of its own. */
 const opened = Effect.fnUntraced(function*(casino: Casino, { id }: Pick<Seat, "id">) {
   const { session_token } = dataOf(yield* casino.launch(id))
-  const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+  const { player_ref } = dataOf(yield* casino.callWallet("authenticate", { session_token }))
   return casino.playOf(session_token, player_ref)
 })
 
@@ -63,13 +63,13 @@ const jackpot = Effect.fnUntraced(function*(casino: Casino, player: Pick<Seat, "
   const { ref: player_ref } = yield* opened(casino, player)
   const name = fresh("jackpot-")
   const named = { request_id: name, transaction_id: name, campaign_id: name, kind: "jackpot" }
-  dataOf(yield* casino.tell("promo-win", { ...named, player_ref, amount: 120_000, currency: "EUR" }))
+  dataOf(yield* casino.callWallet("promo-win", { ...named, player_ref, amount: 120_000, currency: "EUR" }))
 })
 
 const makeScene = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const readings = yield* FigureReadings
-  const { sweep } = yield* WebhookSender
+  const { flush } = yield* WebhookSender
   const jobs = yield* backgroundJobs
 
   const casino = yield* openCasino({
@@ -187,7 +187,7 @@ const makeScene = Effect.gen(function*() {
   const webhook = yield* made("/webhooks", { operator: casino.slug, url: broken.url })
   dataOf(yield* casino.deposit(mara.id, 12_345), 201)
   dataOf(yield* other.deposit(foreigner.id, 40_000), 201)
-  yield* sweep
+  yield* flush
   const [delivery] = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
 
   yield* readings.readFunds

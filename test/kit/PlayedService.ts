@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type * as Http from "node:http"
 import { type Caller, callerOf, exchange } from "./E2eHttp.ts"
-import { dataOf, deposit, launch, register, settledOf, tell } from "./E2eWorld.ts"
+import { callWallet, dataOf, deposit, launch, register, settledOf } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
 import { freePort } from "./ServiceProcess.ts"
 import { expectedSignature, type Sink, soon } from "./WebhookSink.ts"
@@ -129,7 +129,7 @@ export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address
     return Effect.map(operator.post(path, body, headers), (reply) => remember("operator", path, body, headers, reply))
   }
   const told = (path: string, body: Asked["body"]) =>
-    Effect.map(tell(studio, path, body), (reply) => remember("provider", `${wallet}/${path}`, body, {}, reply))
+    Effect.map(callWallet(studio, path, body), (reply) => remember("provider", `${wallet}/${path}`, body, {}, reply))
 
   const seated: Array<Seated> = []
   for (const name of ["ada", "bob", "cyd"]) {
@@ -243,9 +243,9 @@ export const playOn = Effect.fnUntraced(
         amount,
         currency: "EUR"
       })
-      yield* settledOf(yield* tell(studio, "bet", { ...money("b", 20), session_token: session }))
+      yield* settledOf(yield* callWallet(studio, "bet", { ...money("b", 20), session_token: session }))
       const bet = { player_ref: ref, bet_transaction_id: `${playerId}-${turn}-b` }
-      yield* settledOf(yield* tell(studio, "win", { ...money("w", 10), ...bet, round_closed: true }))
+      yield* settledOf(yield* callWallet(studio, "win", { ...money("w", 10), ...bet, round_closed: true }))
 
       const as = (path: string, body: object) =>
         exchange(agent, address.port, `/api/v1/player${path}`, {

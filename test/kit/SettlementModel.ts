@@ -191,7 +191,7 @@ export class SettlementModel {
 
   deposit(playerId: number, amount: number): void {
     const player = this.player(playerId)
-    this.tend(player)
+    this.applyDue(player)
     player.real += amount
     player.hasMoved = true
     this.count(player)
@@ -203,7 +203,7 @@ export class SettlementModel {
       const player = this.player(playerId)
       if (player.status !== "active") return "PLAYER_RESTRICTED"
       if (player.real < amount) return "INSUFFICIENT_FUNDS"
-      this.tend(player)
+      this.applyDue(player)
       player.real -= amount
       player.hasMoved = true
       if (forfeitsBonus) this.forfeit(player, "cancelled")
@@ -217,7 +217,7 @@ export class SettlementModel {
   correct(playerId: number, wallet: "real" | "bonus", amount: number): boolean {
     return this.attempt(playerId, () => {
       const player = this.player(playerId)
-      this.tend(player)
+      this.applyDue(player)
       if (wallet === "bonus" && player.bonus + amount < 0) return "VALIDATION_FAILED"
       player[wallet] += amount
       player.hasMoved = true
@@ -231,7 +231,7 @@ export class SettlementModel {
   selfExclude(playerId: number, until: number, isTimeOut: boolean): boolean {
     const player = this.player(playerId)
     if (this.now < player.excludedUntil && until <= player.excludedUntil) return false
-    this.tend(player)
+    this.applyDue(player)
     if (!isTimeOut) this.forfeit(player, "cancelled")
     player.excludedUntil = until
     this.count(player)
@@ -255,7 +255,7 @@ export class SettlementModel {
     const times = player.granted.filter((bonusId) => bonusId === grant.bonusId).length
     if (!this.mayReceive(player) || (grant.cap > 0 && times >= grant.cap)) return undefined
     player.granted.push(grant.bonusId)
-    this.tend(player)
+    this.applyDue(player)
     if (grant.requirement === 0) {
       this.ended.set(grant.id, { result: "converted", converted: grant.amount, forfeited: 0 })
       player.real += grant.amount
@@ -273,7 +273,7 @@ export class SettlementModel {
   cancel(playerId: number, bonusId: number): boolean {
     return this.attempt(playerId, () => {
       const player = this.player(playerId)
-      this.tend(player)
+      this.applyDue(player)
       const waits = player.queue.some(({ id }) => id === bonusId)
       if (player.active?.id !== bonusId && !waits) return "BONUS_INVALID"
       if (waits) {
@@ -291,7 +291,7 @@ export class SettlementModel {
   /** Applies due changes only. */
   look(playerId: number): void {
     const player = this.player(playerId)
-    this.tend(player)
+    this.applyDue(player)
     this.count(player)
   }
 
@@ -356,7 +356,7 @@ export class SettlementModel {
   }
 
   private take(playerId: number, action: Action): ModelAnswer {
-    this.tend(this.player(playerId))
+    this.applyDue(this.player(playerId))
     switch (action.action) {
       case "bet":
         return this.bet(playerId, action)
@@ -433,7 +433,7 @@ export class SettlementModel {
   close(playerId: number, { game, providerId, roundId }: CloseRound): ModelAnswer {
     const player = this.player(playerId)
     if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
-    this.tend(player)
+    this.applyDue(player)
     const wasClosed = this.isClosed(playerId, game.id, roundId)
     this.closeRound(playerId, game.id, roundId)
     this.endBonusWhenDue(player)
@@ -447,7 +447,7 @@ export class SettlementModel {
   private takePromoWin(playerId: number, win: PromoWin): ModelAnswer {
     const player = this.player(playerId)
     if (!player.providerIds.includes(win.providerId)) return "NOT_FOUND"
-    this.tend(player)
+    this.applyDue(player)
     const content = `promo ${playerId} ${win.amount} ${win.currency} ${win.kind} ${win.campaignId}`
     const known = this.find(win)
     if (known !== undefined) return this.again(player, known, win, "promo", content, true)
@@ -859,7 +859,7 @@ export class SettlementModel {
   }
 
   /** Applies due changes: the running bonus expires, the next one starts. */
-  private tend(player: ModelPlayer): void {
+  private applyDue(player: ModelPlayer): void {
     if (player.active !== null && this.now >= player.active.expiresAt) this.forfeit(player, "expired")
     this.startNext(player)
   }

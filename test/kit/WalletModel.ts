@@ -322,10 +322,10 @@ export const fateOf = (wallet: Wallet, id: string): "unknown" | "processed" | "r
 export type Input = Message | PaymentRequest | PaymentMove | { readonly kind: "look" }
 
 /** The answer to one message of a provider, as far as the model knows it. */
-export type Told = Pick<Settled, "status" | "moved" | "balance" | "walletSeq">
+export type ReportedResult = Pick<Settled, "status" | "moved" | "balance" | "walletSeq">
 
 export type Output =
-  | { readonly _tag: "Told"; readonly results: ReadonlyArray<Told> }
+  | { readonly _tag: "Answered"; readonly results: ReadonlyArray<ReportedResult> }
   | { readonly _tag: "Paid"; readonly isNew: boolean }
   /** Not new: the payment had this status already. */
   | { readonly _tag: "Moved"; readonly isNew: boolean }
@@ -342,7 +342,7 @@ export const moves: {
   cancel: { from: ["new"], to: "cancelled" }
 }
 
-const isTold = (expected: ReadonlyArray<Settled>, told: ReadonlyArray<Told>): boolean =>
+const matchesResults = (expected: ReadonlyArray<Settled>, told: ReadonlyArray<ReportedResult>): boolean =>
   expected.length === told.length && expected.every(({ balance, moved, status, walletSeq }, index) => {
     const other = told[index]
     return other !== undefined && (status ?? other.status) === other.status && moved === other.moved &&
@@ -356,7 +356,7 @@ const isRefusal = (output: Output | undefined, code: string): boolean =>
 const stepMessage = (before: Wallet, message: Message, output?: Output): Wallet | undefined => {
   const { expected, wallet } = decide(before, message)
   if (expected._tag === "Refused") return isRefusal(output, expected.code) ? wallet : undefined
-  return output === undefined || (output._tag === "Told" && isTold(expected.results, output.results))
+  return output === undefined || (output._tag === "Answered" && matchesResults(expected.results, output.results))
     ? wallet
     : undefined
 }

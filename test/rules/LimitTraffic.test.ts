@@ -111,17 +111,17 @@ const does = (action: Action) => (player: Player, context: Context) => settle(pl
 /** A refusal in the model's form. */
 const refusalOf = ({ code, details }: Refusal): unknown => code === "LIMIT_EXCEEDED" ? { code, ...details } : { code }
 
-type Happening = Exclude<ReturnType<LimitModel["bet"]>, ModelRefusal>
+type LimitEvent = Exclude<ReturnType<LimitModel["bet"]>, ModelRefusal>
 
-const isRefusal = (answer: Happening | ModelRefusal): answer is ModelRefusal => "code" in answer
+const isRefusal = (answer: LimitEvent | ModelRefusal): answer is ModelRefusal => "code" in answer
 
 /** Runs commands on the rules and the model. `note` gets each refusal. */
 class Play {
   readonly runner: RuleRunner
   readonly model: LimitModel
   private readonly note: (refusal: ModelRefusal) => void
-  private readonly bets: Array<{ readonly id: string; readonly happening: Happening }> = []
-  private readonly wins: Array<{ readonly id: string; readonly happening: Happening; readonly bet: Happening }> = []
+  private readonly bets: Array<{ readonly id: string; readonly happening: LimitEvent }> = []
+  private readonly wins: Array<{ readonly id: string; readonly happening: LimitEvent; readonly bet: LimitEvent }> = []
   private readonly deposits: Array<number> = []
   private count = 0
 
@@ -218,7 +218,7 @@ class Play {
     if (JSON.stringify(told) !== JSON.stringify(expected)) assert.deepStrictEqual(told, expected)
   }
 
-  private stands({ amount, isTakenBack }: Happening): boolean {
+  private stands({ amount, isTakenBack }: LimitEvent): boolean {
     return amount > 0 && !isTakenBack
   }
 
@@ -232,7 +232,7 @@ class Play {
   }
 
   /** Asserts that both accept, or refuse for the same reason with the right details; returns whether they refuse. */
-  private agreeOnRefusal(answer: Answer<unknown, Refusal>, expected: Happening | ModelRefusal | undefined): boolean {
+  private agreeOnRefusal(answer: Answer<unknown, Refusal>, expected: LimitEvent | ModelRefusal | undefined): boolean {
     const isRefused = expected !== undefined && isRefusal(expected)
     assert.deepStrictEqual(
       "refusal" in answer ? refusalOf(answer.refusal) : undefined,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { count, emptyCounters, limitFields, roll } from "../../src/domain/limit/Limits.ts"
+import { countPlay, emptyCounters, limitFields, roll } from "../../src/domain/limit/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { day, hour, noon } from "../kit/Messages.ts"
 import { newPlayer } from "../kit/players.ts"
@@ -37,9 +37,9 @@ describe("the limits resource", () => {
 
 describe("counters", () => {
   it("keep what was counted when the clock is set back", () => {
-    const counted = count(emptyCounters, noon, 5, 5, noon)
+    const counted = countPlay(emptyCounters, noon, 5, 5, noon)
     assert.deepStrictEqual(roll(counted, noon - 2 * day), counted)
-    const later = count(counted, noon - hour, 1, 1, noon - hour)
+    const later = countPlay(counted, noon - hour, 1, 1, noon - hour)
     assert.deepStrictEqual([later.betDay, later.betWeek, later.betMonth, later.at], [6, 6, 6, noon])
   })
 })

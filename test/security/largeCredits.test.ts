@@ -16,9 +16,9 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       const { id } = yield* casino.register()
       dataOf(yield* casino.deposit(id, 100_000), 201)
       const { session_token } = dataOf(yield* casino.launch(id))
-      const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+      const { player_ref } = dataOf(yield* casino.callWallet("authenticate", { session_token }))
       const promo = (amount: number) =>
-        casino.tell("promo-win", {
+        casino.callWallet("promo-win", {
           request_id: fresh("r"),
           transaction_id: fresh("t"),
           player_ref,
@@ -98,7 +98,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
         Effect.map(staff("GET", `/alerts?player=${id}`), (alerts: ReadonlyArray<unknown>) => alerts.length)
       const won = yield* casino.seated
       const bet = won.round(100)
-      dataOf(yield* casino.tell("bet", bet))
+      dataOf(yield* casino.callWallet("bet", bet))
       const win = {
         ...bet,
         request_id: fresh("r"),
@@ -108,20 +108,20 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
         amount: 10_000_001,
         round_closed: true
       }
-      dataOf(yield* casino.tell("win", win))
-      assert.deepInclude(dataOf(yield* casino.tell("win", win)), { status: "replayed" })
+      dataOf(yield* casino.callWallet("win", win))
+      assert.deepInclude(dataOf(yield* casino.callWallet("win", win)), { status: "replayed" })
       assertRefused(yield* casino.withdraw(won.id, 100), 422, "PLAYER_RESTRICTED", held)
       assert.strictEqual(yield* alertsOf(won.id), 1)
 
       const both = yield* casino.seated
       const paid = { transaction_id: fresh("t"), amount: 10_000_001 }
-      dataOf(yield* casino.tell("bet-win", { ...both.round(100), round_closed: true, win: paid }))
+      dataOf(yield* casino.callWallet("bet-win", { ...both.round(100), round_closed: true, win: paid }))
       assertRefused(yield* casino.withdraw(both.id, 100), 422, "PLAYER_RESTRICTED", held)
 
       const batched = yield* casino.seated
       const first = batched.round(100)
       dataOf(
-        yield* casino.tell("batch", {
+        yield* casino.callWallet("batch", {
           request_id: fresh("r"),
           actions: [
             { action: "bet", ...first },

@@ -131,7 +131,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
         SELECT id, id, 1, operator_id, 'pending', now() - interval '1 minute', now(), now() FROM events`
       const store = yield* makeDeliveryStore
       const now = Date.now()
-      const sent = yield* store.take({ rooms: [{ endpointId: 1, slots: 10 }], sender: 1, now, until: now + 1000 })
+      const sent = yield* store.take({ free: [{ endpointId: 1, slots: 10 }], sender: 1, now, until: now + 1000 })
       const bodies = sent.map(({ event }) => event.data).join("\n")
       for (const value of [planted.personalId, planted.documentNumber, planted.info]) assert.include(bodies, value)
 

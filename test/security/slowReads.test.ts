@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { Ids } from "../../src/platform/Ids.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, seat, settledOf } from "../kit/E2eWorld.ts"
 import { assertRefused } from "../kit/PublicApi.ts"
 import { ServiceSql } from "../kit/TestService.ts"
 
@@ -36,7 +36,7 @@ layer(layerE2eServer)("while every general connection is busy", (it) => {
 
       const round = { game_id: game.externalId, round_id: "r1", currency: "EUR" }
       const bet = { ...round, request_id: "b1", transaction_id: "b1", session_token: at.token, amount: 100 }
-      assert.strictEqual((yield* Effect.flatMap(tell(studio.call, "bet", bet), settledOf)).balance, 900)
+      assert.strictEqual((yield* Effect.flatMap(callWallet(studio.call, "bet", bet), settledOf)).balance, 900)
       const unknown = {
         ...round,
         request_id: "w1",
@@ -45,7 +45,11 @@ layer(layerE2eServer)("while every general connection is busy", (it) => {
         amount: 5,
         round_closed: false
       }
-      assertRefused(yield* tell(studio.call, "win", { ...unknown, bet_transaction_id: "never" }), 404, "BET_NOT_FOUND")
+      assertRefused(
+        yield* callWallet(studio.call, "win", { ...unknown, bet_transaction_id: "never" }),
+        404,
+        "BET_NOT_FOUND"
+      )
       yield* (yield* Ids).reserve(4096)
       yield* (yield* Ids).reserve(4096)
       const ready = yield* exchange(agent, port, "/health/ready")

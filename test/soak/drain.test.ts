@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, seat, settledOf } from "../kit/E2eWorld.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: SIGTERM drops no accepted request: no new ones, those in flight are answered, exit 0 within ten seconds.
@@ -28,7 +28,7 @@ const startScene = Effect.fnUntraced(function*(name: string) {
   const game = yield* addGame(studio.id, "dice")
   const at = yield* seat(operator, studio.call, game, { username: name, balance: 1000 })
   const bet = (id: string) =>
-    tell(studio.call, "bet", {
+    callWallet(studio.call, "bet", {
       request_id: id,
       transaction_id: id,
       session_token: at.token,
@@ -55,7 +55,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const { at, bet, commandsWait, deposit, port, service } = yield* startScene("patient")
       const letGo = yield* holdPlayer(at.playerId)
       const first = yield* Effect.forkChild(deposit("four"))
-      yield* someoneWaits
+      yield* untilSomeoneWaits
       const inFlight = yield* Effect.forkChild(
         Effect.all([bet("one"), bet("two"), bet("three"), Fiber.join(first)], { concurrency: "unbounded" })
       )
@@ -99,7 +99,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const { at, bet, service } = yield* startScene("impatient")
       const letGo = yield* holdPlayer(at.playerId)
       const inFlight = yield* Effect.forkChild(Effect.result(bet("one")))
-      yield* someoneWaits
+      yield* untilSomeoneWaits
 
       const toldAt = yield* Clock.currentTimeMillis
       service.kill("SIGTERM")

@@ -6,7 +6,7 @@ import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { playAll, settleAll, until } from "../kit/Client.ts"
 import { layerDatabaseAt } from "../kit/E2eDatabase.ts"
 import { callerOf, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant, seat, tell } from "../kit/E2eWorld.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, callWallet, seat } from "../kit/E2eWorld.ts"
 import { History, type Line } from "../kit/History.ts"
 import { audit } from "../kit/HistoryAudit.ts"
 import { addStaff } from "../kit/Keys.ts"
@@ -84,7 +84,7 @@ const play = Effect.fnUntraced(function*(count: 1 | 2) {
   const promotedAt = performance.now()
   let number = 0
   yield* Effect.suspend(() =>
-    tell(studio.call, "bet", {
+    callWallet(studio.call, "bet", {
       request_id: `again${++number}`,
       transaction_id: `again${number}`,
       session_token: single.token,

@@ -3,7 +3,7 @@ import { Effect, Fiber, Redacted, References, Schedule } from "effect"
 import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
 import { callerOf, makeAgent, patiently, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, seat, type Seat, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, seat, type Seat } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { type Patch, patchedMain } from "../kit/PatchedSource.ts"
@@ -46,9 +46,9 @@ const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
 
   const at = callerOf(agent, frozen.port, studio.call.signer)
   const elsewhere = callerOf(agent, other.port, studio.call.signer)
-  const look = (provider: typeof at, { ref }: Seat) => tell(provider, "balance", { player_ref: ref })
+  const look = (provider: typeof at, { ref }: Seat) => callWallet(provider, "balance", { player_ref: ref })
   const bet = ({ game, playerId, token }: Seat) =>
-    tell(at, "bet", {
+    callWallet(at, "bet", {
       request_id: `frozen-${playerId}`,
       transaction_id: `frozen-${playerId}`,
       session_token: token,

@@ -3,7 +3,7 @@ import { Clock, Effect, Exit, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
-import { tell } from "../kit/E2eWorld.ts"
+import { callWallet } from "../kit/E2eWorld.ts"
 import { opened, send } from "../kit/HttpCalls.ts"
 import { codeOf, cookieOf, ofPages } from "../kit/StaffBrowser.ts"
 import { startService } from "../kit/ServiceProcess.ts"
@@ -163,10 +163,10 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) 
             // tokens of the old key expire with it; player refs are permanent
             const studio = callerOf(agent, at.port, { header: "X-Provider-Key", ...casino.provider })
             assert.strictEqual(
-              (yield* tell(studio, "authenticate", { session_token: session })).code,
+              (yield* callWallet(studio, "authenticate", { session_token: session })).code,
               "INVALID_SESSION"
             )
-            assert.strictEqual((yield* tell(studio, "balance", { player_ref: ref })).status, 200, `${playerId}`)
+            assert.strictEqual((yield* callWallet(studio, "balance", { player_ref: ref })).status, 200, `${playerId}`)
           }
         }))
 

@@ -2,14 +2,23 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
 import { audit } from "../kit/HistoryAudit.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
-import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { type Caller, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
 import { History } from "../kit/History.ts"
 import { playAll, replayAll, until, whilePlaying } from "../kit/Client.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
 import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { layerE2eServerWithMailbox, portOf } from "../kit/E2eServer.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant, type Seat, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import {
+  addGame,
+  addPaymentMethod,
+  addStudio,
+  addTenant,
+  callWallet,
+  type Seat,
+  seat,
+  settledOf
+} from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
@@ -18,7 +27,7 @@ import { freePort, startService } from "../kit/ServiceProcess.ts"
 const providerWaitsMs = 5000
 
 const bet = (provider: Caller, { game, token }: Seat, id: string) =>
-  tell(provider, "bet", {
+  callWallet(provider, "bet", {
     request_id: id,
     transaction_id: id,
     session_token: token,
@@ -29,7 +38,7 @@ const bet = (provider: Caller, { game, token }: Seat, id: string) =>
   })
 
 const promoWin = (provider: Caller, { ref }: Seat, id: string) =>
-  tell(provider, "promo-win", {
+  callWallet(provider, "promo-win", {
     request_id: id,
     transaction_id: id,
     player_ref: ref,
@@ -166,7 +175,7 @@ layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailb
       const letGo = yield* holdPlayer(at.playerId)
 
       const first = yield* Effect.forkChild(bet(studio.call, at, "bet0"))
-      yield* someoneWaits
+      yield* untilSomeoneWaits
       const answers: Array<Reply> = []
       const others = yield* Effect.forkChild(Effect.forEach(
         Array.from({ length: 12 }, (_, index) => `bet${index + 1}`),

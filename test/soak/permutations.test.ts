@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addGame, addStudio, addTenant, dataOf, type Seat, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, dataOf, type Seat, seat, settledOf } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { bet, close, makePlayer, noon, providerId, rollback, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
@@ -150,7 +150,7 @@ layer(layerE2eServer)("a round's messages", (it) => {
         const entries = new Map<Message, ReadonlyArray<number>>()
         for (const [index, message] of play.sequence.entries()) {
           const expected = answered(tellModel(model, play, message))
-          const reply = yield* tell(studio.call, paths[message], bodyOf(play, at, message))
+          const reply = yield* callWallet(studio.call, paths[message], bodyOf(play, at, message))
           const { answer, ids } = yield* heardOf(reply)
           const where = `${play.name}: ${play.sequence.join(", ")}; message ${index + 1}: ${reply.text}`
           assert.deepStrictEqual(answer, expected, where)

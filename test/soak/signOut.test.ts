@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { callerOf, type ConnectionLost, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, dataOf, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, dataOf, seat, settledOf } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
@@ -117,7 +117,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
         const bet = (port: number) =>
           Effect.suspend(() => {
             const id = `${name} ${++bets}`
-            return tell(callerOf(agent, port, studio.call.signer), "bet", {
+            return callWallet(callerOf(agent, port, studio.call.signer), "bet", {
               request_id: id,
               transaction_id: id,
               session_token: session,
@@ -153,7 +153,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
         // open rounds are settled, by either
         for (const [index, port] of ports.entries()) {
           const settled = yield* settledOf(
-            yield* tell(callerOf(agent, port, studio.call.signer), "win", {
+            yield* callWallet(callerOf(agent, port, studio.call.signer), "win", {
               request_id: `${name} win ${index}`,
               transaction_id: `${name} win ${index}`,
               player_ref: playerRef,

@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { type Caller, callerOf, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, launch, seat, type Seat, tell } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, launch, seat, type Seat } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 
@@ -31,7 +31,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("what one of three nodes 
 
       let bets = 0
       const bet = (provider: Caller, at: Seat, amount: number) =>
-        tell(provider, "bet", {
+        callWallet(provider, "bet", {
           request_id: `b${++bets}`,
           transaction_id: `b${bets}`,
           session_token: at.token,

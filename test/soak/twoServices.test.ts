@@ -6,11 +6,11 @@ import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { audit } from "../kit/HistoryAudit.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { callerOf, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { type Line, History } from "../kit/History.ts"
+import { History, type Line } from "../kit/History.ts"
 import { playAll, replayAll, until } from "../kit/Client.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
 import { chanceOf, seedOfRun } from "../kit/Chance.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant, seat, settledOf, tell } from "../kit/E2eWorld.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, callWallet, seat, settledOf } from "../kit/E2eWorld.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
@@ -58,7 +58,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("two services on one data
         const line = [firstPort, secondPort][turn % 2]
         assert(line !== undefined && before !== undefined)
         const settled = yield* settledOf(
-          yield* tell(callerOf(agent, line, studio.call.signer), "bet", {
+          yield* callWallet(callerOf(agent, line, studio.call.signer), "bet", {
             request_id: `turn${turn}`,
             transaction_id: `turn${turn}`,
             session_token: single.token,

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { layerHouse, makeHouse, openInBrowser } from "../../vendor/House.ts"
+import { layerVendorServer, makeVendorServer, openInBrowser } from "../../vendor/VendorServer.ts"
 import { play } from "../../vendor/Play.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { makeAgent, staffOf } from "../kit/E2eHttp.ts"
@@ -39,9 +39,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
           const vendorPort = yield* freePort
           const url = `http://127.0.0.1:${vendorPort}`
           const vendorCase = vendorCaseAt(name, url)
-          const { house, notePlayed, opened } = yield* makeHouse(url)
-          yield* Layer.build(layerHouse(vendorCase.dialect, house, vendorPort))
-          const vendor = yield* addVendor(agent, port, `vendor-${index}`, vendorCase, house.games[0]?.id)
+          const { vendorServer, notePlayed, opened } = yield* makeVendorServer(url)
+          yield* Layer.build(layerVendorServer(vendorCase.dialect, vendorServer, vendorPort))
+          const vendor = yield* addVendor(agent, port, `vendor-${index}`, vendorCase, vendorServer.games[0]?.id)
           for (let player = 0; player < playersPerVendor; player++) {
             const id = yield* register(call, `${name}-${player}`)
             yield* deposit(call, id, 10_000_000, `${name}-${player}`)
@@ -52,7 +52,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
             url: `http://127.0.0.1:${port}/api/v1/integrations/${vendor.slug}`,
             dialect: vendorCase.dialect,
             opened,
-            grants: house.grants,
+            grants: vendorServer.grants,
             notePlayed,
             players: playersPerVendor,
             callsPerSecond,

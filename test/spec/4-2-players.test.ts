@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { dayMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Fields, fresh, House, layerCasinos, openCasino } from "../kit/Casino.ts"
+import { type Answer, type Fields, fresh, layerCasinos, openCasino, SharedCasino } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon, registration } from "../kit/PublicApi.ts"
 
 // Goal: players are registered, found, shown and changed field by field by SPEC 4.2. Method: over HTTP; for each field of the
@@ -20,7 +20,7 @@ const iso = (offset: number) => new Date(Date.parse(noon) + offset).toISOString(
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
   it.effect("4.2 registration: each required field is required", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const whole = registration(fresh("whole_"))
       for (const field of Object.keys(whole)) {
         for (const missing of [undefined, null]) {
@@ -117,7 +117,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
 
   it.effect("4.2 registration: what each field takes, and what it refuses", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const rows: ReadonlyArray<readonly [field: string, good: ReadonlyArray<unknown>, bad: ReadonlyArray<unknown>]> = [
         ["username", ["U-_9".padEnd(30, "y")], ["ab", "z".repeat(31), "with space", "dot.ted"]],
         ["password", ["passw0rd", "1234567a"], ["passw0r", "password", "12345678"]],
@@ -157,7 +157,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
 
   it.effect("4.2 registration: username, e-mail, phone and external id are unique within the operator", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const unique = { external_id: fresh("x-"), phone: "+35621555001" }
       const { email, username } = yield* house.register(unique)
       const taken = { ...unique, username, email }
@@ -173,7 +173,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
 
   it.effect("4.2 registration and PATCH: of simultaneous requests for one value, one succeeds", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const body = { ...registration(fresh("race_")), external_id: fresh("race-") }
       const registered = yield* Effect.all(Array.from({ length: 5 }, () => house.post("/players", body)), {
         concurrency: "unbounded"
@@ -223,7 +223,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
   it.effect("4.2 registration: a promo code is redeemed when it exists, by a job where the process stopped, and kept either way", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { tend } = yield* Bonuses
+      const { applyDue } = yield* Bonuses
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus()
       yield* made("/promo-codes", { operator: casino.slug, code: "START", bonus: bonus.id })
@@ -231,12 +231,12 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       const bad = yield* casino.register({ promo_code: "stop" })
       assert.deepStrictEqual([yield* casino.balances(good.id), yield* casino.balances(bad.id)], [[0, 500], [0, 0]])
       assert.deepStrictEqual([good, bad].map(({ registration }) => registration.promo_code), ["start", "stop"])
-      yield* tend
+      yield* applyDue
       yield* sql`DELETE FROM promo_redemptions WHERE player_id = ${good.id}`
       yield* sql`UPDATE promo_codes SET redemptions = 0 WHERE operator_id = ${casino.id}`
       yield* sql`UPDATE players SET registration_promo_due = true, created_at = ${iso(-minuteMs)}
         WHERE id IN (${good.id}, ${bad.id})`
-      assert.deepStrictEqual([yield* tend, yield* tend], [2, 0])
+      assert.deepStrictEqual([yield* applyDue, yield* applyDue], [2, 0])
       assert.strictEqual(dataOf(yield* casino.get(`/players/${good.id}/bonuses`)).length, 2)
     }))
 
@@ -299,7 +299,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
 
   it.effect("4.2 PATCH: each field changes alone, its refusals name it, and each change is a line of the audit log", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id, marketing: _, ...before } = yield* house.register()
       const rows: ReadonlyArray<readonly [field: string, good: unknown, bad: ReadonlyArray<unknown>]> = [
         ["email", `${fresh("new")}@example.com`, ["x", null, 5]],
@@ -352,16 +352,16 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
 
   it.effect("4.2 PATCH: game providers are told today's country and language", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(0)
       dataOf(yield* house.patch(`/players/${seat.id}`, { country: "SE", language: "sv" }))
-      const { data } = yield* house.tell("authenticate", { session_token: seat.token })
+      const { data } = yield* house.callWallet("authenticate", { session_token: seat.token })
       assert.deepInclude(data, { country: "SE", language: "sv" })
     }))
 
   it.effect("4.2 PATCH: what another player has is taken, one's own is not", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const one = yield* house.register({ phone: "+35621555777", external_id: fresh("x-") })
       const two = yield* house.register()
       for (const field of ["email", "phone", "external_id"]) {

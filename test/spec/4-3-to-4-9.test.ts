@@ -10,11 +10,11 @@ import {
   browserCall,
   type Fields,
   fresh,
-  House,
   layerCasinos,
   move,
   openCasino,
   outcomeOf,
+  SharedCasino,
   signedCall,
   staff
 } from "../kit/Casino.ts"
@@ -37,7 +37,7 @@ const assertField = (answer: Answer, field: string, about: unknown) => {
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
   it.effect("4.3 each type of entry of 2.4 is found by its name, in its wallet, with its sign", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const path = `/players/${seat.id}/transactions?per_page=100`
       const held = dataOf(yield* house.withdraw(seat.id, 100), 201)
@@ -52,7 +52,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       const won = dataOf(yield* seat.win(bet.transaction_id, 7, { round_closed: false }))
       dataOf(yield* seat.rollback(won.transaction_id))
       const prize = { request_id: "p", transaction_id: fresh("p"), player_ref: seat.ref, amount: 9, currency: "EUR" }
-      dataOf(yield* house.tell("promo-win", { ...prize, kind: "tournament", campaign_id: "c" }))
+      dataOf(yield* house.callWallet("promo-win", { ...prize, kind: "tournament", campaign_id: "c" }))
       const [first] = dataOf(yield* house.get(`/payments?player_id=${seat.id}&type=deposit`))
       yield* move(first.id, "chargeback")
 
@@ -101,7 +101,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
 
   it.effect("4.3 transactions: both bounds of time are included, and each wallet says when it changed last", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       for (const amount of [1, 2, 3]) {
         dataOf(yield* house.deposit(id, amount), 201)
@@ -222,7 +222,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 
   it.effect("4.4 record-deposit rules 1 to 3: credited at once, 201 then 200 for the same reference, refused for another content", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const [{ id }, { id: other }] = [yield* house.register(), yield* house.register()]
       const external_reference = fresh("psp-")
       const first = yield* house.deposit(id, 2500, { external_reference, info: "shown", notes: "kept" })
@@ -244,7 +244,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 
   it.effect("4.4 bounds of a method: exactly at its least and its most, one unit beyond refused, for either direction", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const code = fresh("m")
       const deposits = { min_deposit: 100, max_deposit: 200 }
       const withdrawals = { min_withdrawal: 30, max_withdrawal: 40 }
@@ -368,7 +368,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 
   it.effect("4.4 bodies: what each field takes, and what it refuses", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const deposit = { amount: 100, external_reference: "r", payment_method: "bank", info: "i", notes: "n" }
       const withdrawal = { ...deposit, bank_name: "b" }
@@ -415,7 +415,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
   it.effect("4.5 launch rules 1 to 3: twelve hours for real, free play for show, no address for an original", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const original = yield* made("/games", {
         provider: house.studio.slug,
         external_id: "dice",
@@ -492,7 +492,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits, 4.9 players' endpoints", (it) => {
   it.effect("4.6 grant body: bonus_id required, amount and note optional; promo code required", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ default_amount: 70 })
       const { id } = yield* house.register()
       const granted = dataOf(yield* house.grant(id, bonus.id, { note: "n" }), 201)
@@ -515,7 +515,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
 
   it.effect("4.6 a player's bonuses: newest first, by state", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const bonus = yield* house.newBonus()
       const { id } = yield* house.register()
       const granted = [dataOf(yield* house.grant(id, bonus.id), 201), dataOf(yield* house.grant(id, bonus.id), 201)]
@@ -532,7 +532,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
-      const { tend } = yield* Bonuses
+      const { applyDue } = yield* Bonuses
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus()
       const at = (days: number) => new Date(Date.parse(noon) + days * dayMs)
@@ -550,11 +550,11 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
         yield* sql`UPDATE accounts SET bonus_balance = 90, entry_seq = 1, wallet_seq = 1 WHERE player_id = ${player}`
         return Number(player)
       })
-      yield* tend
+      yield* applyDue
       const read = yield* leave
       assert.deepStrictEqual(yield* casino.balances(read), [0, 0])
       const unread = yield* leave
-      assert.deepStrictEqual([yield* tend, yield* tend], [1, 0])
+      assert.deepStrictEqual([yield* applyDue, yield* applyDue], [1, 0])
       for (const player of [read, unread]) {
         const [ended] = dataOf(yield* casino.get(`/players/${player}/bonuses`))
         assert.deepInclude(ended, { state: "finished", result: "expired", wagered_amount: 40, forfeited_amount: 90 })
@@ -626,7 +626,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
 
   it.effect("4.7 a limits resource: every field of 2.9, the same from GET, PUT and self-exclusion", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const put = yield* house.limit(id, { max_daily_loss: 500 })
       const got = yield* house.get(`/players/${id}/limits`)
@@ -670,7 +670,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
 
   it.effect("4.9 each player endpoint answers what the operator's answers about that player", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(300)
       dataOf(yield* seat.bet(20))
       const { token } = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201)

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { command } from "../kit/Backoffice.ts"
 import { dayMs, goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, House, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
+import { type Casino, layerCasinos, move, openCasino, SharedCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: the GGR report meets SPEC 2.10 and 4.8 and the row of DECISIONS 4. Method: a day of play with sums worked out by
@@ -129,7 +129,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
 
   it.effect("8 GGR report range: at most 366 days, both dates required, the first not after the last", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       // 366 days, both included
       assert.strictEqual((yield* report(house, "from=2025-11-20&to=2026-11-20")).status, 200)
       for (

@@ -1,7 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { made } from "../kit/Backoffice.ts"
-import { browserCall, type Casino, type Fields, fresh, House, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import {
+  browserCall,
+  type Casino,
+  type Fields,
+  fresh,
+  layerCasinos,
+  openCasino,
+  SharedCasino,
+  staff
+} from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: a platform original is played by SPEC 4.9 and DECISIONS 5: bet and win in one step, under all rules of a bet.
@@ -28,7 +37,7 @@ const sitAtDice = Effect.fnUntraced(function*(casino: Casino, amount: number) {
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 play", (it) => {
   it.effect("4.9 play: bet and win in one step, with every field that is promised, in the ledger as it was answered", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
       let [balance] = yield* house.balances(seat.id)
       const nonces: Array<number> = []
@@ -69,7 +78,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
 
   it.effect("4.5 rule 4 and 7 NOT_AN_ORIGINAL 422; what is not there 404; the body's fields", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
       assertRefused(yield* seat.playAt(house.slots.id, { stake: 1, params: {} }), 422, "NOT_AN_ORIGINAL")
       assertRefused(yield* seat.playAt(999_999_999, { stake: 1, params: {} }), 404, "NOT_FOUND")
@@ -87,7 +96,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
 
   it.effect("2.3 a play: token, restriction, limits, bonus, funds, in the order of a bet", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 100)
       const bonus = yield* house.newBonus({ max_bet: 150, default_amount: 40, wagering_multiplier: 100 })
       dataOf(yield* house.grant(seat.id, bonus.id), 201)

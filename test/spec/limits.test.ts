@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { goTo, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Casino, House, layerCasinos, move, openCasino } from "../kit/Casino.ts"
+import { type Answer, type Casino, layerCasinos, move, openCasino, SharedCasino } from "../kit/Casino.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
 // Goal: each of the sixteen limits of SPEC 2.9 accepts the exact limit and refuses one unit more, with the
@@ -31,7 +31,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
   for (const limit of ["max_single_bet", "casino_max_single_bet"]) {
     it.effect(`2.9 ${limit}: a bet of exactly that, and not of one unit more`, () =>
       Effect.gen(function*() {
-        const casino = yield* House
+        const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
         dataOf(yield* casino.limit(seat.id, { [limit]: 1000 }))
         dataOf(yield* seat.bet(1000))
@@ -52,7 +52,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
   for (const [limit, end] of windows) {
     it.effect(`2.9 ${limit}: up to exactly that, until its window ends`, () =>
       whileTimePasses(Effect.gen(function*() {
-        const casino = yield* House
+        const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
         dataOf(yield* casino.limit(seat.id, { [limit]: 1000 }))
         dataOf(yield* seat.bet(400))
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
 
   it.effect("2.9 max_single_deposit: a deposit of exactly that, and not of one unit more", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id } = yield* casino.register()
       dataOf(yield* casino.limit(id, { max_single_deposit: 1000 }))
       dataOf(yield* casino.deposit(id, 1000), 201)
@@ -87,7 +87,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
   for (const [limit, end] of deposits) {
     it.effect(`2.9 ${limit}: up to exactly that, until its window ends; nothing gives it back`, () =>
       whileTimePasses(Effect.gen(function*() {
-        const casino = yield* House
+        const casino = yield* SharedCasino
         const { id } = yield* casino.register()
         dataOf(yield* casino.limit(id, { [limit]: 1000 }))
         const first = dataOf(yield* casino.deposit(id, 400), 201)
@@ -108,7 +108,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
 
   it.effect("2.9 max_balance: a deposit up to exactly that; wins, refunds and conversions go beyond", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(400)
       dataOf(yield* casino.limit(seat.id, { max_balance: 1000 }))
       assertLimit(yield* casino.deposit(seat.id, 601), "max_balance", 1000, 400, null)
@@ -127,7 +127,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
 
   it.effect("2.9 max_session_minutes: from the first session on, to the millisecond, until a break of 15 minutes", () =>
     whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)
       dataOf(yield* casino.limit(seat.id, { max_session_minutes: 5 }))
       const { transaction_id } = dataOf(yield* seat.bet(10))
@@ -155,7 +155,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
 
   it.effect("2.9 each limit takes 0 to 2^53-1, the session 5 to 1440, all of them null, and nothing else", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id } = yield* casino.register()
       const { limits } = dataOf(yield* casino.get(`/players/${id}/limits`))
       const names = Object.keys(limits)
@@ -182,7 +182,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
 
   it.effect("2.9 all sixteen at once: the first in the list that refuses is the answer, and one PUT sets them all", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)
       const { limits } = dataOf(yield* casino.get(`/players/${seat.id}/limits`))
       const all = Object.fromEntries(Object.keys(limits).map((name, index) => [name, 100 + index]))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, type Fields, House, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
+import { type Casino, type Fields, layerCasinos, move, openCasino, SharedCasino, staff } from "../kit/Casino.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: money moves between the real and the bonus wallet by DECISIONS 4, row by row. Method: bets, wins and rollbacks of a
@@ -42,7 +42,7 @@ const withBonus = Effect.fnUntraced(function*(casino: Casino, real: number, bonu
 layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus rules", (it) => {
   it.effect("4 a bonus from grant to conversion: funding, shares of wins, rollback, contribution, max_bet, wagering and the cap", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const terms = { wagering_multiplier: 2, max_bet: 300, max_conversion_multiplier: 1 }
       const seat = yield* withBonus(house, 100, 500, terms)
       assertRefused(yield* seat.bet(301), 422, "BONUS_INVALID", { max_bet: 300, retry: "never" })
@@ -83,7 +83,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
 
   it.effect("4 a bonus that ends otherwise: no stake at 0 %, a win credited and forfeited, lost with its last round", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const none = yield* withBonus(house, 100, 500, { contributions: { [house.slots.id]: 0 } })
       assertRefused(yield* none.bet(101), 402, "INSUFFICIENT_FUNDS", { balance: 100, retry: "never" })
       dataOf(yield* none.bet(500, { game_id: "table" }))
@@ -132,7 +132,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
 
   it.effect("4 negative balance: only by rollback of a win, chargeback or correction_down; bets and withdrawals wait", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const assertOwing = Effect.fnUntraced(function*(
         seat: Effect.Success<ReturnType<Casino["sit"]>>,
         type: string,
@@ -241,7 +241,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
         assertRefused(yield* seat.bet(1, more), 404, "NOT_FOUND")
       }
       assertRefused(
-        yield* casino.tell("bet-win", {
+        yield* casino.callWallet("bet-win", {
           request_id: "off",
           transaction_id: "off-bet",
           session_token: seat.token,
@@ -269,14 +269,14 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
         kind: "cash_drop",
         campaign_id: "c"
       }
-      assert.deepInclude(dataOf(yield* casino.tell("promo-win", prize)), { status: "processed", balance: 1207 })
+      assert.deepInclude(dataOf(yield* casino.callWallet("promo-win", prize)), { status: "processed", balance: 1207 })
       yield* staff("PATCH", `/providers/${casino.studio.slug}`, { active: true })
       assert.deepInclude(dataOf(yield* seat.bet(7)), { balance: 1200 })
     }))
 
   it.effect("3.4 a bonus is staked to the last millisecond of its days, and not in the next", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* withBonus(house, 0, 500, { valid_days: 1 })
       yield* pass(dayMs - 1)
       const { session_token } = dataOf(yield* house.launch(seat.id))
@@ -289,7 +289,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
 
   it.effect("CONTRACT 2 wallet_seq rises by one with every action that moves money, whoever acts, and with no other", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const first = dataOf(yield* seat.bet(10, { round_id: "seq", transaction_id: `seq-${seat.id}` }))
       let expected: number = first.wallet_seq
@@ -322,14 +322,14 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       dataOf(yield* house.limit(seat.id, { max_single_bet: 100 }))
       yield* assertMoved(0, "a limit")
       const { player_ref, round } = { player_ref: seat.ref, round: { game_id: "slots", round_id: "seq" } }
-      dataOf(yield* house.tell("round/close", { player_ref, ...round }))
+      dataOf(yield* house.callWallet("round/close", { player_ref, ...round }))
       yield* assertMoved(0, "a round close")
     }))
 
   it.effect("6 what is refused leaves no event, no entry and no payment", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(100)
       const bonus = yield* house.newBonus({ max_grants_per_player: 1 })
       dataOf(yield* house.grant(seat.id, bonus.id), 201)

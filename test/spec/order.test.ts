@@ -7,12 +7,12 @@ import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import {
   type Fields,
   fresh,
-  House,
   layerCasinos,
   openCasino,
   operatorWith,
   outcomeOf,
   plainCall,
+  SharedCasino,
   signedCall,
   staff
 } from "../kit/Casino.ts"
@@ -40,7 +40,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
 
   it.effect("2.2 credentials: missing, unknown, inactive, clock, nonce, signature, in this order", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { signer } = casino
       const over = yield* made("/keys", { operator: casino.slug })
       yield* staff("POST", `/keys/${over.key}/revoke`)
@@ -104,7 +104,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
 
   it.effect("2.2 an idempotency key comes before the path's resource, that before the body, and the body before the rules", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id } = yield* casino.register()
       yield* casino.put(`/players/${id}/status`, { status: "locked" })
       const path = (player: number) => `/players/${player}/deposits`
@@ -141,7 +141,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
 
   it.effect("2.3 a deposit: reference, status, restriction, exclusion, method, bounds, limits", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       yield* made("/payment-methods", { operator: casino.slug, code: "card", min_deposit: 10, max_deposit: 5000 })
       const { id } = yield* casino.register()
       dataOf(yield* casino.deposit(id, 700, { external_reference: "known" }), 201)
@@ -193,7 +193,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
 
   it.effect("2.3 a bet: transaction id, status, restriction, exclusion, limits, bonus, funds", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)
       const bonus = yield* casino.newBonus({ max_bet: 300, default_amount: 150 })
       dataOf(yield* seat.bet(10, { transaction_id: "known" }))
@@ -218,7 +218,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
 
   it.effect("2.3 a launch: status, restriction, exclusion, session limit; a demo asks for none of them", () =>
     whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)
       dataOf(yield* casino.limit(seat.id, { max_session_minutes: 5 }))
       dataOf(yield* seat.bet(1))
@@ -249,7 +249,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
 
   it.effect("4.2 a registration: the form comes before what is taken and before an excluded identity", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const person = { first_name: "Eva", last_name: "Gone", birth_date: "1980-01-02" }
       const taken = yield* casino.register(person)
       dataOf(yield* casino.exclude(taken.id, { period: "6_months" }))

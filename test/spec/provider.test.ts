@@ -6,10 +6,10 @@ import {
   type Casino,
   type Fields,
   fresh,
-  House,
   layerCasinos,
   openCasino,
   plainCall,
+  SharedCasino,
   signedCall,
   staff
 } from "../kit/Casino.ts"
@@ -86,11 +86,11 @@ const closeOf = ({ id, ref }: Seat, more: Fields = {}) => ({
 })
 
 layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet", (it) => {
-  const settle = (casino: Casino, path: string, body: Fields) => Effect.map(casino.tell(path, body), dataOf)
+  const settle = (casino: Casino, path: string, body: Fields) => Effect.map(casino.callWallet(path, body), dataOf)
 
   it.effect("CONTRACT 2 authenticate: the player of the session, until when, under a name of the provider's own", () =>
     Effect.gen(function*() {
-      const [house, rival] = [yield* House, yield* openCasino()]
+      const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const seat = yield* house.sit(1234)
       assert.deepStrictEqual(yield* settle(house, "authenticate", { session_token: seat.token }), {
         player_ref: seat.ref,
@@ -103,7 +103,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       })
       const elsewhere = dataOf(yield* house.launch(seat.id, {}, rival.slots)).session_token
       for (const [casino, session_token] of [[house, "gs_nobody"], [house, elsewhere], [rival, seat.token]] as const) {
-        assertRefused(yield* casino.tell("authenticate", { session_token }), 401, "INVALID_SESSION")
+        assertRefused(yield* casino.callWallet("authenticate", { session_token }), 401, "INVALID_SESSION")
       }
       const again = dataOf(yield* house.launch(seat.id)).session_token
       assert.strictEqual((yield* settle(house, "authenticate", { session_token: again })).player_ref, seat.ref)
@@ -112,21 +112,21 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 balance: by session or by player, of the provider's own players", () =>
     Effect.gen(function*() {
-      const [house, rival] = [yield* House, yield* openCasino()]
+      const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const { ref: player_ref, token: session_token } = yield* house.sit(500)
       const balance = { balance: 500, bonus_balance: 0, currency: "EUR" }
       for (const body of [{ session_token }, { player_ref }]) {
         assert.deepStrictEqual(yield* settle(house, "balance", body), balance)
       }
-      assertRefused(yield* house.tell("balance", {}), 422, "VALIDATION_FAILED")
-      assertRefused(yield* house.tell("balance", { session_token: "gs_nobody" }), 401, "INVALID_SESSION")
-      assertRefused(yield* house.tell("balance", { player_ref: "pr_nobody" }), 404, "NOT_FOUND")
-      assertRefused(yield* rival.tell("balance", { player_ref }), 404, "NOT_FOUND")
+      assertRefused(yield* house.callWallet("balance", {}), 422, "VALIDATION_FAILED")
+      assertRefused(yield* house.callWallet("balance", { session_token: "gs_nobody" }), 401, "INVALID_SESSION")
+      assertRefused(yield* house.callWallet("balance", { player_ref: "pr_nobody" }), 404, "NOT_FOUND")
+      assertRefused(yield* rival.callWallet("balance", { player_ref }), 404, "NOT_FOUND")
     }))
 
   it.effect("CONTRACT 2 bet, win and rollback: every field of the answer, the entries and the fate of each message", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const bet = yield* settle(house, "bet", betOf(seat, `${id}b`))
@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 win of 0: no entry, the same wallet_seq, and no obstacle to the rollback of its bet", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       yield* settle(house, "bet", betOf(seat, `${id}b`))
@@ -220,7 +220,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 a known id with other content: DUPLICATE_TRANSACTION, and nothing is booked", () =>
     Effect.gen(function*() {
-      const [house, rival] = [yield* House, yield* openCasino()]
+      const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const [seat, someone] = [yield* house.sit(1000), yield* house.sit(1000)]
       const id = fresh("t")
       const [b, w, r, p] = [`${id}b`, `${id}w`, `${id}r`, `${id}p`]
@@ -254,7 +254,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         ["batch", { actions: [{ action: "bet", ...betOf(seat, b, { amount: 101 }) }] }]
       ]
       for (const [path, body] of duplicates) {
-        assertRefused(yield* house.tell(path, body), 409, "DUPLICATE_TRANSACTION")
+        assertRefused(yield* house.callWallet(path, body), 409, "DUPLICATE_TRANSACTION")
       }
       assert.deepStrictEqual(yield* ledgerOf(house, seat), before)
       // ids are scoped to the provider
@@ -265,7 +265,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 a rollback before its target: ignored, and a tombstone for any message of that id", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const early = yield* settle(house, "rollback", rollbackOf(seat, `${id}r`, `${id}b`))
@@ -283,17 +283,18 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         ["promo-win", promoOf(seat, `${id}p`)],
         ["win", winOf(seat, `${id}v`, `${id}b`)]
       ]
-      for (const [path, body] of late) assertRefused(yield* house.tell(path, body), 409, "BET_ROLLED_BACK")
+      for (const [path, body] of late) assertRefused(yield* house.callWallet(path, body), 409, "BET_ROLLED_BACK")
       const second = yield* settle(house, "rollback", rollbackOf(seat, `${id}r2`, `${id}b`))
       assert.strictEqual(second.status, "ignored")
     }))
 
   it.effect("CONTRACT 2 rollbacks: once, of a win before its bet, of a promo-win, never of a rollback", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
-      const undo = (end: string, target: string) => house.tell("rollback", rollbackOf(seat, id + end, id + target))
+      const undo = (end: string, target: string) =>
+        house.callWallet("rollback", rollbackOf(seat, id + end, id + target))
       yield* settle(house, "bet", betOf(seat, `${id}b`))
       yield* settle(house, "win", winOf(seat, `${id}w`, `${id}b`))
       assertRefused(yield* undo("r", "b"), 409, "BET_ALREADY_SETTLED")
@@ -301,15 +302,15 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(dataOf(yield* undo("r", "b")), { status: "processed", balance: 1000 })
       assert.deepInclude(dataOf(yield* undo("r2", "b")), { status: "ignored", real_amount: 0, balance: 1000 })
       for (const target of ["r", "r2", "x"]) assertRefused(yield* undo("x", target), 409, "ROLLBACK_NOT_ALLOWED")
-      assertRefused(yield* house.tell("win", winOf(seat, `${id}w2`, `${id}b`)), 409, "BET_ROLLED_BACK")
-      assertRefused(yield* house.tell("win", winOf(seat, `${id}w3`, `${id}never`)), 404, "BET_NOT_FOUND")
+      assertRefused(yield* house.callWallet("win", winOf(seat, `${id}w2`, `${id}b`)), 409, "BET_ROLLED_BACK")
+      assertRefused(yield* house.callWallet("win", winOf(seat, `${id}w3`, `${id}never`)), 404, "BET_NOT_FOUND")
       yield* settle(house, "promo-win", promoOf(seat, `${id}p`))
       assert.deepInclude(dataOf(yield* undo("y", "p")), { real_amount: -70, balance: 1000 })
     }))
 
   it.effect("CONTRACT 2 a closed round: no new bet, no new win, and rollbacks still", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const in_ = (name: string) => ({ round_id: `${name} of ${seat.id}` })
@@ -334,9 +335,9 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(short.round_state, "closed")
       yield* settle(house, "round/close", closeOf(seat, in_("empty")))
       for (const more of [{}, in_("short"), in_("empty")]) {
-        assertRefused(yield* house.tell("bet", betOf(seat, `${id}x`, more)), 409, "ROUND_CLOSED")
+        assertRefused(yield* house.callWallet("bet", betOf(seat, `${id}x`, more)), 409, "ROUND_CLOSED")
       }
-      assertRefused(yield* house.tell("win", winOf(seat, `${id}w`, `${id}b`)), 409, "ROUND_CLOSED")
+      assertRefused(yield* house.callWallet("win", winOf(seat, `${id}w`, `${id}b`)), 409, "ROUND_CLOSED")
       const back = yield* settle(house, "rollback", rollbackOf(seat, `${id}r`, `${id}b`))
       assert.deepInclude(back, { status: "processed", round_state: "closed" })
       // a round with the same name in another game
@@ -345,7 +346,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 a bet needs a running session of real play; what follows a bet needs none", () =>
     whileTimePasses(Effect.gen(function*() {
-      const [house, rival] = [yield* House, yield* openCasino()]
+      const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const demo = dataOf(yield* house.launch(seat.id, { mode: "demo" })).session_token
@@ -362,13 +363,13 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
             ["bet-win", { ...body, win }],
             ["batch", { actions: [{ action: "bet", ...body }] }]
           ] as const
-        ) assertRefused(yield* house.tell(path, message), 401, "INVALID_SESSION")
+        ) assertRefused(yield* house.callWallet(path, message), 401, "INVALID_SESSION")
       })
       for (const token of [demo, elsewhere, forged, "gs_nobody"]) yield* assertNoBet(token)
       yield* pass(12 * hourMs)
       yield* assertNoBet(seat.token)
       for (const path of ["authenticate", "balance"]) {
-        assertRefused(yield* house.tell(path, { session_token: seat.token }), 401, "INVALID_SESSION")
+        assertRefused(yield* house.callWallet(path, { session_token: seat.token }), 401, "INVALID_SESSION")
       }
       for (
         const [path, body] of [
@@ -384,7 +385,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 bet-win: one step, both or neither", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const body = { ...betOf(seat, `${id}b`), win: { transaction_id: `${id}w`, amount: 30 }, round_closed: true }
@@ -398,10 +399,11 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(yield* statusOf(house, `${id}w`), "processed")
       const next = betOf(seat, `${id}c`, { round_id: `next of ${seat.id}` })
       const dear = { ...next, amount: 931, win: { transaction_id: `${id}x`, amount: 5000 } }
-      assertRefused(yield* house.tell("bet-win", dear), 402, "INSUFFICIENT_FUNDS")
-      assertRefused(yield* house.tell("bet-win", { ...next, win: body.win }), 409, "DUPLICATE_TRANSACTION")
+      assertRefused(yield* house.callWallet("bet-win", dear), 402, "INSUFFICIENT_FUNDS")
+      assertRefused(yield* house.callWallet("bet-win", { ...next, win: body.win }), 409, "DUPLICATE_TRANSACTION")
       for (const end of ["c", "x"]) assert.strictEqual(yield* statusOf(house, id + end), "unknown")
-      const undo = (end: string, target: string) => house.tell("rollback", rollbackOf(seat, id + end, id + target))
+      const undo = (end: string, target: string) =>
+        house.callWallet("rollback", rollbackOf(seat, id + end, id + target))
       assertRefused(yield* undo("r", "b"), 409, "BET_ALREADY_SETTLED")
       assert.deepInclude(dataOf(yield* undo("r", "w")), { real_amount: -30, balance: 900 })
       assert.deepInclude(dataOf(yield* undo("s", "b")), { real_amount: 100, balance: 1000 })
@@ -409,7 +411,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 batch: in order, all or nothing, replayed in its place", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const id = fresh("t")
       const actions = [
@@ -444,7 +446,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         ...Array<string>(7).fill("replayed"),
         "processed"
       ])
-      const refused = yield* house.tell("batch", {
+      const refused = yield* house.callWallet("batch", {
         actions: [
           { action: "bet", ...betOf(seat, `${id}x`) },
           { action: "win", ...winOf(seat, `${id}y`, `${id}x`) },
@@ -459,7 +461,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 batch: one player's, of 1 to 100 actions", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const [seat, someone] = [yield* house.sit(1000), yield* house.sit(1000)]
       const id = fresh("t")
       const one = (index: number) => ({ action: "bet", ...betOf(seat, `${id}-${index}`, { amount: 1 }) })
@@ -471,7 +473,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
           [one(0), { action: "bet", ...betOf(someone, `${id}x`) }],
           [{ action: "rob" }]
         ]
-      ) assertRefused(yield* house.tell("batch", { actions }), 422, "VALIDATION_FAILED")
+      ) assertRefused(yield* house.callWallet("batch", { actions }), 422, "VALIDATION_FAILED")
       assert.strictEqual(yield* statusOf(house, `${id}-0`), "unknown")
       const { results } = yield* settle(house, "batch", { actions: many(100) })
       const last: Fields = results[99]
@@ -480,7 +482,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
 
   it.effect("CONTRACT 2 promo-win: real money of its kind, without session and round", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(0)
       const id = fresh("t")
       const types = {
@@ -496,17 +498,17 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         assert.deepInclude(newest, { type, wallet: "real", amount: 70, game_id: null, game_round_id: null })
       }
       for (const more of [{ kind: "lottery" }, { amount: 0 }, { currency: "USD" }]) {
-        assertRefused(yield* house.tell("promo-win", promoOf(seat, `${id}x`, more)), 422, "VALIDATION_FAILED")
+        assertRefused(yield* house.callWallet("promo-win", promoOf(seat, `${id}x`, more)), 422, "VALIDATION_FAILED")
       }
     }))
 
   it.effect("CONTRACT 2 a free bet moves nothing and names its campaign; its win is paid", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(0)
       const id = fresh("t")
       for (const [field, more] of [["amount", {}], ["campaign_id", { is_free: true }]] as const) {
-        const refused = yield* house.tell("bet", betOf(seat, `${id}x`, { amount: 0, ...more }))
+        const refused = yield* house.callWallet("bet", betOf(seat, `${id}x`, { amount: 0, ...more }))
         assertRefused(refused, 422, "VALIDATION_FAILED")
         assert.property(refused.details, field)
       }
@@ -516,23 +518,23 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepStrictEqual(bet.wallet_transaction_ids, [])
       const win = yield* settle(house, "win", winOf(seat, `${id}w`, `${id}b`))
       assert.deepInclude(win, { real_amount: 250, balance: 250, wallet_seq: 1 })
-      const back = yield* house.tell("rollback", rollbackOf(seat, `${id}r`, `${id}b`))
+      const back = yield* house.callWallet("rollback", rollbackOf(seat, `${id}r`, `${id}b`))
       assertRefused(back, 409, "BET_ALREADY_SETTLED")
     }))
 
   it.effect("CONTRACT 2 game, player and currency are the provider's and the player's own", () =>
     Effect.gen(function*() {
-      const [house, rival] = [yield* House, yield* openCasino()]
+      const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const own = yield* openCasino()
       const [seat, someone] = [yield* house.sit(1000), yield* house.sit(1000)]
       const id = fresh("t")
       yield* settle(house, "bet", betOf(seat, `${id}b`))
       const x = `${id}x`
-      assertRefused(yield* house.tell("bet", betOf(seat, x, { game_id: "none" })), 404, "NOT_FOUND")
-      assertRefused(yield* house.tell("win", winOf(seat, x, `${id}b`, { game_id: "none" })), 404, "NOT_FOUND")
-      assertRefused(yield* house.tell("round/close", closeOf(seat, { game_id: "none" })), 404, "NOT_FOUND")
+      assertRefused(yield* house.callWallet("bet", betOf(seat, x, { game_id: "none" })), 404, "NOT_FOUND")
+      assertRefused(yield* house.callWallet("win", winOf(seat, x, `${id}b`, { game_id: "none" })), 404, "NOT_FOUND")
+      assertRefused(yield* house.callWallet("round/close", closeOf(seat, { game_id: "none" })), 404, "NOT_FOUND")
       for (const [path, body] of [["bet", betOf(seat, x)], ["win", winOf(seat, x, `${id}b`)]] as const) {
-        const refused = yield* house.tell(path, { ...body, currency: "USD" })
+        const refused = yield* house.callWallet(path, { ...body, currency: "USD" })
         assertRefused(refused, 422, "VALIDATION_FAILED")
         assert.property(refused.details, "currency")
       }
@@ -545,22 +547,22 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
         ["batch", (seat) => ({ actions: [{ action: "rollback", ...rollbackOf(seat, x, `${id}b`) }] })]
       ]
       for (const [path, body] of messages) {
-        assertRefused(yield* rival.tell(path, body(seat)), 404, "NOT_FOUND")
-        assertRefused(yield* house.tell(path, body({ ...seat, ref: "pr_nobody" })), 404, "NOT_FOUND")
+        assertRefused(yield* rival.callWallet(path, body(seat)), 404, "NOT_FOUND")
+        assertRefused(yield* house.callWallet(path, body({ ...seat, ref: "pr_nobody" })), 404, "NOT_FOUND")
       }
       // a demo session has the player's id, and gives the provider no player to credit
       const session_token = dataOf(yield* house.launch(seat.id, { mode: "demo" }, own.slots)).session_token
       const { player_ref: ref } = yield* settle(own, "authenticate", { session_token })
-      assertRefused(yield* own.tell("promo-win", promoOf({ ...seat, ref }, x)), 404, "NOT_FOUND")
-      assertRefused(yield* house.tell("win", winOf(someone, x, `${id}b`)), 404, "BET_NOT_FOUND")
-      assertRefused(yield* house.tell("rollback", rollbackOf(someone, x, `${id}b`)), 404, "NOT_FOUND")
+      assertRefused(yield* own.callWallet("promo-win", promoOf({ ...seat, ref }, x)), 404, "NOT_FOUND")
+      assertRefused(yield* house.callWallet("win", winOf(someone, x, `${id}b`)), 404, "BET_NOT_FOUND")
+      assertRefused(yield* house.callWallet("rollback", rollbackOf(someone, x, `${id}b`)), 404, "NOT_FOUND")
       const again = yield* settle(house, "bet", betOf(seat, `${id}b`))
       assert.deepInclude(again, { status: "replayed", balance: 900 })
     }))
 
   it.effect("CONTRACT 2 credentials are checked on every message; the same bytes may come again, and no rate counts them", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
       const signer = studioOf(house)
       const path = "/api/v1/provider/wallet/bet"
@@ -582,7 +584,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       }
       // a refusal is not stored
       const dear = betOf(seat, fresh("t"), { amount: 1000 })
-      assertRefused(yield* house.tell("bet", dear), 402, "INSUFFICIENT_FUNDS")
+      assertRefused(yield* house.callWallet("bet", dear), 402, "INSUFFICIENT_FUNDS")
       dataOf(yield* house.deposit(seat.id, 100), 201)
       assert.deepInclude(yield* settle(house, "bet", dear), { status: "processed", balance: 0 })
     }))

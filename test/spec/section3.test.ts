@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
 import { type BothServers, made } from "../kit/Backoffice.ts"
-import { type Casino, House, layerCasinos, openCasino, operatorWith, staff } from "../kit/Casino.ts"
+import { type Casino, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../kit/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
@@ -13,7 +13,7 @@ import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transitions", (it) => {
   it.effect("3.1 PUT status goes from each of the three to each of the three, and needs players:write", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id } = yield* casino.register()
       const statuses = ["active", "locked", "closed"]
       for (const from of statuses) {
@@ -34,7 +34,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
 
   it.effect("3.1 an exclusion wins over active: a status of active opens nothing", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit()
       const { self_exclusion } = dataOf(yield* casino.exclude(seat.id, { period: "7_days" }))
       for (const status of ["locked", "active"]) {
@@ -51,7 +51,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
   it.effect("3.3 verified lasts through the last day of the document, and the scheduler's upkeep ends it", () =>
     whileTimePasses(Effect.gen(function*() {
       const { run } = yield* DueAccountChanges
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id } = yield* casino.register()
       yield* staff("POST", `/players/${id}/kyc`, { status: "pending_review" })
       yield* staff("POST", `/players/${id}/kyc`, { status: "verified", document_expires_on: "2026-11-25" })
@@ -75,7 +75,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
 
   it.effect("3.4 however a bonus ends, the oldest that waits is activated, and its days run from then", () =>
     whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const bonus = yield* casino.newBonus({ wagering_multiplier: 1, valid_days: 3 })
       const converted = yield* casino.sit(500)
       dataOf(yield* casino.grant(converted.id, bonus.id), 201)
@@ -124,7 +124,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
 
   it.effect("3.5 an excluded player cannot play, deposit or receive bonuses, but may withdraw", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const bonus = yield* casino.newBonus()
       yield* made("/promo-codes", { operator: casino.slug, code: "GIFT", bonus: bonus.id })
       for (const [period, reason] of [["24_hours", "time_out"], ["6_months", "self_exclusion"]] as const) {
@@ -143,7 +143,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
 
   it.effect("3.1 to 3.6 each change of a player is seen in updated_at", () =>
     whileTimePasses(Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { id, updated_at } = yield* casino.register()
       let last: string = updated_at
       const changes: ReadonlyArray<readonly [what: string, change: Effect.Effect<unknown, unknown, BothServers>]> = [

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
-import { fresh, House, layerCasinos, openCasino, operatorWith, plainCall, staff } from "../kit/Casino.ts"
+import { fresh, layerCasinos, openCasino, operatorWith, plainCall, SharedCasino, staff } from "../kit/Casino.ts"
 import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
 import { sign } from "../kit/sign.ts"
 import { assertRefused } from "../kit/PublicApi.ts"
@@ -62,7 +62,7 @@ const features: { readonly [scope: string]: string } = {
 layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it) => {
   it.effect("5.1 the string to sign: method, URI as sent, timestamp, body bytes, and the nonce only when it is sent", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const timestamp = String(yield* seconds)
       const attempt = (method: string, uri: string, raw: string, nonce?: string) =>
         plainCall(uri, {
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
 
   it.effect("5.1 rule 1: a signature is accepted once for as long as its timestamp could count; with a nonce the bytes may repeat", () =>
     whileTimePasses(Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const timestamp = yield* seconds
       const call: Call = { headers: signedHeaders(signer, me, { timestamp: timestamp + 300, nonce: fresh("n") }) }
       assert.strictEqual((yield* plainCall(me, call)).status, 200)
@@ -105,7 +105,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
 
   it.effect("5.1 rule 2: other bytes of the same meaning do not match", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const uri = "/api/v1/operator/players"
       const body = JSON.stringify({ username: "x" })
       const headers = signedHeaders(signer, uri, {
@@ -122,7 +122,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
 
   it.effect("5.1 rule 4: a rotated secret is over at once, a revoked key too", () =>
     Effect.gen(function*() {
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const key = yield* made("/keys", { operator: slug })
       const rotated = yield* staff("POST", `/keys/${key.key}/rotate`)
       assertRefused(yield* operatorWith(key).get("/me"), 401, "INVALID_SIGNATURE")
@@ -133,7 +133,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
 
   it.effect("5.3 each endpoint asks for its scope: with it alone the call comes through, with all others it does not", () =>
     Effect.gen(function*() {
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const all = Object.keys(features)
       const keys = new Map<string, readonly [only: Signer, others: Signer]>()
       for (const scope of Object.keys(features)) {

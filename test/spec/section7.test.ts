@@ -8,15 +8,15 @@ import {
   browserCall,
   type Fields,
   fresh,
-  House,
   layerCasinos,
   openCasino,
   operatorWith,
   plainCall,
+  SharedCasino,
   signedCall,
   staff
 } from "../kit/Casino.ts"
-import { holdPlayer, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { signedHeaders } from "../kit/HttpCalls.ts"
 import { dataOf, noon, registration } from "../kit/PublicApi.ts"
 
@@ -47,7 +47,7 @@ const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 10
 layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => {
   it.effect("7 MISSING_CREDENTIALS 401, INVALID_API_KEY 401, API_KEY_INACTIVE 401", () =>
     Effect.gen(function*() {
-      const { signer, slug } = yield* House
+      const { signer, slug } = yield* SharedCasino
       const headers = signedHeaders(signer, me, { timestamp: yield* seconds, nonce: fresh("n") })
       for (const name of ["X-Api-Key", "X-Timestamp", "X-Signature"]) {
         const { [name]: _, ...others } = headers
@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 TIMESTAMP_OUT_OF_RANGE 401 with server_time, INVALID_NONCE 401, INVALID_SIGNATURE 401, REPLAYED_REQUEST 401", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const timestamp = yield* seconds
       const headers = (at: number, nonce: string) => ({ headers: signedHeaders(signer, me, { timestamp: at, nonce }) })
       assertError(yield* plainCall(me, headers(timestamp - 301, "a")), 401, "TIMESTAMP_OUT_OF_RANGE", {
@@ -94,7 +94,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 IP_NOT_ALLOWED 403, INSUFFICIENT_SCOPE 403 with required_scopes, FEATURE_NOT_AVAILABLE 403 with feature", () =>
     Effect.gen(function*() {
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const fenced = yield* made("/keys", { operator: slug, ip_allowlist: ["203.0.113.7"] })
       assertError(yield* operatorWith(fenced).get("/me"), 403, "IP_NOT_ALLOWED", {})
       const poor = operatorWith(yield* made("/keys", { operator: slug, scopes: ["wallet:read"] }))
@@ -105,7 +105,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 NOT_FOUND 404, METHOD_NOT_ALLOWED 405 with Allow", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       assertError(yield* house.get("/players/999999999"), 404, "NOT_FOUND", {})
       assertError(yield* house.get("/players/abc"), 404, "NOT_FOUND", {})
       assertError(yield* house.get("/nothing"), 404, "NOT_FOUND", {})
@@ -116,14 +116,14 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 IDEMPOTENCY_IN_PROGRESS 409, IDEMPOTENCY_KEY_REUSED 422, INVALID_IDEMPOTENCY_KEY 422", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const path = `/players/${id}/deposits`
       const body = { amount: 100, external_reference: fresh("held") }
       const key = { "Idempotency-Key": fresh("key") }
       const letGo = yield* holdPlayer(id)
       const first = yield* Effect.forkChild(house.post(path, body, key))
-      yield* someoneWaits
+      yield* untilSomeoneWaits
       assertError(yield* house.post(path, body, key), 409, "IDEMPOTENCY_IN_PROGRESS", {})
       yield* letGo
       assert.strictEqual((yield* Fiber.join(first)).status, 201)
@@ -135,7 +135,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 DUPLICATE_TRANSACTION 409, INSUFFICIENT_FUNDS 402 with balance", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { bet, id } = yield* house.sit(500)
       const external_reference = fresh("twice")
       dataOf(yield* house.deposit(id, 100, { external_reference }), 201)
@@ -147,7 +147,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 VALIDATION_FAILED 422 maps each field to messages, INVALID_REQUEST 422 and 413", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const bad = yield* house.post(`/players/${id}/deposits`, { amount: 1.5, external_reference: 7, notes: false })
       assertError(bad, 422, "VALIDATION_FAILED", bad.details)
@@ -178,7 +178,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 SELF_EXCLUDED_IDENTITY 422, PLAYER_RESTRICTED 422 with reason, RESPONSIBLE_GAMING_RULE 422", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const person = { first_name: "Ines", last_name: "Away", birth_date: "1971-02-03" }
       const { id } = yield* house.register(person)
       const { self_exclusion } = dataOf(yield* house.exclude(id, { period: "3_months" }))
@@ -198,7 +198,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 LIMIT_EXCEEDED 422 with limit, value, used and resets_at", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       dataOf(yield* house.limit(id, { max_daily_deposit: 100, max_single_deposit: 70 }))
       dataOf(yield* house.deposit(id, 60), 201)
@@ -225,7 +225,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 BONUS_INVALID 422: excluded player, grant cap, max bet; PROMO_CODE_INVALID 422: unknown, expired, used", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ max_grants_per_player: 1, max_bet: 50 })
       const seat = yield* house.sit(1000)
       dataOf(yield* house.grant(seat.id, bonus.id), 201)
@@ -250,7 +250,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 NOT_AN_ORIGINAL 422", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const { token } = dataOf(yield* house.post(`/players/${id}/session-tokens`), 201)
       const body = { stake: 1, params: {} }
@@ -260,7 +260,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   it.effect("7 RATE_LIMITED 429 with Retry-After", () =>
     Effect.gen(function*() {
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const slow = operatorWith(yield* made("/keys", { operator: slug, rate_limit_per_minute: 1 }))
       assert.strictEqual((yield* slow.get("/me")).status, 200)
       const over = yield* slow.get("/me")
@@ -274,7 +274,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
   it.effect("7 SERVER_ERROR 500 says nothing of the inside; the same idempotency key tries again", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const house = yield* House
+      const house = yield* SharedCasino
       const person = registration(fresh("unlucky"))
       const key = { "Idempotency-Key": fresh("key") }
       yield* sql`ALTER TABLE accounts RENAME TO accounts_away`

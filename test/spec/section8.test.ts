@@ -6,11 +6,11 @@ import {
   type Answer,
   browserCall,
   fresh,
-  House,
   layerCasinos,
   openCasino,
   operatorWith,
   plainCall,
+  SharedCasino,
   signedCall
 } from "../kit/Casino.ts"
 import { signedHeaders } from "../kit/HttpCalls.ts"
@@ -31,7 +31,7 @@ const assertField = (answer: Answer, field: string) => {
 layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges", (it) => {
   it.effect("8 signed timestamp: 300 seconds on either side, not 301", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const at = (timestamp: number) =>
         plainCall(me, { headers: signedHeaders(signer, me, { timestamp, nonce: fresh("t") }) })
@@ -41,7 +41,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 nonce: 128 characters, not 129", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const withNonce = (nonce: string) => plainCall(me, { headers: signedHeaders(signer, me, { timestamp, nonce }) })
       assert.strictEqual((yield* withNonce("n".repeat(128))).status, 200)
@@ -50,7 +50,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 idempotency: the same key on another method's path, query or body is reused; PUT and PATCH take none", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const headers = { "Idempotency-Key": fresh("key") }
       const path = `/players/${id}/session-tokens`
@@ -69,7 +69,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("2.8 X-Request-Id: one of up to 128 visible characters is kept, another is replaced, on every answer", () =>
     Effect.gen(function*() {
-      const { signer } = yield* House
+      const { signer } = yield* SharedCasino
       const ask = Effect.fnUntraced(function*(path: string, id: string) {
         const { headers } = yield* signedCall(signer, path, { headers: { "X-Request-Id": id } })
         return headers["x-request-id"] ?? ""
@@ -95,7 +95,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 idempotency: a key of 255 characters, not 256; a replay for 24 hours, and not a millisecond longer", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const issue = (key: string) =>
         house.post(`/players/${id}/session-tokens`, { ttl_minutes: 5 }, { "Idempotency-Key": key })
@@ -126,7 +126,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 rate: 600 a minute by default, another value per key, the headers on every answer, errors too", () =>
     whileTimePasses(Effect.gen(function*() {
-      const { slug } = yield* House
+      const { slug } = yield* SharedCasino
       const usual = operatorWith(yield* made("/keys", { operator: slug }))
       const { data, headers } = yield* usual.get("/me")
       assert.strictEqual(data.api_key.rate_limit_per_minute, 600)
@@ -184,7 +184,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 session token: 1 to 720 minutes, 30 by default, and not a millisecond longer", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const path = `/players/${id}/session-tokens`
       for (const ttl_minutes of [0, 721, 1.5, "30"]) {
@@ -213,12 +213,12 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 real-mode wallet session: 12 hours, and not a millisecond longer", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       dataOf(yield* house.deposit(id, 100), 201)
       const launched = dataOf(yield* house.launch(id))
       assert.strictEqual(launched.expires_at, instant(12 * hourMs))
-      const { player_ref } = dataOf(yield* house.tell("authenticate", { session_token: launched.session_token }))
+      const { player_ref } = dataOf(yield* house.callWallet("authenticate", { session_token: launched.session_token }))
       const play = house.playOf(launched.session_token, player_ref)
       yield* pass(12 * hourMs - 1)
       const { transaction_id } = dataOf(yield* play.bet(10))
@@ -243,7 +243,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 time-out: up to 30 days; self-exclusion: at least 3 months; nothing between unless it is a self_closure", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const month = "2026-12-20T12:00:00.000Z"
       const quarter = "2027-02-20T12:00:00.000Z"
       const after = (time: string, milliseconds: number) => new Date(Date.parse(time) + milliseconds).toISOString()
@@ -298,7 +298,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
 
   it.effect("8 deposits and withdrawals are idempotent on external_reference for longer than any key", () =>
     whileTimePasses(Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { id } = yield* house.register()
       const [paid, asked] = [fresh("ref-"), fresh("ref-")]
       const first = yield* house.deposit(id, 100, { external_reference: paid })

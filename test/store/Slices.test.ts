@@ -38,13 +38,13 @@ it.effect("slices of time meet every wanted row once, and read so many rows for 
         let read = 0
         const { rest, rows } = yield* readSlices(
           { until, floor: 0, wanted: 10 },
-          ({ from, most, until: end }) =>
+          ({ from, max, until: end }) =>
             Effect.sync(() => {
               assert.isBelow(from, end)
               const all = times.filter((time) => time >= from && time < end)
-              const seen = all.slice(0, most === undefined ? all.length : most + 1)
-              if (most !== undefined) assert.isAtMost(seen.length, bounds.rowsPerSlice + 1)
-              read += most === undefined ? 0 : seen.length
+              const seen = all.slice(0, max === undefined ? all.length : max + 1)
+              if (max !== undefined) assert.isAtMost(seen.length, bounds.rowsPerSlice + 1)
+              read += max === undefined ? 0 : seen.length
               return { seen: seen.length, rows: seen.filter((time) => time % every === 0) }
             }),
           bounds
@@ -75,11 +75,11 @@ it.effect("a dense stretch that lies years back is reached within the first page
     ) {
       const { rows } = yield* readSlices(
         { until, floor: 0, wanted: 25 },
-        ({ from, most = Infinity, until: end }) =>
+        ({ from, max = Infinity, until: end }) =>
           Effect.sync(() => {
             const newest = Math.min(count - 1, Math.ceil((end - first) / every) - 1)
             const oldest = Math.max(0, Math.ceil((from - first) / every))
-            const seen = Math.max(0, Math.min(newest - oldest + 1, most + 1))
+            const seen = Math.max(0, Math.min(newest - oldest + 1, max + 1))
             return { seen, rows: Array.from({ length: seen }, (_, index) => first + (newest - index) * every) }
           })
       )

@@ -7,7 +7,7 @@ import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { orUnavailable, unresponsive, withDeadline } from "../../src/store/internal/StoreFailures.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { holdPlayer, lockAccount, someoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer, lockAccount, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
@@ -108,7 +108,7 @@ layer(layerTestService())("a commit that is given up on", (it) => {
       )
       const open = yield* holdPlayer(playerId)
       const refused = yield* Effect.forkChild(Effect.flip(correct))
-      yield* TestClock.withLive(someoneWaits)
+      yield* TestClock.withLive(untilSomeoneWaits)
       yield* TestClock.adjust("6 seconds")
       const refusal = yield* Fiber.join(refused)
       assert.strictEqual(refusal.code, "TRY_AGAIN")

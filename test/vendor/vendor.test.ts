@@ -3,7 +3,7 @@ import { Effect, Layer, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
-import { forge, tellOne } from "../../vendor/Stories.ts"
+import { forge, playStory } from "../../vendor/Stories.ts"
 import { takeSeat } from "../../vendor/Seat.ts"
 import { Tally } from "../../vendor/Tally.ts"
 
@@ -134,7 +134,7 @@ const differencesWith = (mistake?: Mistake) => {
       repeatDelay_ms: 0
     })
     yield* forge(seat)
-    for (let told = 0; told < 300; told++) tally.countStory(yield* tellOne(seat))
+    for (let told = 0; told < 300; told++) tally.countStory(yield* playStory(seat))
     return tally
   }).pipe(
     Random.withSeed("a table"),

@@ -8,15 +8,15 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  House,
-  HouseAnswer,
-  HouseCall,
   Message,
+  ServerAnswer,
+  ServerCall,
   Session,
   Situation,
+  VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { decimalText, finerBy, Look } from "../Reading.ts"
+import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
 
@@ -120,9 +120,9 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
   close: { first: done(false) }
 }
 
-const json = (value: object, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
+const json = (value: object, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
 
-const error = (code: string, message: string): HouseAnswer =>
+const error = (code: string, message: string): ServerAnswer =>
   json({ code: "invalid_argument", msg: message, meta: { api_code: code, api_message: message } }, 400)
 
 const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
@@ -130,7 +130,7 @@ const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
 const make = (settings: typeof Settings.Type): Dialect => {
   const signer = requestSigner(settings.auth_token)
 
-  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
     const prefix = "/v2/casino_a8r."
     if (call.method !== "POST" || !call.path.startsWith(prefix)) return undefined
     if (!signer.verify(Buffer.from(call.body), call.header("x-request-sign") ?? "")) return error("403", "Forbidden")
@@ -138,14 +138,14 @@ const make = (settings: typeof Settings.Type): Dialect => {
     if (order["casino_id"] !== settings.casino_id) return error("403", "Forbidden")
     const player = readObject(order["player"]) ?? {}
     const gameId = readText(order["game"]) ?? ""
-    const isKnown = house.games.some(({ id }) => id === gameId)
+    const isKnown = vendorServer.games.some(({ id }) => id === gameId)
     switch (call.path.slice(prefix.length)) {
       case "Game/List":
         return json({
           providers: [{
             name: "vendor",
-            image_assets: { base_url: house.url },
-            games: house.games.map(({ id, name }) => ({
+            image_assets: { base_url: vendorServer.url },
+            games: vendorServer.games.map(({ id, name }) => ({
               id,
               title: name,
               category: "slots",
@@ -158,7 +158,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       case "Launcher/Real":
         return isKnown
           ? json({
-            launch_url: house.open({
+            launch_url: vendorServer.open({
               token: "",
               playerRef: readText(player["id"]) ?? "",
               currency: readText(player["currency"]) ?? "",
@@ -167,10 +167,10 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : error("405", "Game is not available")
       case "Launcher/Demo":
-        return isKnown ? json({ launch_url: `${house.url}/demo` }) : error("405", "Game is not available")
+        return isKnown ? json({ launch_url: `${vendorServer.url}/demo` }) : error("405", "Game is not available")
       case "Freespins/Issue": {
         const issueId = readText(order["issue_id"]) ?? ""
-        house.grants.set(issueId, {
+        vendorServer.grants.set(issueId, {
           reference: issueId,
           playerRef: readText(player["id"]) ?? "",
           gameId: readText(readList(order["games"])?.[0]) ?? "",
@@ -182,7 +182,9 @@ const make = (settings: typeof Settings.Type): Dialect => {
         return json({})
       }
       case "Freespins/Cancel":
-        return house.grants.delete(readText(order["issue_id"]) ?? "") ? json({}) : error("620", "Cannot be cancelled")
+        return vendorServer.grants.delete(readText(order["issue_id"]) ?? "")
+          ? json({})
+          : error("620", "Cannot be cancelled")
       default:
         return undefined
     }
@@ -217,44 +219,44 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, _session, _callId, answer) => {
-      const look = new Look(answer)
+      const reader = new AnswerReader(answer)
       const money = (value: unknown, necessary: boolean) => {
         if (value === undefined && !necessary) return undefined
         if (typeof value === "string" && moneyForm.test(value)) return parseDecimal(value)
-        look.problems.push("the balance is no text of an amount")
+        reader.problems.push("the balance is no text of an amount")
         return undefined
       }
       if (answer.status !== 200) {
-        look.string("code")
-        look.string("msg")
-        const meta = readObject(look.body?.["meta"])
+        reader.string("code")
+        reader.string("msg")
+        const meta = readObject(reader.body?.["meta"])
         const code = readText(meta?.["api_code"]) ?? `HTTP_${answer.status}`
-        if (code === "500" && answer.status !== 500) look.problems.push("500 under another HTTP status")
+        if (code === "500" && answer.status !== 500) reader.problems.push("500 under another HTTP status")
         return {
           code,
           balance: money(meta?.["balance"], false),
           retry: answer.status >= 500,
-          problems: look.problems
+          problems: reader.problems
         }
       }
-      const balance = money(look.body?.["balance"], true)
+      const balance = money(reader.body?.["balance"], true)
       if (!["balance", "promo", "close"].includes(message.kind)) {
-        look.string("round_id_casino")
-        const transactions = (readList(look.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
+        reader.string("round_id_casino")
+        const transactions = (readList(reader.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
         const told = transactions.map(({ id }) => id)
         if (JSON.stringify(told) !== JSON.stringify(idsOf(message))) {
-          look.problems.push("transactions are not those of the request in their order")
+          reader.problems.push("transactions are not those of the request in their order")
         }
         for (const transaction of transactions) {
           for (const name of ["id_casino", "processed_at"]) {
-            if (readText(transaction[name]) === undefined) look.problems.push(`transactions.${name} is no text`)
+            if (readText(transaction[name]) === undefined) reader.problems.push(`transactions.${name} is no text`)
           }
           if (!moneyForm.test(readText(transaction["bonus_amount"]) ?? "")) {
-            look.problems.push("transactions.bonus_amount is no text of an amount")
+            reader.problems.push("transactions.bonus_amount is no text of an amount")
           }
         }
       }
-      return { code: "OK", balance, retry: false, problems: look.problems }
+      return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
     expect: (kind, situation) =>

@@ -6,12 +6,12 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  HouseCall,
   Message,
+  ServerCall,
   Session,
   Situation
 } from "../Dialect.ts"
-import { decimalText, finerBy, Look } from "../Reading.ts"
+import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   auth_token: Schema.String,
@@ -141,7 +141,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
   promo: { first: done("OK", true), again: done("OK", false) }
 }
 
-const serveLaunch = ({ body }: HouseCall): Session | undefined => {
+const serveLaunch = ({ body }: ServerCall): Session | undefined => {
   const order = parseJson(Buffer.from(body))
   const player = readObject(order?.player)
   const table = readObject(readObject(readObject(order?.config)?.game)?.table)
@@ -178,31 +178,31 @@ const make = (settings: typeof Settings.Type): Dialect => ({
 
   read: (message, _session, callId, answer) => {
     if (answer.status === 401) return { code: "HTTP_401", retry: false, problems: [] }
-    const look = new Look(answer)
-    const code = look.string("status") ?? "NO_STATUS"
-    if (!statuses.has(code)) look.problems.push(`${code} is no status of theirs`)
-    if (answer.status === 200) look.equals("uuid", callId)
+    const reader = new AnswerReader(answer)
+    const code = reader.string("status") ?? "NO_STATUS"
+    if (!statuses.has(code)) reader.problems.push(`${code} is no status of theirs`)
+    if (answer.status === 200) reader.equals("uuid", callId)
     const isCheck = message.kind === "authenticate"
-    const balance = isCheck ? undefined : look.number("balance", 6, false)
-    if (balance !== undefined) look.number("bonus", 6, true)
+    const balance = isCheck ? undefined : reader.number("balance", 6, false)
+    if (balance !== undefined) reader.number("bonus", 6, true)
     return {
       code,
       balance,
-      token: isCheck && code === "OK" ? look.string("sid") : undefined,
+      token: isCheck && code === "OK" ? reader.string("sid") : undefined,
       retry: code === "TEMPORARY_ERROR" || code === "OPERATION_IN_PROCESS",
-      problems: look.problems
+      problems: reader.problems
     }
   },
 
   expect: (kind, situation) => expectations[kind]?.[situation] ?? notDone[situation] ?? { codes: [], moves: false },
 
-  serve: (call, house) => {
+  serve: (call, vendorServer) => {
     if (call.method !== "POST" || call.path !== `/ua/v1/${settings.casino_key}/${settings.api_token}`) return undefined
     const session = serveLaunch(call)
     if (session === undefined) {
       return { status: 400, body: JSON.stringify({ errors: [{ code: "G.1", message: "Incomplete player" }] }) }
     }
-    const entry = house.open(session)
+    const entry = vendorServer.open(session)
     return { status: 200, body: JSON.stringify({ entry, entryEmbedded: `${entry}&embedded` }) }
   }
 })

@@ -9,15 +9,15 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  House,
-  HouseAnswer,
-  HouseCall,
   Message,
+  ServerAnswer,
+  ServerCall,
   Session,
   Situation,
+  VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { Look } from "../Reading.ts"
+import { AnswerReader } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
 
@@ -115,14 +115,14 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
   promo: { first: done(true), again: done(false) }
 }
 
-const json = (value: object, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
+const json = (value: object, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
 
-const error = (code: number, message: string): HouseAnswer => json({ code, message }, code === 403 ? 403 : 412)
+const error = (code: number, message: string): ServerAnswer => json({ code, message }, code === 403 ? 403 : 412)
 
 const make = (settings: typeof Settings.Type): Dialect => {
   const signer = requestSigner(settings.auth_token)
 
-  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
     const known = ["/sessions", "/demo", "/freespins/issue", "/freespins/cancel", "/freespins/status"]
     if (call.method !== "POST" || !known.includes(call.path)) return undefined
     if (!signer.verify(Buffer.from(call.body), call.header("x-request-sign") ?? "")) return error(403, "Forbidden")
@@ -133,11 +133,11 @@ const make = (settings: typeof Settings.Type): Dialect => {
     const gameId = readText(order["game"]) ?? ""
     switch (call.path) {
       case "/sessions":
-        return house.games.some(({ id }) => id === gameId)
+        return vendorServer.games.some(({ id }) => id === gameId)
           ? json({
             launch_options: {
               strategy: "iframe",
-              game_url: house.open({
+              game_url: vendorServer.open({
                 token: "",
                 playerRef: readText(user["id"]) ?? "",
                 currency: readText(order["currency"]) ?? "",
@@ -147,9 +147,9 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : error(405, "Game is not available")
       case "/demo":
-        return json({ launch_options: { strategy: "iframe", game_url: `${house.url}/demo-game` } })
+        return json({ launch_options: { strategy: "iframe", game_url: `${vendorServer.url}/demo-game` } })
       case "/freespins/issue":
-        house.grants.set(issueId, {
+        vendorServer.grants.set(issueId, {
           reference: issueId,
           playerRef: readText(user["id"]) ?? "",
           gameId: readText(readList(order["games"])?.[0]) ?? "",
@@ -161,9 +161,11 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
         return { status: 200, body: "" }
       case "/freespins/cancel":
-        return house.grants.delete(issueId) ? { status: 200, body: "" } : error(620, "Cannot be cancelled")
+        return vendorServer.grants.delete(issueId) ? { status: 200, body: "" } : error(620, "Cannot be cancelled")
       default:
-        return house.grants.has(issueId) ? json({ issue_id: issueId, status: "active" }) : error(600, "Not found")
+        return vendorServer.grants.has(issueId)
+          ? json({ issue_id: issueId, status: "active" })
+          : error(600, "Not found")
     }
   }
 
@@ -197,37 +199,37 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, { currency }, _callId, answer) => {
-      const look = new Look(answer)
+      const reader = new AnswerReader(answer)
       const isGood = answer.status === 200
-      const units = look.number("balance", 0, isGood)
+      const units = reader.number("balance", 0, isGood)
       const balance = units && fromUnits(units.coefficient, minorDigits(currency))
       if (!isGood) {
-        const code = look.number("code", 0, true)
-        look.string("message")
+        const code = reader.number("code", 0, true)
+        reader.string("message")
         return {
           code: code === undefined ? `HTTP_${answer.status}` : String(code.coefficient),
           balance,
           retry: answer.status >= 500,
-          problems: look.problems
+          problems: reader.problems
         }
       }
       const ids = idsOf(message)
       if (ids.length > 0) {
-        look.string("game_id")
-        const transactions = (readList(look.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
+        reader.string("game_id")
+        const transactions = (readList(reader.body?.["transactions"]) ?? []).map((value) => readObject(value) ?? {})
         if (JSON.stringify(transactions.map((transaction) => transaction["action_id"])) !== JSON.stringify(ids)) {
-          look.problems.push("transactions are not those of the request in their order")
+          reader.problems.push("transactions are not those of the request in their order")
         }
         for (const transaction of transactions) {
           for (const name of ["tx_id", "processed_at"]) {
-            if (readText(transaction[name]) === undefined) look.problems.push(`transactions.${name} is no text`)
+            if (readText(transaction[name]) === undefined) reader.problems.push(`transactions.${name} is no text`)
           }
           if (readInteger(transaction["bonus_amount"]) === undefined) {
-            look.problems.push("transactions.bonus_amount is no whole number")
+            reader.problems.push("transactions.bonus_amount is no whole number")
           }
         }
       }
-      return { code: "OK", balance, retry: false, problems: look.problems }
+      return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
     expect: (kind, situation) =>

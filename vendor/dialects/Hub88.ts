@@ -8,16 +8,16 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  House,
-  HouseAnswer,
-  HouseCall,
   Message,
   PlayedTransaction,
+  ServerAnswer,
+  ServerCall,
   Session,
   Situation,
+  VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { finerBy, Look } from "../Reading.ts"
+import { AnswerReader, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   /** The vendor's own key: what the wallet has the public half of. */
@@ -152,19 +152,19 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
   }
 }
 
-const json = (value: unknown, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
+const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
 
-const serveUrl = (body: JsonObject, house: House): HouseAnswer => {
+const serveUrl = (body: JsonObject, vendorServer: VendorServer): ServerAnswer => {
   const [gameId, currency] = [readText(body["game_code"]), readText(body["currency"])]
   const [token, playerRef] = [readText(body["token"], 255), readText(body["user"])]
   if (gameId === undefined || currency === undefined) return json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
-  if (currency === "XXX" || currency === "FUN") return json({ url: `${house.url}/play?demo` })
+  if (currency === "XXX" || currency === "FUN") return json({ url: `${vendorServer.url}/play?demo` })
   return token === undefined || token.length < 10 || playerRef === undefined
     ? json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
-    : json({ url: house.open({ token, playerRef, currency, gameId }) })
+    : json({ url: vendorServer.open({ token, playerRef, currency, gameId }) })
 }
 
-const gamesOf = ({ games, url }: House) =>
+const gamesOf = ({ games, url }: VendorServer) =>
   games.map(({ id, name }) => ({
     url_thumb: `${url}/${id}.png`,
     product: "Vendor in a box",
@@ -177,18 +177,18 @@ const gamesOf = ({ games, url }: House) =>
   }))
 
 /** Any number of rounds at any stake. */
-const prepaidsOf = ({ games }: House, body: JsonObject) =>
+const prepaidsOf = ({ games }: VendorServer, body: JsonObject) =>
   [readText(body["game_code"]) ?? games[0]?.id ?? ""]
     .map((id) => ({ prepaid_uuid: `prepaid-${id}`, game_code: id, currency: "EUR", bet_value: null, bet_count: null }))
 
-const serveReward = (body: JsonObject, house: House): HouseAnswer => {
+const serveReward = (body: JsonObject, vendorServer: VendorServer): ServerAnswer => {
   const [gameId, playerRef] = [readText(body["game_code"]), readText(body["user"])]
   const [rounds, value] = [readInteger(body["bet_count"]), readInteger(body["bet_value"])]
   if (gameId === undefined || playerRef === undefined || rounds === undefined || value === undefined) {
     return json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
   }
-  const reference = house.newId()
-  house.grants.set(reference, {
+  const reference = vendorServer.newId()
+  vendorServer.grants.set(reference, {
     reference,
     playerRef,
     gameId,
@@ -219,23 +219,23 @@ const lineOf = ({ at, message, session }: PlayedTransaction) => {
 
 const timeOf = (text: string | undefined): number => Date.parse(`${text ?? ""}Z`)
 
-const serveSigned = (path: string, body: JsonObject, house: House): HouseAnswer | undefined => {
+const serveSigned = (path: string, body: JsonObject, vendorServer: VendorServer): ServerAnswer | undefined => {
   switch (path) {
     case "/game/url":
-      return serveUrl(body, house)
+      return serveUrl(body, vendorServer)
     case "/game/list":
-      return json(gamesOf(house))
+      return json(gamesOf(vendorServer))
     case "/freebet/prepaids/list":
-      return json(prepaidsOf(house, body))
+      return json(prepaidsOf(vendorServer, body))
     case "/freebet/rewards/create":
-      return serveReward(body, house)
+      return serveReward(body, vendorServer)
     case "/freebet/rewards/cancel":
-      return house.grants.delete(readText(body["reward_uuid"]) ?? "")
+      return vendorServer.grants.delete(readText(body["reward_uuid"]) ?? "")
         ? json({ status: "FRS_CANCELLED" })
         : json({ error: "RS_ERROR_UNKNOWN" }, 404)
     case "/transactions/list":
       return json(
-        house.played(timeOf(readText(body["start_time"])), timeOf(readText(body["end_time"]))).map(lineOf)
+        vendorServer.played(timeOf(readText(body["start_time"])), timeOf(readText(body["end_time"]))).map(lineOf)
       )
     default:
       return undefined
@@ -251,7 +251,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
   const vendorKey = Crypto.createPrivateKey(settings.vendor_private_key)
   const operatorKey = Crypto.createPublicKey(settings.private_key)
 
-  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
     if (call.method !== "POST" || !call.path.startsWith(prefix)) return undefined
     const raw = Buffer.from(call.body)
     const body = parseJson(raw)
@@ -259,7 +259,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     if (body === undefined || !Crypto.verify("sha256", raw, operatorKey, signature)) {
       return json({ error: "RS_ERROR_INVALID_SIGNATURE" }, 403)
     }
-    return serveSigned(call.path.slice(prefix.length), body, house)
+    return serveSigned(call.path.slice(prefix.length), body, vendorServer)
   }
 
   return {
@@ -291,28 +291,28 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, session, callId, answer) => {
-      const look = new Look(answer)
-      const code = look.string("status") ?? "NO_STATUS"
-      if (!statuses.has(code) && !ownStatuses[name].has(code)) look.problems.push(`${code} is no status of theirs`)
+      const reader = new AnswerReader(answer)
+      const code = reader.string("status") ?? "NO_STATUS"
+      if (!statuses.has(code) && !ownStatuses[name].has(code)) reader.problems.push(`${code} is no status of theirs`)
       const isEchoed = code !== "RS_ERROR_INVALID_SIGNATURE" && code !== "RS_ERROR_WRONG_SYNTAX"
-      if (isEchoed) look.equals("request_uuid", callId)
-      const user = look.string("user", code === "RS_OK")
+      if (isEchoed) reader.equals("request_uuid", callId)
+      const user = reader.string("user", code === "RS_OK")
       if (user !== undefined && session.playerRef !== "" && user !== session.playerRef) {
-        look.problems.push(`user is not ${session.playerRef}`)
+        reader.problems.push(`user is not ${session.playerRef}`)
       }
-      const whole = look.number("balance", 0, false)
-      if (whole !== undefined) look.equals("currency", session.currency)
+      const whole = reader.number("balance", 0, false)
+      if (whole !== undefined) reader.equals("currency", session.currency)
       if (message.kind === "authenticate" && code === "RS_OK" && !isCaleta) {
-        look.string("country")
-        look.string("registration_date")
+        reader.string("country")
+        reader.string("registration_date")
       }
       return {
         code,
         balance: whole === undefined ? undefined : fromUnits(whole.coefficient, amountScale),
-        token: message.kind === "authenticate" && isCaleta && code === "RS_OK" ? look.string("token") : undefined,
+        token: message.kind === "authenticate" && isCaleta && code === "RS_OK" ? reader.string("token") : undefined,
         playerRef: user,
         retry: code === "RS_ERROR_UNKNOWN" || code === "RS_ERROR_TIMEOUT",
-        problems: look.problems
+        problems: reader.problems
       }
     },
 

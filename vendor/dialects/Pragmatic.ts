@@ -8,15 +8,15 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  House,
-  HouseAnswer,
-  HouseCall,
   Message,
   PlayedTransaction,
+  ServerAnswer,
+  ServerCall,
   Session,
-  Situation
+  Situation,
+  VendorServer
 } from "../Dialect.ts"
-import { addDecimals, decimalText, finerBy, Look } from "../Reading.ts"
+import { addDecimals, AnswerReader, decimalText, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   secret_key: Schema.String,
@@ -161,7 +161,7 @@ const answered: { readonly [kind in Message["kind"]]?: ReadonlyArray<string> } =
 
 const service = "/IntegrationService/v3"
 
-const json = (value: object): HouseAnswer => ({ status: 200, body: JSON.stringify(value) })
+const json = (value: object): ServerAnswer => ({ status: 200, body: JSON.stringify(value) })
 
 const good = { error: "0", description: "OK" }
 
@@ -201,8 +201,8 @@ const roundsOf = (played: ReadonlyArray<PlayedTransaction>): ReadonlyMap<string,
 const feedColumns = "playerID,extPlayerID,gameID,playSessionID,parentSessionID,startDate,endDate,status,type,bet,win," +
   "currency,jackpot,bonusCode,bonusBet,bonusWin"
 
-const feedText = (house: House, from: number, now: number): string => {
-  const lines = [...roundsOf(house.played(from, now + 1))].map(([roundId, { bet, endedAt, session, win }]) => {
+const feedText = (vendorServer: VendorServer, from: number, now: number): string => {
+  const lines = [...roundsOf(vendorServer.played(from, now + 1))].map(([roundId, { bet, endedAt, session, win }]) => {
     const instant = feedInstant(endedAt)
     return [
       "1",
@@ -230,14 +230,14 @@ const make = (settings: typeof Settings.Type): Dialect => {
   const isSigned = (entries: FormEntries): boolean =>
     pragmaticHash(settings.secret_key, entries) === entries.find(([name]) => name === "hash")?.[1]
 
-  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
     if (call.path === `${service}/DataFeeds/gamerounds/finished/`) {
       const isKnown = call.query.get("login") === settings.feed_login &&
         call.query.get("password") === settings.feed_password
       return isKnown
         ? {
           status: 200,
-          body: feedText(house, Number(call.query.get("timepoint") ?? "0"), call.now),
+          body: feedText(vendorServer, Number(call.query.get("timepoint") ?? "0"), call.now),
           contentType: "text/csv"
         }
         : { status: 401, body: "" }
@@ -253,13 +253,13 @@ const make = (settings: typeof Settings.Type): Dialect => {
     }
     switch (path) {
       case "CasinoGameAPI/game/url/": {
-        if (!house.games.some(({ id }) => id === valueOf("symbol"))) {
+        if (!vendorServer.games.some(({ id }) => id === valueOf("symbol"))) {
           return json({ error: "7", description: "No such game" })
         }
-        if (valueOf("playMode") === "DEMO") return json({ ...good, gameURL: `${house.url}/demo` })
+        if (valueOf("playMode") === "DEMO") return json({ ...good, gameURL: `${vendorServer.url}/demo` })
         return json({
           ...good,
-          gameURL: house.open({
+          gameURL: vendorServer.open({
             token: valueOf("token"),
             playerRef: valueOf("externalPlayerId"),
             currency: "EUR",
@@ -270,7 +270,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       case "CasinoGameAPI/getCasinoGames/":
         return json({
           ...good,
-          gameList: house.games.map(({ id, name }) => ({
+          gameList: vendorServer.games.map(({ id, name }) => ({
             gameID: id,
             gameName: name,
             gameTypeID: "vs",
@@ -280,7 +280,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
       case "FreeRoundsBonusAPI/v2/bonus/player/create/": {
         const stake = /"totalBet":([\d.]+)/.exec(call.body)?.[1] ?? ""
-        house.grants.set(valueOf("bonusCode"), {
+        vendorServer.grants.set(valueOf("bonusCode"), {
           reference: valueOf("bonusCode"),
           playerRef: valueOf("playerId"),
           gameId: /"gameId":"([^"]*)"/.exec(call.body)?.[1] ?? "",
@@ -292,7 +292,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         return json(good)
       }
       case "FreeRoundsBonusAPI/v2/bonus/cancel/":
-        return house.grants.delete(valueOf("bonusCode"))
+        return vendorServer.grants.delete(valueOf("bonusCode"))
           ? json(good)
           : json({ error: "4003", description: "No such campaign" })
       default:
@@ -328,23 +328,23 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, _session, _callId, answer) => {
-      const look = new Look(answer)
-      const error = look.number("error", 0, true)
+      const reader = new AnswerReader(answer)
+      const error = reader.number("error", 0, true)
       const code = error === undefined ? "NO_ERROR_FIELD" : String(error.coefficient)
-      look.string("description")
+      reader.string("description")
       const isGood = code === "0"
-      for (const name of isGood ? answered[message.kind] ?? [] : []) look.string(name)
+      for (const name of isGood ? answered[message.kind] ?? [] : []) reader.string(name)
       const hasMoney = isGood && message.kind !== "rollback"
-      const cash = look.number("cash", 3, hasMoney)
-      const bonus = look.number("bonus", 3, hasMoney)
-      if (isGood && message.kind === "bet") look.number("usedPromo", 3, true)
+      const cash = reader.number("cash", 3, hasMoney)
+      const bonus = reader.number("bonus", 3, hasMoney)
+      if (isGood && message.kind === "bet") reader.number("usedPromo", 3, true)
       return {
         code,
         balance: cash === undefined || bonus === undefined ? undefined : addDecimals(cash, bonus),
-        token: message.kind === "authenticate" ? look.string("token", false) : undefined,
-        playerRef: message.kind === "authenticate" ? look.string("userId", isGood) : undefined,
+        token: message.kind === "authenticate" ? reader.string("token", false) : undefined,
+        playerRef: message.kind === "authenticate" ? reader.string("userId", isGood) : undefined,
         retry: code === "100",
-        problems: look.problems
+        problems: reader.problems
       }
     },
 

@@ -8,15 +8,15 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
-  House,
-  HouseAnswer,
-  HouseCall,
   Message,
   RollbackMessage,
+  ServerAnswer,
+  ServerCall,
   Session,
-  Situation
+  Situation,
+  VendorServer
 } from "../Dialect.ts"
-import { decimalText, finerBy, Look } from "../Reading.ts"
+import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({ merchant_id: Schema.String, merchant_key: Schema.String })
 
@@ -125,9 +125,9 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
   promo: { first: done(true), again: done(false) }
 }
 
-const json = (value: unknown, status = 200): HouseAnswer => ({ status, body: JSON.stringify(value) })
+const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
 
-const refused = (message: string, status: number): HouseAnswer =>
+const refused = (message: string, status: number): ServerAnswer =>
   json({ name: "Error", message, code: 0, status }, status)
 
 const make = (settings: typeof Settings.Type): Dialect => {
@@ -139,7 +139,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     "X-Nonce": Crypto.randomUUID().replaceAll("-", "")
   })
 
-  const isSigned = (call: HouseCall, entries: FormEntries): boolean => {
+  const isSigned = (call: ServerCall, entries: FormEntries): boolean => {
     const headers = {
       "X-Merchant-Id": call.header("x-merchant-id") ?? "",
       "X-Timestamp": call.header("x-timestamp") ?? "",
@@ -150,7 +150,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       slotegratorSign(key, entries, headers) === call.header("x-sign")
   }
 
-  const serve = (call: HouseCall, house: House): HouseAnswer | undefined => {
+  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
     const entries = call.method === "GET" ? [...call.query] : [...new URLSearchParams(call.body)]
     const order = new Map(entries)
     const valueOf = (name: string): string => order.get(name) ?? ""
@@ -167,7 +167,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     switch (call.path) {
       case "/games":
         return json({
-          items: house.games.map(({ id, name }) => ({
+          items: vendorServer.games.map(({ id, name }) => ({
             uuid: id,
             name,
             image: "",
@@ -175,12 +175,12 @@ const make = (settings: typeof Settings.Type): Dialect => {
             provider: "Vendor",
             parameters: { rtp: 96.5 }
           })),
-          _meta: { totalCount: house.games.length, pageCount: 1, currentPage: 1, perPage: 50 }
+          _meta: { totalCount: vendorServer.games.length, pageCount: 1, currentPage: 1, perPage: 50 }
         })
       case "/games/init":
-        return house.games.some(({ id }) => id === valueOf("game_uuid"))
+        return vendorServer.games.some(({ id }) => id === valueOf("game_uuid"))
           ? json({
-            url: house.open({
+            url: vendorServer.open({
               token: valueOf("session_id"),
               playerRef: valueOf("player_id"),
               currency: valueOf("currency"),
@@ -189,7 +189,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : refused("Game not found", 404)
       case "/games/init-demo":
-        return json({ url: `${house.url}/demo` })
+        return json({ url: `${vendorServer.url}/demo` })
       case "/freespins/bets":
         return json({
           denominations: ["0.01"],
@@ -199,7 +199,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
           }))
         })
       case "/freespins/set":
-        house.grants.set(valueOf("freespin_id"), {
+        vendorServer.grants.set(valueOf("freespin_id"), {
           reference: valueOf("freespin_id"),
           playerRef: valueOf("player_id"),
           gameId: valueOf("game_uuid"),
@@ -211,7 +211,9 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
         return { status: 200, body: "" }
       default:
-        return house.grants.delete(valueOf("freespin_id")) ? { status: 200, body: "" } : refused("Not found", 404)
+        return vendorServer.grants.delete(valueOf("freespin_id"))
+          ? { status: 200, body: "" }
+          : refused("Not found", 404)
     }
   }
 
@@ -246,21 +248,21 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, _session, _callId, answer) => {
-      const look = new Look(answer)
-      const error = look.string("error_code", false)
+      const reader = new AnswerReader(answer)
+      const error = reader.string("error_code", false)
       if (error !== undefined) {
-        look.string("error_description")
-        return { code: error, retry: error === "INTERNAL_ERROR", problems: look.problems }
+        reader.string("error_description")
+        return { code: error, retry: error === "INTERNAL_ERROR", problems: reader.problems }
       }
-      const balance = look.number("balance", 3, true)
-      if (message.kind !== "balance") look.string("transaction_id")
+      const balance = reader.number("balance", 3, true)
+      if (message.kind !== "balance") reader.string("transaction_id")
       if (message.kind === "rollback" && !isRefund(message)) {
-        const listed = JSON.stringify(look.body?.["rollback_transactions"])
+        const listed = JSON.stringify(reader.body?.["rollback_transactions"])
         if (listed !== JSON.stringify([message.bet.id])) {
-          look.problems.push("rollback_transactions are not the listed ones")
+          reader.problems.push("rollback_transactions are not the listed ones")
         }
       }
-      return { code: "OK", balance, retry: false, problems: look.problems }
+      return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
     expect: (kind, situation) =>

@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { type Decimal, fromUnits } from "../../src/protocols/Decimal.ts"
 import { type JsonObject, readDecimal, readInteger, readObject } from "../../src/protocols/JsonBody.ts"
-import type { Dialect, DialectDefinition, Expectation, HouseCall, Message, Session, Situation } from "../Dialect.ts"
-import { finerBy, Look } from "../Reading.ts"
+import type { Dialect, DialectDefinition, Expectation, Message, ServerCall, Session, Situation } from "../Dialect.ts"
+import { AnswerReader, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   client_id: Schema.String,
@@ -144,7 +144,7 @@ const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation
 
 /** What is told of a transaction: whose it is, and what it has moved. */
 const checkSettled = (
-  { problems }: Look,
+  { problems }: AnswerReader,
   data: JsonObject,
   message: Message,
   session: Session,
@@ -173,7 +173,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
   const sign = (text: string): string => Crypto.createHmac("sha256", settings.secret_key).update(text).digest("hex")
 
   /** A browser that comes to the game. */
-  const sessionOf = ({ path, query }: HouseCall): Session | undefined => {
+  const sessionOf = ({ path, query }: ServerCall): Session | undefined => {
     const [token, playerRef] = [query.get("token"), query.get("user")]
     const [currency, lang] = [query.get("currency"), query.get("lang")]
     if (token === null || playerRef === null || currency === null || lang === null) return undefined
@@ -214,39 +214,39 @@ const make = (settings: typeof Settings.Type): Dialect => {
     },
 
     read: (message, session, _callId, answer) => {
-      const look = new Look(answer)
-      const code = readInteger(look.body?.["code"])
-      if (code === undefined || !codes.has(code)) look.problems.push(`${code ?? "nothing"} is no code of theirs`)
-      look.string("message")
-      const data = readObject(look.body?.["data"])
+      const reader = new AnswerReader(answer)
+      const code = readInteger(reader.body?.["code"])
+      if (code === undefined || !codes.has(code)) reader.problems.push(`${code ?? "nothing"} is no code of theirs`)
+      reader.string("message")
+      const data = readObject(reader.body?.["data"])
       const isTold = code === 200 || code === 409
-      if (isTold !== (data !== undefined)) look.problems.push(isTold ? "data is missing" : "data where none belongs")
+      if (isTold !== (data !== undefined)) reader.problems.push(isTold ? "data is missing" : "data where none belongs")
       const isPlayer = message.kind === "authenticate" || message.kind === "balance"
       if (data !== undefined) {
-        if (data["currency"] !== session.currency) look.problems.push(`currency is not ${session.currency}`)
-        if (typeof data["user_id"] !== "string") look.problems.push("user_id is no text")
-        if (isPlayer && typeof data["username"] !== "string") look.problems.push("username is no text")
-        if (!isPlayer) checkSettled(look, data, message, session, code ?? 0)
+        if (data["currency"] !== session.currency) reader.problems.push(`currency is not ${session.currency}`)
+        if (typeof data["user_id"] !== "string") reader.problems.push("user_id is no text")
+        if (isPlayer && typeof data["username"] !== "string") reader.problems.push("username is no text")
+        if (!isPlayer) checkSettled(reader, data, message, session, code ?? 0)
       }
       const whole = readDecimal(data?.[isPlayer ? "balance" : "new_balance"])
-      if (whole !== undefined && whole.scale > 0) look.problems.push("a balance is no whole number of thousandths")
+      if (whole !== undefined && whole.scale > 0) reader.problems.push("a balance is no whole number of thousandths")
       const user = data?.["user_id"]
       return {
         code: String(code ?? "NO_CODE"),
         balance: whole === undefined ? undefined : fromUnits(whole.coefficient, amountScale),
         playerRef: typeof user === "string" ? user : undefined,
         retry: code === 500,
-        problems: look.problems
+        problems: reader.problems
       }
     },
 
     expect: (kind, situation) => expectations[kind]?.[situation] ?? notDone[situation] ?? { codes: [], moves: false },
 
-    serve: (call, house) => {
+    serve: (call, vendorServer) => {
       if (call.method !== "GET") return undefined
       const session = sessionOf(call)
-      if (session === undefined || !house.games.some(({ id }) => id === session.gameId)) return undefined
-      return { status: 200, contentType: "text/plain", body: `${house.open(session)}\n` }
+      if (session === undefined || !vendorServer.games.some(({ id }) => id === session.gameId)) return undefined
+      return { status: 200, contentType: "text/plain", body: `${vendorServer.open(session)}\n` }
     }
   }
 }

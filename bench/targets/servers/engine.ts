@@ -24,7 +24,7 @@ const options = Schema.decodeUnknownSync(Schema.Struct({
   PLAYERS: Schema.NumberFromString
 }))(process.env)
 
-const tell = (message: EngineMessage): void => {
+const send = (message: EngineMessage): void => {
   process.send?.(message)
 }
 
@@ -47,8 +47,8 @@ const run = Effect.fnUntraced(function*(actors: PlayerActors["Service"], job: En
   const note = (number: number, isDone: boolean, startedAt: number) => {
     const now = performance.now()
     // reported from here: a timer may be late under constant load
-    if (mark === undefined && now >= from) tell({ type: mark = "measuring" })
-    if (mark === "measuring" && now >= to) tell({ type: mark = "measured" })
+    if (mark === undefined && now >= from) send({ type: mark = "measuring" })
+    if (mark === "measuring" && now >= to) send({ type: mark = "measured" })
     if (isDone) staked[number] = (staked[number] ?? 0) + stake
     const slot = timeline[Math.floor((now - from) / job.slotMs)]
     if (now < from || now >= to || slot === undefined) return
@@ -85,7 +85,7 @@ const run = Effect.fnUntraced(function*(actors: PlayerActors["Service"], job: En
     const { real } = yield* readPlayer(actors, playerId(number))
     if (real !== openingBalance - (staked[number] ?? 0)) wrong.push(playerId(number))
   }
-  tell({
+  send({
     type: "ran",
     processed,
     failed,
@@ -112,7 +112,7 @@ const nextJob = Effect.callback<EngineJob>((resume) => {
 
 const serve = Effect.gen(function*() {
   const actors = yield* PlayerActors
-  tell({ type: "ready" })
+  send({ type: "ready" })
   return yield* Effect.forever(Effect.flatMap(nextJob, (job) => run(actors, job)))
 })
 

@@ -11,7 +11,7 @@ const options = Schema.decodeUnknownSync(Schema.Struct({
   BETS: Schema.NumberFromString
 }))(process.env)
 
-const tell = (message: ResidentsMessage): void => {
+const send = (message: ResidentsMessage): void => {
   process.send?.(message)
 }
 
@@ -46,7 +46,7 @@ const program = Effect.gen(function*() {
   // idle: within two minutes the actors drop carried rows of the store
   yield* Effect.sleep("125 seconds")
   const resting = yield* weigh
-  tell({ type: "weighed", resident: actors.resident(), empty, loaded, played, full, resting })
+  send({ type: "weighed", resident: actors.resident(), empty, loaded, played, full, resting })
 })
 
 process.on("disconnect", () => process.exit(0))

@@ -111,7 +111,7 @@ export const roll = (counters: Counters, now: number): Counters => {
  * Adds to the stake and loss sums. `stake` is the gross stake, `loss` the real money lost (negative for a win). `from` is the instant the money
  * counts for: a rolled back bet lowers only the windows it had raised.
  */
-export const count = (counters: Counters, now: number, stake: number, loss: number, from: number): Counters => {
+export const countPlay = (counters: Counters, now: number, stake: number, loss: number, from: number): Counters => {
   const rolled = roll(counters, now)
   const day = from === now || sameWindow("day", from, now)
   const week = day || sameWindow("week", from, now)

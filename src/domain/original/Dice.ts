@@ -10,7 +10,7 @@ export type DiceParams = {
 const rolls = 10_000
 const highestRoll = rolls - 1
 /** A win covers at least one roll and pays more than the stake. */
-const mostWinningRolls = 9_800
+const maxWinningRolls = 9_800
 
 /** Number of rolls that win against a target in hundredths. Landing on the target always loses. */
 const winningRolls = (direction: DiceParams["direction"], target: number): number =>
@@ -22,9 +22,9 @@ export const dice = makeOriginal<DiceParams>({
   read: (params) => {
     const direction = params.word("direction", ["under", "over"])
     const [minimum, maximum] = direction === "under"
-      ? [1, mostWinningRolls]
+      ? [1, maxWinningRolls]
       : direction === "over"
-      ? [highestRoll - mostWinningRolls, highestRoll - 1]
+      ? [highestRoll - maxWinningRolls, highestRoll - 1]
       : [1, highestRoll - 1]
     const target = params.hundredths("target", minimum, maximum)
     return direction === undefined || target === undefined ? undefined : { direction, target: target / 100 }

@@ -5,7 +5,7 @@ import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning } from "./Launch.ts"
-import { count, effectiveLimits, recordPlay, refuseBet } from "../limit/Limits.ts"
+import { countPlay, effectiveLimits, recordPlay, refuseBet } from "../limit/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../player/Player.ts"
@@ -121,7 +121,7 @@ export const takeStake = (
   draft.visit(source.isLive ? "live" : "rng")
   if (entryIds.length > 0) draft.walletSeq++
   const wagered = draft.wager(amount, game.id, game.type)
-  draft.counters = recordPlay(count(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
+  draft.counters = recordPlay(countPlay(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 

@@ -2,7 +2,7 @@
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
-import { count } from "../limit/Limits.ts"
+import { countPlay } from "../limit/Limits.ts"
 import {
   type Adjustment,
   type AdjustmentCode,
@@ -115,7 +115,7 @@ export const adjust = (
   const references = { gameId: game.id, gameRoundId: roundId, source: { providerId, isLive } }
   const entryIds = ids(draft.post("real", amount > 0 ? "casino_win" : "casino_rollback", amount, references))
   if (entryIds.length > 0) draft.walletSeq++
-  draft.counters = count(draft.counters, draft.now, 0, 0 - amount, draft.now)
+  draft.counters = countPlay(draft.counters, draft.now, 0, 0 - amount, draft.now)
   const transaction = newTransaction(draft, "adjustment", adjustment, {
     amount,
     gameId: game.id,

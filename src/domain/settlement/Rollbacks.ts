@@ -3,7 +3,7 @@ import { restoreWager, settleLate, takeBackWager, undoForfeit } from "../bonus/C
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { CasinoReferences, Draft } from "../Draft.ts"
-import { count } from "../limit/Limits.ts"
+import { countPlay } from "../limit/Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "../Messages.ts"
 import { refuse } from "../Refusal.ts"
 import { isClosedAfter, type Query, type Round, type Transaction, withOpenBet, withoutOpenBet } from "./Rounds.ts"
@@ -137,9 +137,9 @@ const takeBack = (
   const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
-    draft.counters = count(draft.counters, draft.now, -target.amount, target.realAmount, target.createdAt)
+    draft.counters = countPlay(draft.counters, draft.now, -target.amount, target.realAmount, target.createdAt)
   } else if (target.kind === "win" || target.kind === "adjustment") {
-    draft.counters = count(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
+    draft.counters = countPlay(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
   }
   const transaction = newTransaction(draft, "rollback", rollback, {
     ...targetFields(target),
@@ -232,7 +232,7 @@ const reinstate = (
   const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
   if (entryIds.length > 0) draft.walletSeq++
   if (bet.bonusId !== null) restoreWager(draft, bet.bonusId, bet.wagered)
-  draft.counters = count(draft.counters, draft.now, bet.amount, 0 - bet.realAmount, bet.createdAt)
+  draft.counters = countPlay(draft.counters, draft.now, bet.amount, 0 - bet.realAmount, bet.createdAt)
   const transaction = newTransaction(draft, "rollback", rollback, {
     ...targetFields(target),
     realAmount: bet.realAmount + moved.real,

@@ -61,7 +61,7 @@ export const settlement = (
   /** Stored transaction of the message, if any. */
   kept?: Transaction
 ): Settlement => {
-  draft.countAction()
+  draft.completeAction()
   return {
     transactionId,
     status,

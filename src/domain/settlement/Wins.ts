@@ -4,7 +4,7 @@ import { writeRound } from "./Bets.ts"
 import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { CasinoReferences, Draft } from "../Draft.ts"
-import { count } from "../limit/Limits.ts"
+import { countPlay } from "../limit/Limits.ts"
 import { unknownGame, type Win, type WinCode } from "../Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
@@ -73,7 +73,7 @@ export const payOut = (
   const entryIds = [...ids(realEntry), ...credited.entryIds]
   const real = realPart + credited.real
   if (entryIds.length > 0) draft.walletSeq++
-  if (real !== 0) draft.counters = count(draft.counters, draft.now, 0, -real, draft.now)
+  if (real !== 0) draft.counters = countPlay(draft.counters, draft.now, 0, -real, draft.now)
   return { entryIds, real, bonus: credited.bonus, bonusPart }
 }
 

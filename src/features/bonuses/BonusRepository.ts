@@ -44,7 +44,7 @@ const registrationRows = rowsOf(
 const thresholdRows = rowsOf(Schema.Struct({ base: Schema.String, secondApprovalAbove: Schema.NullOr(Schema.Number) }))
 
 /** Players found in one search, at most. */
-const maxTended = 500
+const maxDue = 500
 
 /** How long a registration is left to its own request, and how long its promo code is worth trying. */
 const registrationMs = 30_000
@@ -149,12 +149,12 @@ export class BonusRepository extends Context.Service<BonusRepository, {
         }, orTryAgain),
         findDue: (now) =>
           owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses
-              WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxTended})
+              WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxDue})
             UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
               WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
                 AND (p.exclusion_type IS NULL OR p.exclusion_until <= ${toDate(now)})
                 AND NOT EXISTS (SELECT FROM player_bonuses a WHERE a.player_id = b.player_id AND a.state = 'activated')
-              LIMIT ${maxTended})`),
+              LIMIT ${maxDue})`),
         findRegistrations: (now) =>
           registrationRows(
             sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
@@ -162,7 +162,7 @@ export class BonusRepository extends Context.Service<BonusRepository, {
             WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
               AND p.created_at > ${toDate(now - registrationDueMs)}
               AND (o.cooperation_model = 'api' OR NOT 'bonuses' = ANY (o.disabled_features))
-            ORDER BY p.created_at LIMIT ${maxTended}`
+            ORDER BY p.created_at LIMIT ${maxDue}`
           ),
         endRegistration: (playerId) =>
           orTryAgain(sql`UPDATE players SET registration_promo_due = false WHERE id = ${playerId}`)

@@ -60,7 +60,7 @@ const cashNeedsTwo = refuse(
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
 /** How many players the job tends at once. */
-const tendedAtOnce = 4
+const maxConcurrent = 4
 
 export class Bonuses extends Context.Service<Bonuses, {
   /** Bonuses of an operator, oldest first. */
@@ -110,7 +110,7 @@ export class Bonuses extends Context.Service<Bonuses, {
     actor: string
   ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
   /** Expires grants, activates waiting ones, and redeems codes left over by a stopped process; returns the number of players. Runs every minute. */
-  readonly tend: Effect.Effect<number, Refusal<"TRY_AGAIN">>
+  readonly applyDue: Effect.Effect<number, Refusal<"TRY_AGAIN">>
 }>()("pitboss/bonuses/Bonuses") {
   static readonly layerWithoutRepository = Layer.effect(
     Bonuses,
@@ -170,7 +170,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       )
 
       /** Cash counts as a correction upwards, and one that takes a second person is asked for as a correction. */
-      const refuseCashAlone = Effect.fnUntraced(
+      const refuseCashAboveThreshold = Effect.fnUntraced(
         function*({ currency, id, operatorId }: Player, amount: number, now: number) {
           const operator = yield* repository.approvalTerms(operatorId)
           if (operator === undefined) return
@@ -198,7 +198,7 @@ export class Bonuses extends Context.Service<Bonuses, {
               actor,
               { playerId, kind: "correction", amount },
               granted,
-              (now) => refuseCashAlone(player, amount, now)
+              (now) => refuseCashAboveThreshold(player, amount, now)
             )
             : yield* spending.spend(actor, { playerId, kind: "bonus", amount }, granted, () => Effect.void)
         }
@@ -233,7 +233,7 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
-      const redeemOnce = remoteCommands.define({
+      const redeemRemotely = remoteCommands.define({
         name: "bonus.registration_code",
         payload: Schema.Struct({ operatorId: Schema.Number, code: Schema.String }),
         run: (playerId, { code, operatorId }) =>
@@ -247,7 +247,7 @@ export class Bonuses extends Context.Service<Bonuses, {
       const redeemAtRegistration: Bonuses["Service"]["redeemAtRegistration"] = Effect.fn(
         "Bonuses.redeemAtRegistration"
       )(
-        (operatorId, playerId, code) => Effect.ignore(redeemOnce(playerId, { operatorId, code }))
+        (operatorId, playerId, code) => Effect.ignore(redeemRemotely(playerId, { operatorId, code }))
       )
 
       const ownerOf = Effect.fnUntraced(function*(playerBonusId: number) {
@@ -279,29 +279,29 @@ export class Bonuses extends Context.Service<Bonuses, {
         }
       )
 
-      const tendOne = remoteCommands.define({
+      const applyDueOf = remoteCommands.define({
         name: "bonus.tend",
         payload: Schema.Null,
         run: (playerId) => Effect.asVoid(actors.ask(null, playerId, applyDueBonusesStep))
       })
 
-      const tend = Effect.gen(function*() {
+      const applyDue = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const due = yield* repository.findDue(now)
         // a player that cannot be served now is found again
-        const tended = yield* Effect.forEach(
+        const applied = yield* Effect.forEach(
           due,
-          ({ playerId }) => Effect.match(tendOne(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
-          { concurrency: tendedAtOnce }
+          ({ playerId }) => Effect.match(applyDueOf(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
+          { concurrency: maxConcurrent }
         )
         const registered = yield* repository.findRegistrations(now)
         yield* Effect.forEach(
           registered,
           ({ code, operatorId, playerId }) => redeemAtRegistration(operatorId, playerId, code),
-          { concurrency: tendedAtOnce, discard: true }
+          { concurrency: maxConcurrent, discard: true }
         )
-        return tended.filter((one) => one === 1).length + registered.length
-      }).pipe(orTryAgain, Effect.withSpan("Bonuses.tend"))
+        return applied.filter((one) => one === 1).length + registered.length
+      }).pipe(orTryAgain, Effect.withSpan("Bonuses.applyDue"))
 
       return Bonuses.of({
         catalogue: repository.catalogue,
@@ -312,7 +312,7 @@ export class Bonuses extends Context.Service<Bonuses, {
         redeem,
         redeemAtRegistration,
         cancel,
-        tend
+        applyDue
       })
     })
   )

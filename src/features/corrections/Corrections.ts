@@ -176,7 +176,7 @@ export class Corrections extends Context.Service<Corrections, {
         return correction === undefined ? yield* Effect.fail(notFound) : correction
       })
 
-      const refuseAlone = Effect.fnUntraced(function*(actor: Actor, { requested_at, requested_by }: Correction) {
+      const refuseSamePerson = Effect.fnUntraced(function*(actor: Actor, { requested_at, requested_by }: Correction) {
         if (actor.label === requested_by) {
           return yield* Effect.fail(refuse(
             "PAYMENT_REQUEST_INVALID",
@@ -212,7 +212,7 @@ export class Corrections extends Context.Service<Corrections, {
               const correction = yield* find(correctionId)
               const { amount, player_id: playerId, reason, requested_by: requestedBy, wallet } = correction
               if (correction.status !== "pending") return yield* Effect.fail(refuseDecided(correction))
-              yield* refuseAlone(actor, correction)
+              yield* refuseSamePerson(actor, correction)
               // loading the player settles the outcome of an earlier approval
               yield* actors.read(null, playerId)
               const earlier = yield* findPosted(correction)

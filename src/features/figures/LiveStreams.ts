@@ -98,7 +98,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
           const startedAt = yield* monotonicMs
           const progress = yield* Ref.make<Progress>({ reading: undefined, sentAt: startedAt, checkedAt: startedAt })
           const isOver = yield* Ref.make(false)
-          const look = Effect.gen(function*() {
+          const readChanges = Effect.gen(function*() {
             const { checkedAt, reading, sentAt } = yield* Ref.get(progress)
             const now = yield* monotonicMs
             const isDue = now - checkedAt >= recheckMs
@@ -112,21 +112,22 @@ export class LiveStreams extends Context.Service<LiveStreams, {
               found._tag === "Some" ? found.value : reading
             )
             const lines = next === undefined || next === reading ? [] : eventsBetween(reading, next)
-            const beat = lines.length === 0 && now - sentAt >= heartbeatMs ? [": \n\n"] : lines
+            const heartbeat = lines.length === 0 && now - sentAt >= heartbeatMs ? [": \n\n"] : lines
             yield* Ref.set(progress, {
               reading: next,
-              sentAt: beat.length > 0 ? now : sentAt,
+              sentAt: heartbeat.length > 0 ? now : sentAt,
               checkedAt: isDue ? now : checkedAt
             })
-            return beat
+            return heartbeat
           })
-          const later = Stream.fromEffect(Effect.andThen(Effect.sleep(everyMs), look)).pipe(
+          const later = Stream.fromEffect(Effect.andThen(Effect.sleep(everyMs), readChanges)).pipe(
             Stream.forever,
             Stream.takeUntilEffect(() => Ref.get(isOver))
           )
-          return Stream.concat(Stream.make(["retry: 3000\n\n"]), Stream.concat(Stream.fromEffect(look), later)).pipe(
-            Stream.flatMap((lines) => Stream.fromIterable(lines))
-          )
+          return Stream.concat(Stream.make(["retry: 3000\n\n"]), Stream.concat(Stream.fromEffect(readChanges), later))
+            .pipe(
+              Stream.flatMap((lines) => Stream.fromIterable(lines))
+            )
         }))
 
       return LiveStreams.of({

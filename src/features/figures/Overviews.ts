@@ -17,7 +17,7 @@ export interface Reading {
   readonly marks: { readonly [kind in ChangedKind]: string }
 }
 
-const keptFor = "2 seconds"
+const timeToLive = "2 seconds"
 
 /** Maximum number of cached sets of operators; least recently used first out. */
 const keptSets = 64
@@ -327,7 +327,7 @@ export class Overviews extends Context.Service<Overviews, {
 
       const readings = yield* Cache.make({
         capacity: keptSets,
-        timeToLive: keptFor,
+        timeToLive,
         // uninterruptible: the first caller may disconnect while others wait for the same reading
         lookup: (key: string) => Effect.uninterruptible(orTryAgain(read(scopeOf(key))))
       })

@@ -72,7 +72,7 @@ export type IssueRefusal = Invalid | Refusal<"PLAYER_RESTRICTED"> | ActorRefusal
 const dayMs = 86_400_000
 
 const notFound = refuse("NOT_FOUND", "There are no such free rounds.")
-const noneHere = refuse("BONUS_INVALID", "There are no free rounds in this game: its provider's protocol has none.", {
+const noRounds = refuse("BONUS_INVALID", "There are no free rounds in this game: its provider's protocol has none.", {
   reason: "not_offered"
 })
 
@@ -148,11 +148,11 @@ export class FreeRounds extends Context.Service<FreeRounds, {
       /** Capabilities of a game's vendor, and its client. */
       const vendorOf = Effect.fnUntraced(function*(game: Game | undefined) {
         if (game === undefined || game.original !== null || game.provider.protocol === "pitboss") {
-          return yield* Effect.fail(noneHere)
+          return yield* Effect.fail(noRounds)
         }
         const { outbound, tools } = yield* Effect.mapError(vendors.find(game.provider.id), settingsUnusable)
         const freeRounds: Outbound["freeRounds"] = outbound.freeRounds
-        return freeRounds === undefined ? yield* Effect.fail(noneHere) : { freeRounds, tools }
+        return freeRounds === undefined ? yield* Effect.fail(noRounds) : { freeRounds, tools }
       })
 
       const insert = Effect.fnUntraced(function*(fresh: Omit<Row, "id" | "reference">, reference: string) {

@@ -99,7 +99,7 @@ export class Launches extends Context.Service<Launches, {
       }
 
       /** Ends the session of a launch that came to nothing. Where that cannot be written now, it ends by itself: its player never hears its token. */
-      const endOpened = (operatorId: number, playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
+      const endFailedLaunch = (operatorId: number, playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
         const session = sessions.verify(sessionToken)
         return session === undefined
           ? Effect.void
@@ -123,7 +123,7 @@ export class Launches extends Context.Service<Launches, {
           const launchUrl = yield* actors.read(operatorId, playerId).pipe(
             Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
             // a defect as well leaves no session
-            Effect.onError(() => endOpened(operatorId, playerId, opened))
+            Effect.onError(() => endFailedLaunch(operatorId, playerId, opened))
           )
           const launched = { ...opened, launchUrl }
           return claim === undefined

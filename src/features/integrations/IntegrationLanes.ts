@@ -1,6 +1,6 @@
-/** The desk of the vendors' lane: providers by their slugs, the wallet behind them, and the record of their calls. */
+/** Calls of the vendors' lane: providers by their slugs, the wallet behind them, and the record of their calls. */
 import { Effect } from "effect"
-import type { AnsweredCall, VendorDesk } from "../../http/VendorLane.ts"
+import type { AnsweredCall, VendorWallet } from "../../http/VendorLane.ts"
 import { decimalText } from "../../protocols/Decimal.ts"
 import type { WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"
 import { type Integration, Integrations } from "./Integrations.ts"
@@ -8,7 +8,7 @@ import { IntegrationWallet } from "./IntegrationWallet.ts"
 import { ProviderCallLog } from "./ProviderCallLog.ts"
 
 /** Refusals of a bet that are about the player, not about the call: staff ask for the reason. */
-const aboutPlayers = new Set(["PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "BONUS_INVALID"])
+const playerRefusals = new Set(["PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "BONUS_INVALID"])
 
 /** The first amount of a call, signed as it moves the player's money. */
 const amountOf = (call: WalletCall | undefined): string | null => {
@@ -23,8 +23,8 @@ const amountOf = (call: WalletCall | undefined): string | null => {
 const playerOf = (outcome: WalletOutcome | undefined): string | null =>
   outcome === undefined ? null : outcome._tag === "Identified" ? outcome.player.playerRef : outcome.playerRef
 
-export const makeVendorDesk: Effect.Effect<
-  VendorDesk<Integration>,
+export const makeVendorWallet: Effect.Effect<
+  VendorWallet<Integration>,
   never,
   Integrations | IntegrationWallet | ProviderCallLog
 > = Effect.gen(function*() {
@@ -48,7 +48,7 @@ export const makeVendorDesk: Effect.Effect<
       refusal: refusal?.code ?? (reason === "notice" ? null : reason) ?? null,
       latencyMs
     })
-    if (refusal !== undefined && aboutPlayers.has(refusal.code)) {
+    if (refusal !== undefined && playerRefusals.has(refusal.code)) {
       fork(Effect.annotateLogs(Effect.logInfo("bet refused"), {
         provider_id: providerId,
         player_ref: playerOf(outcome),

@@ -62,19 +62,19 @@ const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
 const invalidSession = (session: "unknown" | "over") =>
   refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.", { session })
 
-const notWhole = refuseFields({ amount: ["must be a whole number of the currency's minor units"] })
+const fraction = refuseFields({ amount: ["must be a whole number of the currency's minor units"] })
 
 const otherCurrency = (currency: string) => refuseFields({ currency: [`must be the player's currency ${currency}`] })
 
 /** Maximum decimal places of a currency: an upper bound in minor units of an amount whose currency is not known yet. */
-const mostDigits = 4
+const maxDigits = 4
 
-const mayBeLooked = (action: WalletAction): boolean =>
+const mayBeExamined = (action: WalletAction): boolean =>
   (action.action === "win" || action.action === "promo_win" || action.action === "adjust") &&
-  isExamined(toMinorUnits(action.amount, mostDigits) ?? Number.POSITIVE_INFINITY)
+  isExamined(toMinorUnits(action.amount, maxDigits) ?? Number.POSITIVE_INFINITY)
 
 /** Whether free rounds have to be looked up: a free bet that names them settles without. */
-const isGrantLooked = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
+const needsGrant = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
 
 /** Winnings of free rounds that a call ends, minor units; null when not stated. */
 const wonOf = ({ won }: Exclude<Settle["grant"], undefined>, { funds, settlements }: Settled): number | null =>
@@ -272,7 +272,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
               actions: call.actions.filter(({ action }) => action !== "close_round")
             }
           })
-          if (actions === undefined) return { _tag: "Refuse", error: { ...notWhole, funds: fundsOf(player, played) } }
+          if (actions === undefined) return { _tag: "Refuse", error: { ...fraction, funds: fundsOf(player, played) } }
           const decision = flagLargeCredits(settleAll(player, actions, context), context, terms)
           switch (decision._tag) {
             case "Missing":
@@ -312,7 +312,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       })
 
       const start: IntegrationWallet["Service"]["start"] = (provider, call, done) => {
-        if (call.kind !== "settle" || isGrantLooked(call) || call.actions.some(mayBeLooked)) return false
+        if (call.kind !== "settle" || needsGrant(call) || call.actions.some(mayBeExamined)) return false
         const named = nameOf(provider.providerId, call.player)
         const game = warmGame(provider.providerId, call.gameId)
         if (named === undefined || game === undefined) return false
@@ -335,7 +335,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const settleFor = Effect.fnUntraced(function*(provider: CallingProvider, call: Settle, named: Named) {
         const game = yield* findGame(provider.providerId, call.gameId)
-        const terms = call.actions.some(mayBeLooked) ? yield* creditTerms(named.playerId) : null
+        const terms = call.actions.some(mayBeExamined) ? yield* creditTerms(named.playerId) : null
         const settled = actors.ask(null, named.playerId, settleStep(provider, call, named, game, terms))
         return yield* Effect.match(settled, {
           onFailure: (refusal: RefusedPlayer): WalletOutcome =>
@@ -354,10 +354,10 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           const named = isNamed || found === undefined
             ? yield* findName(provider.providerId, call.player)
             : { playerId: found.playerId, session: undefined }
-          const isTheirs = found?.playerId === named.playerId
-          if (!isTheirs && grant.mustExist) return yield* Effect.fail(noSuchGrant)
+          const isOfPlayer = found?.playerId === named.playerId
+          if (!isOfPlayer && grant.mustExist) return yield* Effect.fail(noSuchGrant)
           const outcome = yield* settleFor(provider, call, named)
-          if (found !== undefined && isTheirs && grant.finishes && outcome._tag === "Settled") {
+          if (found !== undefined && isOfPlayer && grant.finishes && outcome._tag === "Settled") {
             yield* freeRounds.finish(found.id, wonOf(grant, outcome))
           }
           return outcome
@@ -365,7 +365,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       )
 
       const settle = (provider: CallingProvider, call: Settle) =>
-        call.grant !== undefined && isGrantLooked(call)
+        call.grant !== undefined && needsGrant(call)
           ? settleGrant(provider, call, call.grant)
           : Effect.flatMap(findName(provider.providerId, call.player), (named) => settleFor(provider, call, named))
 

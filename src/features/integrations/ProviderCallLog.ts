@@ -55,7 +55,7 @@ const decodeTotals = Schema.decodeOption(TotalsText)
 /** A node that does not answer in time is left out. */
 const askOptions = { isRepeatable: true, timeoutMs: 2000 }
 
-interface Ring {
+interface RingBuffer {
   readonly calls: Array<NotedCall>
   /** Where the next call goes: the oldest one's place when the ring is full. */
   next: number
@@ -64,10 +64,10 @@ interface Ring {
 }
 
 /** The calls of a ring, the newest first. */
-const callsOf = (ring: Ring | undefined): ReadonlyArray<ProviderCall> =>
+const callsOf = (ring: RingBuffer | undefined): ReadonlyArray<ProviderCall> =>
   ring === undefined ? [] : [...ring.calls.slice(ring.next), ...ring.calls.slice(0, ring.next)].reverse()
 
-const totalsOf = (ring: Ring | undefined): ProviderCallTotals => ({
+const totalsOf = (ring: RingBuffer | undefined): ProviderCallTotals => ({
   lastCalledAt: ring?.lastCalledAt ?? null,
   refusals: Object.fromEntries(ring?.refusals ?? [])
 })
@@ -94,7 +94,7 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       // as many rings as there are providers, which staff make
-      const rings = new Map<number, Ring>()
+      const rings = new Map<number, RingBuffer>()
 
       const note = (providerId: number, call: NotedCall): void => {
         let ring = rings.get(providerId)
@@ -107,7 +107,7 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
         if (call.refusal !== null) ring.refusals.set(call.refusal, (ring.refusals.get(call.refusal) ?? 0) + 1)
       }
 
-      const serve = (door: string, show: (ring: Ring | undefined) => string) =>
+      const serve = (door: string, show: (ring: RingBuffer | undefined) => string) =>
         forwarder.serve(door, ({ body }, done) => done({ status: 200, head: "", body: show(rings.get(Number(body))) }))
       serve(callsDoor, (ring) => encodeCalls(callsOf(ring)))
       serve(totalsDoor, (ring) => encodeTotals(totalsOf(ring)))

@@ -11,7 +11,7 @@ import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { idIn } from "../operators/References.ts"
-import { makeProviderMessages, type Place } from "../rounds/ProviderMessages.ts"
+import { makeProviderMessages, type MessageLocation } from "../rounds/ProviderMessages.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { StaffEntry } from "./StaffApi.ts"
 
@@ -42,12 +42,12 @@ const Position = Schema.Tuple([moment, Schema.Int, Schema.Int])
 const cursors = cursorsOfShape(Position)
 
 /** By how much the clock of a node may be ahead. */
-const aheadMs = 60_000
+const skewMs = 60_000
 
-/** Entries of one player that are looked at for a page, where a filter may find few among them. */
+/** Entries of one player that are scanned for a page, where a filter may find few among them. */
 const maxOfPlayer = 5000
 
-/** Entries of one round that are looked at. */
+/** Entries of one round that are scanned. */
 const maxOfRound = 2000
 
 const Keys = Schema.Struct({
@@ -113,7 +113,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             FROM unnest(${numbers(keys.map(({ player }) => player))}::float8[], ${
             numbers(keys.map(({ seq }) => seq))
           }::float8[])
-              WITH ORDINALITY AS k (player, seq, place)
+              WITH ORDINALITY AS k (player, seq, found)
             JOIN ledger_entries e ON e.player_id = k.player::bigint AND e.seq = k.seq::bigint
             JOIN players p ON p.id = e.player_id
             LEFT JOIN games g ON g.id = e.game_id LEFT JOIN providers pr ON pr.id = g.provider_id ORDER BY k.place`
@@ -133,19 +133,19 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         )
       })
 
-      const gathered = sql.literal(
+      const selectKeys = sql.literal(
         "coalesce(array_agg(player_id::float8), '{}') AS players, coalesce(array_agg(seq::float8), '{}') AS seqs"
       )
       const toKeys = (
         { players, seqs }: { readonly players: ReadonlyArray<number>; readonly seqs: ReadonlyArray<number> }
-      ) => players.map((player, place): Key => ({ player, seq: seqs[place] ?? 0 }))
+      ) => players.map((player, index): Key => ({ player, seq: seqs[index] ?? 0 }))
 
       /** Those of one player, by their numbers. */
       const ofPlayer = Effect.fnUntraced(function*(query: EntryQuery, playerId: number) {
         const { limit } = query
         const position = yield* cursors.read(query.cursor)
         const isFiltered = filtersOf({ ...query, playerId: undefined, scope: null }).length > 0
-        const most = isFiltered ? maxOfPlayer : limit + 1
+        const max = isFiltered ? maxOfPlayer : limit + 1
         const [row] = yield* playerRows(
           sql`WITH looked AS MATERIALIZED (SELECT * FROM ledger_entries e WHERE ${
             sql.and([
@@ -153,14 +153,14 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
               sql`e.seq < ${position?.[2] ?? Number.MAX_SAFE_INTEGER}::float8::bigint`,
               ...within(sql, query.scope, "e.operator_id")
             ])
-          } ORDER BY e.seq DESC LIMIT ${most})
+          } ORDER BY e.seq DESC LIMIT ${max})
             SELECT (SELECT count(*) FROM looked)::float8 AS seen, (SELECT min(seq) FROM looked)::float8 AS lowest,
-              (SELECT min(created_at) FROM looked) AS oldest, ${gathered}
+              (SELECT min(created_at) FROM looked) AS oldest, ${selectKeys}
             FROM (SELECT e.player_id, e.seq FROM looked e WHERE ${sql.and(filtersOf(query))}
               ORDER BY e.seq DESC LIMIT ${limit + 1}) found`
         )
         if (row === undefined) return nothing
-        const isEnd = row.seen < most || (query.from !== undefined && row.oldest !== null && row.oldest < query.from)
+        const isEnd = row.seen < max || (query.from !== undefined && row.oldest !== null && row.oldest < query.from)
         return yield* pageOf(toKeys(row), limit, isEnd ? undefined : [0, 0, row.lowest ?? 0])
       })
 
@@ -168,7 +168,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         behind(sql, position && { at: position[0], id: position[1] }, "e.created_at", "e.id")
 
       /** Those that the messages of a round posted, or one message or entry. */
-      const ofPlaces = Effect.fnUntraced(
+      const ofFound = Effect.fnUntraced(
         function*(
           query: EntryQuery,
           { entryIds, first, last, players }: {
@@ -187,7 +187,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             ...below(position)
           ])
           const [row] = yield* keyRows(
-            sql`SELECT 0 AS seen, ${gathered} FROM (SELECT e.player_id, e.seq FROM ledger_entries e WHERE ${where}
+            sql`SELECT 0 AS seen, ${selectKeys} FROM (SELECT e.player_id, e.seq FROM ledger_entries e WHERE ${where}
               ORDER BY e.created_at DESC, e.id DESC LIMIT ${query.limit + 1}) found`
           )
           return yield* pageOf(row === undefined ? [] : toKeys(row), query.limit, undefined)
@@ -196,18 +196,18 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
 
       const ofTransaction = Effect.fnUntraced(function*(query: EntryQuery, transaction: string) {
         const entryId = idIn(transaction)
-        let place: Place | undefined
+        let found: MessageLocation | undefined
         if (query.provider === undefined) {
           if (entryId === undefined) return yield* Effect.fail(needsProvider)
-          place = yield* messages.entry(query.scope, entryId)
+          found = yield* messages.entry(query.scope, entryId)
         } else {
           const provider = yield* messages.provider(query.provider)
           if (provider === undefined) return yield* Effect.fail(noProvider)
-          place = yield* messages.message(query.scope, provider.id, transaction)
+          found = yield* messages.message(query.scope, provider.id, transaction)
         }
-        if (place === undefined || place.entryIds.length === 0) return nothing
-        const at = place.at.getTime()
-        return yield* ofPlaces(query, { players: [place.playerId], first: at, last: at, entryIds: place.entryIds })
+        if (found === undefined || found.entryIds.length === 0) return nothing
+        const at = found.at.getTime()
+        return yield* ofFound(query, { players: [found.playerId], first: at, last: at, entryIds: found.entryIds })
       })
 
       const ofRound = Effect.fnUntraced(function*(query: EntryQuery, round: string) {
@@ -225,7 +225,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
           } LIMIT ${maxOfRound}) t`
         ))
         if (part === undefined || part.first === null || part.last === null) return nothing
-        return yield* ofPlaces(query, { players: part.players, first: part.first, last: part.last })
+        return yield* ofFound(query, { players: part.players, first: part.first, last: part.last })
       })
 
       const overPlayers = Effect.fnUntraced(function*(query: EntryQuery) {
@@ -241,21 +241,21 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             : [sql`e.game_id IN (SELECT g.id FROM games g WHERE g.provider_id = ${provider.id}::float8::bigint)`]),
           ...below(position)
         ])
-        const newest = (yield* Clock.currentTimeMillis) + aheadMs
+        const newest = (yield* Clock.currentTimeMillis) + skewMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
-            // id 0: where a page ended that had looked at enough
-            until: untilOf(Math.min(to, newest), position && { at: position[0], isLookedAt: position[1] === 0 }),
+            // id 0: where a page ended that had scanned its maximum
+            until: untilOf(Math.min(to, newest), position && { at: position[0], isDone: position[1] === 0 }),
             floor: query.from ?? 0,
             wanted: limit + 1
           },
-          ({ from, most, until }) =>
+          ({ from, max, until }) =>
             Effect.map(
               keyRows(
                 sql`WITH slice AS MATERIALIZED (SELECT * FROM ledger_entries e
                     WHERE e.created_at >= ${toDate(from)} AND e.created_at < ${toDate(until)}
-                    ${most === undefined ? sql`` : sql`LIMIT ${most + 1}`})
-                  SELECT (SELECT count(*) FROM slice)::float8 AS seen, ${gathered} FROM (
+                    ${max === undefined ? sql`` : sql`LIMIT ${max + 1}`})
+                  SELECT (SELECT count(*) FROM slice)::float8 AS seen, ${selectKeys} FROM (
                     SELECT e.player_id, e.seq FROM slice e WHERE ${where}
                     ORDER BY e.created_at DESC, e.id DESC LIMIT ${limit + 1}) found`
               ),

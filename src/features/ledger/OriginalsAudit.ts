@@ -95,7 +95,7 @@ const playAgain = ({ clientSeed, nonce, original, params, serverSeed, stake }: t
     : undefined
 }
 
-const isRight = (round: typeof RevealedRound.Type): boolean => {
+const isCorrect = (round: typeof RevealedRound.Type): boolean => {
   const again = playAgain(round)
   return again !== undefined && again.payout === round.payout && again.multiplier === round.multiplier &&
     Equal.equals(again.outcome, round.outcome)
@@ -117,7 +117,7 @@ export const findWrongOutcomes = Effect.fnUntraced(function*(sql: SqlClient.SqlC
       sql.unsafe(text, [PgTypes.float8(last.seedId), PgTypes.float8(last.nonce)])
     )
     for (const round of rounds) {
-      if (wrong.length >= maxViolations || isRight(round)) continue
+      if (wrong.length >= maxViolations || isCorrect(round)) continue
       wrong.push({
         rule: "outcome_is_its_seeds",
         player_id: round.playerId,

@@ -30,14 +30,14 @@ const valueRows = rowsOf(Schema.Struct({ operatorId: Schema.Number, value: Schem
 export class StaffSpending extends Context.Service<StaffSpending, {
   /**
    * Runs an effect that spends, reserved beforehand in the spender's budget of the day; refuses when the budget is exceeded.
-   * A refused effect releases its reservation; one with an unknown outcome keeps it. `refuseAlone` is checked before the reservation, with the
+   * A refused effect releases its reservation; one with an unknown outcome keeps it. `checkApproval` is checked before the reservation, with the
    * operator's row locked.
    */
   readonly spend: <A, E extends Refusal, E2 extends Refusal>(
     spender: Spender,
     spending: Spending,
     effect: Effect.Effect<A, E>,
-    refuseAlone: (now: number) => Effect.Effect<void, E2 | Refusal<"TRY_AGAIN"> | SqlError.SqlError>
+    checkApproval: (now: number) => Effect.Effect<void, E2 | Refusal<"TRY_AGAIN"> | SqlError.SqlError>
   ) => Effect.Effect<A, E | E2 | SpendingRefusal>
   /** Absolute sum of a player's corrections in one direction on the day of `now`. */
   readonly correctedToday: (
@@ -81,17 +81,17 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const insert = Effect.fnUntraced(function*(
         staff: { readonly label: string; readonly approvedBy: string | null },
         { amount, kind, playerId }: Spending,
-        worth: { readonly operatorId: number; readonly value: number | null },
+        base: { readonly operatorId: number; readonly value: number | null },
         now: number
       ) {
         const id = yield* newId
         yield* sql`INSERT INTO staff_spending (id, at, staff, approved_by, operator_id, player_id, kind, amount, value)
-          VALUES (${id}, ${toDate(now)}, ${staff.label}, ${staff.approvedBy}, ${worth.operatorId}, ${playerId}, ${kind},
-            ${amount}, ${worth.value})`
+          VALUES (${id}, ${toDate(now)}, ${staff.label}, ${staff.approvedBy}, ${base.operatorId}, ${playerId}, ${kind},
+            ${amount}, ${base.value})`
         return id
       })
 
-      const refuseBeyond = Effect.fnUntraced(function*(
+      const refuseOverBudget = Effect.fnUntraced(function*(
         spender: Spender,
         { operatorId, value }: { readonly operatorId: number; readonly value: number | null },
         now: number
@@ -117,9 +117,9 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       })
 
       const reserve: StaffSpending["Service"]["reserve"] = Effect.fnUntraced(function*(spender, spending, now) {
-        const worth = yield* valueOf(spending)
-        yield* refuseBeyond(spender, worth, now)
-        return yield* insert({ label: spender.label, approvedBy: null }, spending, worth, now)
+        const base = yield* valueOf(spending)
+        yield* refuseOverBudget(spender, base, now)
+        return yield* insert({ label: spender.label, approvedBy: null }, spending, base, now)
       })
 
       const note: StaffSpending["Service"]["note"] = Effect.fnUntraced(function*(staff, spending, now) {
@@ -148,7 +148,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
         spender,
         spending,
         effect,
-        refuseAlone
+        checkApproval
       ) {
         const now = yield* Clock.currentTimeMillis
         const id = yield* orTryAgain(
@@ -156,7 +156,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
             // serialised per operator: concurrent actions must not see the same remaining budget
             sql`SELECT 1 FROM operators o JOIN players p ON p.operator_id = o.id
             WHERE p.id = ${spending.playerId}::float8::bigint FOR NO KEY UPDATE OF o`,
-            Effect.andThen(refuseAlone(now), reserve(spender, spending, now))
+            Effect.andThen(checkApproval(now), reserve(spender, spending, now))
           ))
         )
         return yield* releasing(id, effect)

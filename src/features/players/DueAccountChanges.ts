@@ -9,7 +9,7 @@ import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Accounts of one kind looked after in one run, at most. */
-const most = 500
+const maxDue = 500
 
 /** Accounts looked after at the same time. */
 const atOnce = 16
@@ -30,13 +30,13 @@ export class DueAccounts extends Context.Service<DueAccounts, {
           sql`(SELECT id AS "playerId" FROM players
               WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
                 WHERE (change ->> 'effectiveAt')::float8 <= ${now}::float8)
-              LIMIT ${most})
+              LIMIT ${maxDue})
             UNION (SELECT id::float8 FROM players WHERE exclusion_until IS NOT NULL
-              AND exclusion_until <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_until LIMIT ${most})
+              AND exclusion_until <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_until LIMIT ${maxDue})
             UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND document_expires_at <= ${
             toDate(now)
           }
-              ORDER BY document_expires_at LIMIT ${most})`
+              ORDER BY document_expires_at LIMIT ${maxDue})`
         )
       return DueAccounts.of({ find })
     })
@@ -71,7 +71,7 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
         )
         const done = outcomes.filter((one) => one === 1).length
         // a bound that was met without anything done would be met again at once, and again
-        return { done, hasMore: done > 0 && due.length >= most }
+        return { done, hasMore: done > 0 && due.length >= maxDue }
       }).pipe(orTryAgain, Effect.withSpan("DueAccountChanges.run"))
 
       return DueAccountChanges.of({ run })

@@ -78,7 +78,7 @@ const loginNotedEveryMs = 60_000
 const replayWindowMs = 24 * 60 * 60_000
 
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
-const gathered = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
+const foundRows = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const storedReplies = rowsOf(Schema.Struct({
   fingerprint: Schema.Uint8Array,
@@ -339,16 +339,16 @@ export class Players extends Context.Service<Players, {
       /** Index or scan for a search text, and the maximum number of matches to count; undefined: all. */
       const searchFor = Effect.fnUntraced(
         function*(scope: Scope, { search }: PlayerFilters, wanted: number) {
-          if (search === undefined || !isStorable(search)) return { byIndex: false, most: undefined }
-          const { countedAll } = yield* SearchBounds
+          if (search === undefined || !isStorable(search)) return { byIndex: false, maxMatches: undefined }
+          const { countAllBelow } = yield* SearchBounds
           const many = yield* sumWithin(scope, (operatorId) => countPlayers({ operatorId, groups: {} }))
           const byIndex = yield* isRare(sql, scope, search, many, wanted)
-          return { byIndex, most: byIndex || many <= countedAll ? undefined : wanted }
+          return { byIndex, maxMatches: byIndex || many <= countAllBelow ? undefined : wanted }
         }
       )
 
       /**
-       * Selects a page of matching players, newest first, with their number. Materialises all matches, or the first `most` of a scan from the newest,
+       * Selects a page of matching players, newest first, with their number. Materialises all matches, or the first `maxMatches` of a scan from the newest,
        * since a plan for ORDER BY with LIMIT in one statement always scans. Sets work_mem for a bitmap of all candidates that does not become lossy.
        */
       const selectFound = Effect.fnUntraced(
@@ -356,16 +356,16 @@ export class Players extends Context.Service<Players, {
           conditions: ReadonlyArray<Statement.Fragment>,
           offset: number,
           limit: number,
-          most: number | undefined
+          maxMatches: number | undefined
         ) {
           const first = Math.min(offset, maxOffset) + 1
           const [found] = yield* inTransaction(sql)(Effect.andThen(
             sql`SET LOCAL work_mem = '32MB'`,
-            gathered(
+            foundRows(
               sql`SELECT count(*) AS total,
               (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
             FROM (SELECT id FROM players WHERE ${sql.and(conditions)} ${
-                most === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${most}::float8::bigint`
+                maxMatches === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${maxMatches}::float8::bigint`
               }) AS found`
             )
           ))
@@ -388,12 +388,14 @@ export class Players extends Context.Service<Players, {
           const { maxCounted } = yield* SearchBounds
           // one more than is returned, to know whether there are more
           const wanted = Math.max(maxCounted, offset + perPage) + 1
-          const { byIndex, most } = yield* searchFor(scope, query, wanted)
+          const { byIndex, maxMatches } = yield* searchFor(scope, query, wanted)
           const conditions = conditionsOf(scope, query, byIndex)
           if (conditions === undefined) return { items: [], total: 0 }
           if (search !== undefined) {
-            const { items, total } = yield* selectFound(conditions, offset, perPage, most)
-            return most !== undefined && total >= most ? { items, total: most - 1, more: true } : { items, total }
+            const { items, total } = yield* selectFound(conditions, offset, perPage, maxMatches)
+            return maxMatches !== undefined && total >= maxMatches
+              ? { items, total: maxMatches - 1, more: true }
+              : { items, total }
           }
           const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
           const isOfOne = [email, username, externalId].some((value) => value !== undefined)

@@ -141,9 +141,9 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
         function*(actor, providerId, activate) {
           const { outbound, tools } = yield* vendors.find(providerId)
           if (outbound.catalogue === undefined) return yield* Effect.fail(noCatalogue)
-          const told = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
-          if (told.length > maxGames) return yield* Effect.fail(tooLarge)
-          const read = new Map(told.flatMap((game) => {
+          const listed = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
+          if (listed.length > maxGames) return yield* Effect.fail(tooLarge)
+          const read = new Map(listed.flatMap((game) => {
             const kept = readGame(game)
             return kept === undefined ? [] : [[kept.external_id, kept] as const]
           }))
@@ -172,7 +172,7 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
                 added: added.map(({ external_id }) => external_id),
                 changed: changed.map(({ external_id }) => external_id),
                 gone: gone.map(({ external_id }) => external_id),
-                unreadable: told.length - read.size
+                unreadable: listed.length - read.size
               }
               const { added: a, changed: c, gone: g, ...counts } = report
               yield* record({

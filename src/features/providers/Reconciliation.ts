@@ -216,8 +216,8 @@ export class Reconciliation extends Context.Service<Reconciliation, {
         )
         if (rows.length > maxOurs) return yield* Effect.fail(tooMany)
         for (const row of rows) {
-          const movedNothing = row.isUndone || (row.kind === "rollback" && !named.has(row.targetId ?? ""))
-          if (!named.has(row.id) && !movedNothing) comparison.onlyHere.add({ id: row.id, here: ourTransaction(row) })
+          const hadNoEffect = row.isUndone || (row.kind === "rollback" && !named.has(row.targetId ?? ""))
+          if (!named.has(row.id) && !hadNoEffect) comparison.onlyHere.add({ id: row.id, here: ourTransaction(row) })
         }
         return comparison
       })

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxReportDays } from "../../domain/Activity.ts"
-import { dayOf } from "../../domain/Counts.ts"
+import { dayOf } from "../../domain/ReportCounts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"

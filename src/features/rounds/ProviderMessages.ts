@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../operators/References.ts"
-import { within, type Scope } from "../staff/OperatorBounds.ts"
+import { type Scope, within } from "../staff/OperatorBounds.ts"
 
 /** A provider and a game as they are named. */
 const GameRow = Schema.Struct({ id: Schema.Number, external_id: Schema.String, name: Schema.String })
@@ -13,15 +13,15 @@ const gameRows = rowsOf(GameRow)
 const providerRows = rowsOf(ProviderRow)
 
 /** Where a message or an entry belongs. */
-const PlaceRow = Schema.Struct({
+const LocationRow = Schema.Struct({
   playerId: Schema.Number,
   gameId: Schema.NullOr(Schema.Number),
   roundId: Schema.NullOr(Schema.String),
   entryIds: Schema.Array(Schema.Number),
   at: Schema.Date
 })
-export type Place = typeof PlaceRow.Type
-const placeRows = rowsOf(PlaceRow)
+export type MessageLocation = typeof LocationRow.Type
+const locationRows = rowsOf(LocationRow)
 
 export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
   /** By id or slug. */
@@ -44,7 +44,7 @@ export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
 
   /** The message of a provider with an id of the provider's. */
   const message = (scope: Scope, providerId: number, transactionId: string) =>
-    oneOf(placeRows(
+    oneOf(locationRows(
       sql`SELECT t.player_id AS "playerId", t.game_id AS "gameId", t.round_id AS "roundId", t.entry_ids AS "entryIds",
           t.created_at AS at
         FROM provider_transactions t JOIN players p ON p.id = t.player_id
@@ -58,7 +58,7 @@ export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
 
   /** The entry of the ledger with an id. */
   const entry = (scope: Scope, entryId: number) =>
-    oneOf(placeRows(
+    oneOf(locationRows(
       sql`SELECT player_id AS "playerId", game_id AS "gameId", game_round_id AS "roundId", ARRAY[id]::float8[] AS "entryIds",
           created_at AS at
         FROM ledger_entries WHERE ${sql.and([sql`id = ${entryId}::float8::bigint`, ...within(sql, scope)])}`

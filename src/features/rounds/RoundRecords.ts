@@ -47,7 +47,7 @@ const keyRows = rowsOf(Schema.Struct({
 const lineRows = rowsOf(Schema.Struct({ ...RoundLine.fields, opened_at: Instant }))
 
 /** By how much the clock of a node may be ahead. */
-const aheadMs = 60_000
+const skewMs = 60_000
 
 type Key = typeof Position.Type
 
@@ -178,20 +178,20 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           )
           return yield* pageOf(row === undefined ? [] : keysOf(row), limit, undefined)
         }
-        const newest = (yield* Clock.currentTimeMillis) + aheadMs
+        const newest = (yield* Clock.currentTimeMillis) + skewMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
-            // player 0: where a page ended that had looked at enough
-            until: untilOf(Math.min(to, newest), position && { at: position[0], isLookedAt: position[1] === 0 }),
+            // player 0: where a page ended that had scanned its maximum
+            until: untilOf(Math.min(to, newest), position && { at: position[0], isDone: position[1] === 0 }),
             floor: query.from ?? 0,
             wanted: limit + 1
           },
-          ({ from, most, until }) =>
+          ({ from, max, until }) =>
             Effect.map(
               keyRows(
                 sql`WITH slice AS MATERIALIZED (SELECT * FROM rounds r
                   WHERE r.opened_at >= ${toDate(from)} AND r.opened_at < ${toDate(until)}
-                  ${most === undefined ? sql`` : sql`LIMIT ${most + 1}`})
+                  ${max === undefined ? sql`` : sql`LIMIT ${max + 1}`})
                 SELECT (SELECT count(*) FROM slice)::float8 AS seen, ${gathered} FROM (
                   SELECT r.player_id, r.game_id, r.round_id, r.opened_at FROM slice r WHERE ${where}
                   ORDER BY ${order} LIMIT ${limit + 1}) found`

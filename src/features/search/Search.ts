@@ -15,9 +15,9 @@ type Found = typeof Found.Type
 export type FoundKind = (typeof foundKinds)[number]
 
 /** How many of each kind. */
-const most = 5
+const maxResults = 5
 
-/** Messages of one round that are looked at for its different games: a live game's round has some of each of its players. */
+/** Messages of one round that are read for its different games: a live game's round has some of each of its players. */
 const maxMessages = 200
 
 const playerRows = rowsOf(Schema.Struct({
@@ -79,10 +79,10 @@ export class Search extends Context.Service<Search, {
       const sql = yield* SqlClient.SqlClient
       const byIndex = yield* makeByIndex
       const prefixes = yield* makePlayerPrefixes
-      const end = sql`LIMIT ${sql.literal(String(most))}`
+      const end = sql`LIMIT ${sql.literal(String(maxResults))}`
 
       const players = Effect.fnUntraced(function*(scope: Scope, text: string) {
-        const ids = yield* prefixes(scope, text, most)
+        const ids = yield* prefixes(scope, text, maxResults)
         const list = numbers(ids)
         const rows = yield* playerRows(
           sql`SELECT p.id, p.username, p.email, o.slug AS operator FROM players p JOIN operators o ON o.id = p.operator_id
@@ -130,7 +130,7 @@ export class Search extends Context.Service<Search, {
             FROM original_rounds o JOIN games g ON g.id = o.game_id JOIN providers p ON p.id = g.provider_id
             WHERE ${sql.and([sql`o.id = ${idIn(text) ?? 0}::float8::bigint`, ...within(sql, scope, "o.operator_id")])}`
         )
-        return [...originals, ...rows].slice(0, most).map(({ game, name, provider, round }): Found => ({
+        return [...originals, ...rows].slice(0, maxResults).map(({ game, name, provider, round }): Found => ({
           kind: "round",
           id: round,
           label: round,
@@ -167,7 +167,7 @@ export class Search extends Context.Service<Search, {
                 isEntry || provider === null ? "" : `&provider=${encodeURIComponent(provider)}`
               }`
           })
-        return [...entries.map(toFound(true)), ...ofProviders.map(toFound(false))].slice(0, most)
+        return [...entries.map(toFound(true)), ...ofProviders.map(toFound(false))].slice(0, maxResults)
       })
 
       const operators = Effect.fnUntraced(function*(scope: Scope, text: string) {

@@ -13,10 +13,10 @@ import { PlayerActors } from "../../store/PlayerActors.ts"
  * How far back every look goes: an end is dated when it is decided, by the clock of its process, and seen when it is committed.
  * Clocks of processes on one database have to agree within that.
  */
-const lookBackSeconds = 30
+const lookbackSeconds = 30
 
 /** The most ends that one look reads; more are read by the next ones, oldest first. */
-const endsPerLook = 20_000
+const maxEndsPerPoll = 20_000
 
 /** `instant` is exact, which a date of JavaScript is not. */
 const ends = rowsOf(Schema.Struct({ id: Schema.Number, endedAt: Schema.Date, instant: Schema.String }))
@@ -37,7 +37,7 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
           sql`SELECT id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
           WHERE ${
             last === undefined
-              ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookBackSeconds})`
+              ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookbackSeconds})`
               : sql`sessions_ended_at >= ${last.instant}::timestamptz
                 AND (sessions_ended_at, id) > (${last.instant}::timestamptz, ${last.id}::float8::bigint)`
           }
@@ -63,4 +63,4 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
     })
   )
 
-export const layerEndedSessions = layerEndedSessionsBy(endsPerLook)
+export const layerEndedSessions = layerEndedSessionsBy(maxEndsPerPoll)

@@ -117,7 +117,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           yield* sql`INSERT INTO stale_rounds_walk (opened_before) VALUES (${toDate(to)})
             ON CONFLICT (id) DO UPDATE SET opened_before = greatest(stale_rounds_walk.opened_before, excluded.opened_before)`
         }
-        const struck = (yield* sql`DELETE FROM stale_rounds s USING rounds r
+        const removed = (yield* sql`DELETE FROM stale_rounds s USING rounds r
           WHERE r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND r.closed
           RETURNING 1`).length
         const left = yield* oneOf(sumRows(
@@ -135,7 +135,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
             open_for_two_days: old
           })
         }
-        return { done: noted + struck, hasMore: to > from && to < now - staleAfterMs }
+        return { done: noted + removed, hasMore: to > from && to < now - staleAfterMs }
       })).pipe(orTryAgain, Effect.withSpan("StaleRounds.run"))
 
       return StaleRounds.of({ list, run })

@@ -48,7 +48,7 @@ export const targetOf = (action: string, name: string): Target | undefined =>
  * Parameters that name no record of an operator: filter values, shared data, and names that the handler resolves within the actor's operators. The
  * tests require every parameter of an action to be here or a {@link Target}.
  */
-export const namesNothing: ReadonlySet<string> = new Set([
+export const withoutTarget: ReadonlySet<string> = new Set([
   // shared by all operators
   "provider",
   "game",

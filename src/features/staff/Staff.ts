@@ -185,7 +185,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       )
 
       /** A token, or another way in that `actor` handed over. No two at the same millisecond. */
-      const noteToken = (staffId: number, { label }: { readonly label: string }, now: number) =>
+      const addToken = (staffId: number, { label }: { readonly label: string }, now: number) =>
         sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by)
           SELECT ${staffId}, greatest(${toDate(now)}::timestamptz, max(issued_at) + interval '1 millisecond'), ${label}
           FROM staff_tokens WHERE staff_id = ${staffId}`
@@ -193,7 +193,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       /** Notes that another person handed over a way into an account: for the four-eyes rule it is a token that person issued. */
       const entrust = Effect.fnUntraced(function*(staffId: number, actor: { readonly label: string }, now: number) {
         yield* sql`UPDATE staff SET entrusted_at = ${toDate(now)} WHERE id = ${staffId}`
-        yield* noteToken(staffId, actor, now)
+        yield* addToken(staffId, actor, now)
       })
 
       const hashOf = Effect.fnUntraced(function*(password: string | undefined) {
@@ -201,7 +201,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       })
 
       /** Writes the columns that the account resource does not show. */
-      const writeMore = Effect.fnUntraced(function*(
+      const writeHidden = Effect.fnUntraced(function*(
         { id, operators }: StaffAccount,
         { hash, resetsSecondFactor = false }: {
           readonly hash: string | undefined
@@ -244,8 +244,8 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
                 token_hash: sha256(token),
                 ...(subject === undefined ? {} : { oidc_subject: subject })
               }))
-              yield* orTaken(names)(writeMore(account, { hash }))
-              yield* noteToken(newId, actor, now)
+              yield* orTaken(names)(writeHidden(account, { hash }))
+              yield* addToken(newId, actor, now)
               return yield* recordChange("staff.create", null, account)
             }))
           return { ...account, token }
@@ -259,7 +259,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
       })
 
       /** Ends an account's sessions and unused sign-in links. */
-      const endWaysIn = (staffId: number) =>
+      const endAccess = (staffId: number) =>
         Effect.andThen(
           sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`,
           sql`DELETE FROM staff_tickets WHERE staff_id = ${staffId} AND used_at IS NULL`
@@ -271,7 +271,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         { password, reset_second_factor: reset, ...input }: StaffUpdate
       ) {
         const hash = yield* hashOf(password)
-        const isWayIn = hash !== undefined || reset === true
+        const isReset = hash !== undefined || reset === true
         return yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             // locks admins in a fixed order: of two that demote each other at once, the second is refused
@@ -284,7 +284,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               ...(hash === undefined ? {} : { has_password: true }),
               ...(reset === true ? { has_second_factor: false } : {})
             }
-            if (!isWayIn && applyUpdate(before, input) === before) return before
+            if (!isReset && applyUpdate(before, input) === before) return before
             if (password !== undefined && isNameAsPassword(after.name, password)) {
               return yield* Effect.fail(passwordIsName)
             }
@@ -297,10 +297,10 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             }
             yield* orTaken(names)(Effect.andThen(
               accounts.update(before, after),
-              writeMore(after, { hash, resetsSecondFactor: reset === true })
+              writeHidden(after, { hash, resetsSecondFactor: reset === true })
             ))
-            if (isWayIn && actor.id !== staffId) yield* entrust(staffId, actor, now)
-            if (isWayIn || !after.active) yield* endWaysIn(staffId)
+            if (isReset && actor.id !== staffId) yield* entrust(staffId, actor, now)
+            if (isReset || !after.active) yield* endAccess(staffId)
             yield* record({
               action: "staff.update",
               subject: `staff:${staffId}`,
@@ -329,9 +329,9 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
             }
             yield* accounts.update(before, after, { token_hash: sha256(token) })
-            yield* noteToken(staffId, actor, issuedAt)
+            yield* addToken(staffId, actor, issuedAt)
             // a holder of the old token may have made a session or a link with it; the actor's own session continues
-            if (actor.id !== staffId) yield* endWaysIn(staffId)
+            if (actor.id !== staffId) yield* endAccess(staffId)
             return yield* recordChange("staff.rotate", before, after)
           }))
         return { ...account, token }

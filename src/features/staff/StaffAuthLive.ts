@@ -12,7 +12,7 @@ import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
 import { bearer, originOf } from "../../http/RequestOrigin.ts"
-import { type Origin, AnonymousLimits } from "../../http/AnonymousLimits.ts"
+import { AnonymousLimits, type Origin } from "../../http/AnonymousLimits.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { roles as allRoles } from "../../domain/Staff.ts"
@@ -23,7 +23,7 @@ import { CurrentSession, secondFactorRefusal, type StaffSession } from "../staff
 import { cookieIn, cookieName, isOwnRequest } from "../staffSessions/Rules.ts"
 import { StaffSessions } from "../staffSessions/StaffSessions.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { isAction, rolesFor, takesStepUp } from "./Authorisation.ts"
+import { isAction, needsStepUp, rolesFor } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
 import { StaffReads } from "./StaffReads.ts"
 
@@ -143,7 +143,7 @@ export const StaffAuthLive = Layer.effect(
     })
 
     const refuseWithoutSecondFactor = Effect.fnUntraced(function*(session: StaffSession | undefined, action: string) {
-      const refusal = takesStepUp(action) ? secondFactorRefusal(session, yield* Clock.currentTimeMillis) : undefined
+      const refusal = needsStepUp(action) ? secondFactorRefusal(session, yield* Clock.currentTimeMillis) : undefined
       if (refusal !== undefined) return yield* Effect.fail(refusal)
     })
 

@@ -23,7 +23,7 @@ const escaped = (text: string): string =>
  * A page that goes on at once. A redirect would not do: the browser comes from the provider's site and would not send the session's cookie,
  * which is strictly of this site, along with it.
  */
-const goingOn = (location: string): string =>
+const continueTo = (location: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${
     escaped(location)
   }"><title>Signing in</title></head><body><a href="${escaped(location)}">Go on</a></body></html>`
@@ -77,7 +77,7 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const identity = yield* oidc.complete(baseOf(request), request.url, state, now)
     const token = yield* signIn.byProvider(identity, yield* attempts.browser)
-    return HttpServerResponse.text(goingOn(pathAfterSignIn(identity.next)), {
+    return HttpServerResponse.text(continueTo(pathAfterSignIn(identity.next)), {
       contentType: "text/html; charset=utf-8",
       headers: { "set-cookie": sessions.cookie(token) }
     })

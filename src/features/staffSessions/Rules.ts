@@ -71,20 +71,20 @@ export const userAgentOf = (header: string | undefined): string =>
   (header ?? "").replaceAll(/[^\x20-\x7e]/g, "?").slice(0, maxUserAgent)
 
 /** Origin of a request by headers that a page of another origin cannot set. */
-export interface Asking {
+export interface RequestSource {
   readonly origin: string | undefined
   readonly host: string | undefined
   readonly requestedWith: string | undefined
 }
 
 /** Own origin: that of `BACKOFFICE_URL`, or of the Host header, which was validated before. */
-const isOwnOrigin = ({ host, origin }: Asking, backofficeUrl: string | undefined): boolean =>
+const isOwnOrigin = ({ host, origin }: RequestSource, backofficeUrl: string | undefined): boolean =>
   origin !== undefined && (origin === backofficeUrl || (host !== undefined && origin === `http://${host}`))
 
 /** Whether a request that a cookie speaks for was made by a page of ours. A browser adds the cookie to any request; not the header. */
-export const isOwnRequest = (asking: Asking, backofficeUrl: string | undefined): boolean =>
-  asking.requestedWith === "pitboss" || isOwnOrigin(asking, backofficeUrl)
+export const isOwnRequest = (source: RequestSource, backofficeUrl: string | undefined): boolean =>
+  source.requestedWith === "pitboss" || isOwnOrigin(source, backofficeUrl)
 
 /** Whether a page of another origin sent the request. Clients other than browsers send no Origin. */
-export const isForeign = (asking: Asking, backofficeUrl: string | undefined): boolean =>
-  asking.origin !== undefined && !isOwnRequest(asking, backofficeUrl)
+export const isForeign = (source: RequestSource, backofficeUrl: string | undefined): boolean =>
+  source.origin !== undefined && !isOwnRequest(source, backofficeUrl)

@@ -1,7 +1,7 @@
 /** The door before there is a session: sign-in behind a back-off of the address, and sign-in links that a browser opens. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { StaffDoor } from "../../contract/StaffApi.ts"
+import { SignInGuard } from "../../contract/StaffApi.ts"
 import { type Refusal, type RefusalCode, refuse } from "../../domain/Refusal.ts"
 import type { SignInProblem } from "../../domain/Staff.ts"
 import { AnonymousLimits } from "../../http/AnonymousLimits.ts"
@@ -71,23 +71,23 @@ export class SignInAttempts extends Context.Service<SignInAttempts, {
 }
 
 /** Decoding, origin check and back-off of unauthenticated endpoints. */
-export const StaffDoorLive = Layer.effect(
-  StaffDoor,
+export const SignInGuardLive = Layer.effect(
+  SignInGuard,
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const attempts = yield* SignInAttempts
     const endpoints = yield* Endpoints
     const { backofficeUrl } = yield* Settings
 
-    return StaffDoor.of((handler, { endpoint }) => {
+    return SignInGuard.of((handler, { endpoint }) => {
       const guarded = attempts.guard(withFormRules(handler))
       const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
-        const asking = {
+        const source = {
           origin: headers["origin"],
           host: headers["host"],
           requestedWith: headers["x-requested-with"]
         }
-        const isRefused = endpoint.method !== "GET" && isForeign(asking, backofficeUrl)
+        const isRefused = endpoint.method !== "GET" && isForeign(source, backofficeUrl)
         return isRefused ? Effect.fail(foreign) : guarded
       }).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
       const serving = endpoint.method === "GET" ? run : Effect.uninterruptible(run)

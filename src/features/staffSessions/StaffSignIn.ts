@@ -245,8 +245,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             sql`SELECT id, password_hash AS "passwordHash", totp_sealed IS NOT NULL AS "hasSecondFactor" FROM staff
               WHERE lower(name) = lower(${name}) AND password_hash IS NOT NULL AND active`
           )))
-          const isRight = yield* passwords.verify(Redacted.value(password), account?.passwordHash ?? undefined)
-          if (!isRight || account === undefined) return yield* Effect.fail(wrong)
+          const isCorrect = yield* passwords.verify(Redacted.value(password), account?.passwordHash ?? undefined)
+          if (!isCorrect || account === undefined) return yield* Effect.fail(wrong)
           if (account.hasSecondFactor && (code === undefined || !(yield* takeCode(account.id, code)))) {
             return yield* Effect.fail(wrong)
           }

@@ -39,7 +39,7 @@ const queuedRows = rowsOf(Schema.Struct({ createdAt: Schema.Date }))
 const keyRows = rowsOf(Schema.Struct({ id: Schema.Number, created_at: Instant }))
 
 /** Maximum deliveries scanned for one page of a list without a matching index. */
-const maxLooked = 1000
+const maxScanned = 1000
 
 /** Maximum deliveries made due by one redelivery. */
 const maxRedelivered = 10_000
@@ -51,7 +51,7 @@ const notFound = refuse("NOT_FOUND", "There is no such delivery.")
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
-  /** Deliveries, newest first. A page of delivered ones scans at most {@link maxLooked} and may be short. */
+  /** Deliveries, newest first. A page of delivered ones scans at most {@link maxScanned} and may be short. */
   readonly list: (query: DeliveryQuery) => Effect.Effect<Part<Delivery>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** A delivery with its last request, without sealed fields, and the beginning of the answer. */
   readonly show: (id: number) => Effect.Effect<typeof DeliveryAttempt.Type, Refusal<"NOT_FOUND"> | Unavailable>
@@ -84,14 +84,15 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         const { cursor, limit, scope, status, webhookId } = query
         const position = yield* timedCursors.read(cursor)
         // most are delivered: there is no index of these, and the newest deliveries are scanned
-        const wanted = status === "delivered" ? maxLooked : limit + 1
+        const wanted = status === "delivered" ? maxScanned : limit + 1
         const newest = (conditions: ReadonlyArray<Statement.Fragment>) =>
           sql`SELECT d.id, d.created_at FROM webhook_deliveries d
             WHERE ${sql.and([sql`true`, ...conditions, ...behind(sql, position, "d.created_at", "d.id")])}
             ORDER BY d.created_at DESC, d.id DESC LIMIT ${wanted}`
-        const isOfAll = scope === null && webhookId === undefined && (status === undefined || status === "delivered")
+        const isUnfiltered = scope === null && webhookId === undefined &&
+          (status === undefined || status === "delivered")
         const keys = yield* keyRows(
-          isOfAll
+          isUnfiltered
             ? newest([])
             // an operator has few endpoints, each read through an index
             : sql`SELECT d.id, d.created_at FROM webhook_endpoints e CROSS JOIN LATERAL (${

@@ -15,7 +15,7 @@ export const retentionMs = 30 * 24 * 60 * 60_000
 const maxBacklog = 100_000
 
 /** Maximum delay of an attempt: a later one (the longest pause is 64 minutes) was scheduled by a clock since set back. */
-const waitsMostMs = 2 * 60 * 60_000
+const maxWaitMs = 2 * 60 * 60_000
 
 /** Rows per statement, and statements of a kind per run. */
 const batchRows = 2000
@@ -35,7 +35,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const store = yield* makeDeliveryStore
-        const most = options.maxBacklog ?? maxBacklog
+        const backlogLimit = options.maxBacklog ?? maxBacklog
 
         /** Repeats a statement that changes a limited number of rows until none is left. */
         const inBatches = Effect.fnUntraced(function*(change: (rows: number) => Statement.Fragment) {
@@ -54,7 +54,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
         const tidy = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
           const before = toDate(now - retentionMs)
-          const late = toDate(now + waitsMostMs)
+          const late = toDate(now + maxWaitMs)
           const hurried = yield* inBatches((rows) =>
             sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (
               SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (
@@ -95,9 +95,9 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
             FROM (
               SELECT id, (
                 SELECT count(*) FROM (
-                  SELECT FROM webhook_deliveries d WHERE d.endpoint_id = w.id AND d.status = 'pending' LIMIT ${most}
+                  SELECT FROM webhook_deliveries d WHERE d.endpoint_id = w.id AND d.status = 'pending' LIMIT ${backlogLimit}
                 ) waiting
-              ) >= ${most} AS is_full
+              ) >= ${backlogLimit} AS is_full
               FROM webhook_endpoints w
             ) f
             WHERE e.id = f.id AND e.is_full <> f.is_full`

@@ -12,7 +12,7 @@ import { Ids } from "../../platform/Ids.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Attempts } from "./Attempts.ts"
-import { type AttemptResult, makeDeliveryStore, type Room, type TakenDelivery } from "./internal/DeliveryStore.ts"
+import { type AttemptResult, makeDeliveryStore, type Slots, type TakenDelivery } from "./internal/DeliveryStore.ts"
 import { attemptSeconds, attemptsTotal, deliveriesTotal, inFlight as inFlightGauge } from "./internal/Metrics.ts"
 
 export interface SenderOptions {
@@ -47,11 +47,11 @@ interface Line {
   isSilent: boolean
 }
 
-const silences = new Set(["timeout", "connection", "dns"])
+const silentErrors = new Set(["timeout", "connection", "dns"])
 
 export class WebhookSender extends Context.Service<WebhookSender, {
   /** Sends all due deliveries and waits until none is in flight. */
-  readonly sweep: Effect.Effect<void>
+  readonly flush: Effect.Effect<void>
   /** Stops leasing. Deliveries in flight may end while other parts of the service shut down. */
   readonly beginDrain: Effect.Effect<void>
 }>()("pitboss/webhooks/WebhookSender") {
@@ -79,9 +79,9 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           { readonly endpointId: number; readonly result: AttemptResult; readonly isSilent: boolean }
         > = []
         let hasEvents = true
-        let isLookDue = true
+        let isPollDue = true
         let drainBegunAt: number | undefined
-        let isHandingBack = false
+        let isReleasing = false
         const waiters: Array<Deferred.Deferred<void>> = []
 
         const lineOf = (endpointId: number): Line => {
@@ -105,7 +105,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           const next = error === null ? null : nextAttemptAt(delivery.event.type, before + 1, endedAt)
           results.push({
             endpointId: delivery.endpoint.id,
-            isSilent: error !== null && silences.has(error),
+            isSilent: error !== null && silentErrors.has(error),
             result: {
               id: delivery.id,
               attempts: before,
@@ -158,32 +158,32 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         })
 
         /** Free slots per candidate, shared evenly when insufficient. */
-        const roomsOf = (): ReadonlyArray<Room> => {
-          const rooms: Array<Room> = []
+        const findSlots = (): ReadonlyArray<Slots> => {
+          const free: Array<Slots> = []
           let left = maxInFlight - inFlight.size
           let others = candidates.size
           for (const endpointId of candidates) {
             if (left <= 0) break
             const line = lines.get(endpointId)
-            const most = line?.isSilent === true ? maxInFlightSilent : maxInFlightPerEndpoint
+            const capacity = line?.isSilent === true ? maxInFlightSilent : maxInFlightPerEndpoint
             const share = Math.max(1, Math.floor(left / others--))
-            const slots = Math.min(most - (line?.inFlight ?? 0), share)
+            const slots = Math.min(capacity - (line?.inFlight ?? 0), share)
             if (slots <= 0) continue
-            rooms.push({ endpointId, slots })
+            free.push({ endpointId, slots })
             left -= slots
           }
-          return rooms
+          return free
         }
 
         const takeDue = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          if (isLookDue) {
-            isLookDue = false
+          if (isPollDue) {
+            isPollDue = false
             for (const endpointId of yield* store.endpointsDue(now)) candidates.add(endpointId)
           }
-          const rooms = roomsOf()
-          if (rooms.length === 0) return
-          const taken = yield* store.take({ rooms, sender, now, until: now + leaseMs })
+          const free = findSlots()
+          if (free.length === 0) return
+          const taken = yield* store.take({ free, sender, now, until: now + leaseMs })
           const takenOf = new Map<number, number>()
           for (const delivery of taken) {
             const { id } = delivery.endpoint
@@ -205,7 +205,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
               })
             )
           }
-          for (const { endpointId, slots } of rooms) {
+          for (const { endpointId, slots } of free) {
             // moved to the end for the next round, or removed when it has no more due deliveries
             candidates.delete(endpointId)
             if (takenOf.get(endpointId) === slots) candidates.add(endpointId)
@@ -213,23 +213,23 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         })
 
         /** Interrupts the remaining attempts; their deliveries are due again at once. */
-        const handBackRest = Effect.gen(function*() {
+        const releaseRest = Effect.gen(function*() {
           yield* FiberSet.clear(running)
           yield* recordResults
-          yield* store.handBack(sender, [...inFlight.keys()])
+          yield* store.release(sender, [...inFlight.keys()])
           inFlight.clear()
         })
 
         const round = Effect.gen(function*() {
           wake.closeUnsafe()
-          const askedBefore = waiters.length
+          const waitersBefore = waiters.length
           yield* recordResults
-          if (isHandingBack) yield* handBackRest
+          if (isReleasing) yield* releaseRest
           if (drainBegunAt === undefined) yield* fanOut
           if (drainBegunAt === undefined) yield* takeDue
           yield* Metric.update(inFlightGauge, inFlight.size)
           if (inFlight.size === 0 && (drainBegunAt !== undefined || !hasEvents)) {
-            for (const waiter of waiters.splice(0, askedBefore)) yield* Deferred.succeed(waiter, undefined)
+            for (const waiter of waiters.splice(0, waitersBefore)) yield* Deferred.succeed(waiter, undefined)
           }
         }).pipe(
           Effect.catch((error) =>
@@ -245,7 +245,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           )
         )
 
-        const quiet = Effect.gen(function*() {
+        const untilIdle = Effect.gen(function*() {
           const waiter = yield* Deferred.make<void>()
           waiters.push(waiter)
           wake.openUnsafe()
@@ -264,7 +264,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         yield* Effect.forkScoped(Effect.repeat(
           Effect.sync(() => {
             hasEvents = true
-            isLookDue = true
+            isPollDue = true
             wake.openUnsafe()
           }),
           Schedule.spaced(pollMs)
@@ -280,21 +280,21 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           Effect.gen(function*() {
             yield* beginDrain
             const now = yield* monotonicMs
-            const ended = yield* Effect.timeoutOption(quiet, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
+            const ended = yield* Effect.timeoutOption(untilIdle, Math.max(0, (drainBegunAt ?? now) + drainMs - now))
             if (ended._tag === "Some") return
             // also by the rounds: a running one may still be leasing deliveries
-            isHandingBack = true
-            yield* quiet
+            isReleasing = true
+            yield* untilIdle
           }).pipe(Effect.interruptible, Effect.timeoutOption(drainMs + 1000), Effect.ignore)
         )
 
-        const sweep = Effect.suspend(() => {
+        const flush = Effect.suspend(() => {
           hasEvents = true
-          isLookDue = true
-          return quiet
+          isPollDue = true
+          return untilIdle
         })
 
-        return WebhookSender.of({ sweep, beginDrain })
+        return WebhookSender.of({ flush, beginDrain })
       })
     )
 

@@ -170,7 +170,7 @@ export const OperatorAuthLive = Layer.effect(
         const { apiKey, operator } = caller
         const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce) ??
           refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature)
-        if (refusal !== undefined || limiter.look(apiKey.id, apiKey.rateLimitPerMinute, now).remaining === 0) {
+        if (refusal !== undefined || limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now).remaining === 0) {
           return false
         }
         const message = { method, uri: url, timestamp, nonce, body: found.request.body }

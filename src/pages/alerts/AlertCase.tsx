@@ -3,14 +3,14 @@ import { Group, Paper, Stack, Text, Title } from "@mantine/core"
 import { type AlertStatus, alertTransitions } from "../../domain/compliance/AlertRules.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { headed, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
-import { detailsOf, lookedFor, sentenceOf } from "./findings.ts"
+import { describeFinding, detailsOf, ruleDescriptions } from "./findings.ts"
 
 type Alert = Data<"alert.show">
 
@@ -39,7 +39,7 @@ function Moves({ alert }: { readonly alert: Alert }) {
         fields={[status === "closed" ? { ...note, label: "Reason", required: true } : note]}
         fixed={{ status }}
         explanation={moves[status].explanation}
-        done={`Alert ${alert.id}: ${headed(status).toLowerCase()}`}
+        done={`Alert ${alert.id}: ${asHeading(status).toLowerCase()}`}
         danger={status === "closed"}
       />
     )
@@ -174,7 +174,7 @@ function NoteButton({ alert }: { readonly alert: Alert }) {
 
 function Found({ alert }: { readonly alert: Alert }) {
   const operatorOf = useOperatorOf()
-  const may = useMay()
+  const may = usePermission()
   const { nameOf } = useAccounts()
   const { currency, name } = operatorOf(alert.operator_id)
   const { list, text } = detailsOf(alert.details)
@@ -183,7 +183,7 @@ function Found({ alert }: { readonly alert: Alert }) {
   return (
     <Paper withBorder p="md">
       <Stack gap="sm">
-        <Text>{sentenceOf(alert.rule, alert.details, currency)}</Text>
+        <Text>{describeFinding(alert.rule, alert.details, currency)}</Text>
         {players.length > 0 && (
           <Group gap="xs" component="p" m={0} fz="sm">
             With: {players.map((id) => <PageLink key={id} to={`/players/${id}`}>{id}</PageLink>)}
@@ -217,7 +217,7 @@ function Found({ alert }: { readonly alert: Alert }) {
             ...(alert.closed_at === null ? [] : [["Closed", <Instant key="closed" at={alert.closed_at} />] as const])
           ]}
         />
-        <Text size="xs" c="dimmed">The rule looks for this: {lookedFor[alert.rule]}</Text>
+        <Text size="xs" c="dimmed">The rule looks for this: {ruleDescriptions[alert.rule]}</Text>
       </Stack>
     </Paper>
   )
@@ -240,7 +240,7 @@ export function AlertCase({ back, id }: { readonly id: number; readonly back: st
     <Stack>
       <PageLink to={back}>All alerts</PageLink>
       <Group justify="space-between">
-        <Title order={2} size="h3">Alert {alert.id}: {headed(alert.rule).toLowerCase()}</Title>
+        <Title order={2} size="h3">Alert {alert.id}: {asHeading(alert.rule).toLowerCase()}</Title>
         <Group gap="xs">
           <Assign alert={alert} />
           <Withdrawals alert={alert} />

@@ -10,8 +10,8 @@ import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Field, operatorOptions } from "../parts/Fields.tsx"
 import { List } from "../parts/ListPage.tsx"
-import { headed, Status } from "../parts/Values.tsx"
-import { lookedFor } from "./findings.ts"
+import { asHeading, Status } from "../parts/Values.tsx"
+import { ruleDescriptions } from "./findings.ts"
 
 type Rule = Row<"alert.rules">
 
@@ -66,8 +66,8 @@ const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
     header: "Rule",
     cell: ({ rule }) => (
       <>
-        <Text size="sm" fw={600}>{headed(rule)}</Text>
-        <Text size="xs" c="dimmed">{lookedFor[rule]}</Text>
+        <Text size="sm" fw={600}>{asHeading(rule)}</Text>
+        <Text size="xs" c="dimmed">{ruleDescriptions[rule]}</Text>
       </>
     )
   },
@@ -87,8 +87,8 @@ const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
         fields={fieldsOf(rule)}
         toPayload={(values) => ({ ...values, operator })}
         isUpdate
-        explanation={`${headed(rule.rule)}: ${lookedFor[rule.rule]} Holds for what happens from now on.`}
-        done={`${headed(rule.rule)} changed`}
+        explanation={`${asHeading(rule.rule)}: ${ruleDescriptions[rule.rule]} Holds for what happens from now on.`}
+        done={`${asHeading(rule.rule)} changed`}
       />
     )
   }

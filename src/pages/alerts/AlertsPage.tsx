@@ -5,11 +5,11 @@ import { useMemo } from "react"
 import { alertRules, alertStatuses } from "../../domain/compliance/AlertRules.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
-import { useMay, useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
-import { headed, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
 import { AlertCase, AssignToMe } from "./AlertCase.tsx"
 import { AlertRules } from "./AlertRules.tsx"
@@ -24,7 +24,7 @@ const useFilters = (): ReadonlyArray<Filter> => {
       name: "rule",
       label: "Rule",
       kind: "choice",
-      options: alertRules.map((value) => ({ value, label: headed(value) })),
+      options: alertRules.map((value) => ({ value, label: asHeading(value) })),
       width: 190
     },
     {
@@ -69,7 +69,7 @@ function Alerts() {
       cell: ({ id }) => <PageLink to={addressWith({ id: String(id) })}>{String(id)}</PageLink>
     },
     { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
-    { id: "rule", header: "Rule", cell: ({ rule }) => headed(rule) },
+    { id: "rule", header: "Rule", cell: ({ rule }) => asHeading(rule) },
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
     {
       id: "held",
@@ -118,7 +118,7 @@ function OpenById() {
 }
 
 export default function AlertsPage() {
-  const may = useMay()
+  const may = usePermission()
   const [search, setSearch] = useAddress()
   const addressWith = useAddressWith()
   const { id } = search

@@ -2,7 +2,7 @@
 import { useMemo } from "react"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useSession } from "../app/session.tsx"
+import { usePermission, useSession } from "../app/session.tsx"
 
 interface Accounts {
   /** Empty without permission to list accounts. */
@@ -14,7 +14,7 @@ interface Accounts {
 }
 
 export const useAccounts = (): Accounts => {
-  const may = useMay()
+  const may = usePermission()
   const session = useSession()
   const own = session?.staff.id
   const answer = useAnswer("staff.list", {}, { enabled: may("staff.list") }).data?.data

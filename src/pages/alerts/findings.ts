@@ -3,7 +3,7 @@ import type { AlertRule } from "../../domain/compliance/AlertRules.ts"
 import { moneyText, words } from "../parts/Values.tsx"
 
 /** Condition of each rule. */
-export const lookedFor: Readonly<Record<AlertRule, string>> = {
+export const ruleDescriptions: Readonly<Record<AlertRule, string>> = {
   structuring: "Several deposits just below a threshold.",
   rapid_in_out: "A withdrawal of about what was deposited shortly before.",
   deposit_velocity: "Many deposits, or much money in several, in a short time.",
@@ -44,7 +44,7 @@ export const detailsOf = (details: unknown): Details => {
 }
 
 /** Finding as a sentence. `currency`: the operator's. */
-export const sentenceOf = (rule: AlertRule, details: unknown, currency: string): string => {
+export const describeFinding = (rule: AlertRule, details: unknown, currency: string): string => {
   const { is, list, number, text } = detailsOf(details)
   // a game's credit is in the player's currency, all else in the operator's
   const own = rule === "large_credit" && text("currency") !== "–" ? text("currency") : currency

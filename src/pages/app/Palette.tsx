@@ -4,9 +4,9 @@ import "@mantine/spotlight/styles.css"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useRouter } from "@tanstack/react-router"
 import { type RefObject, useEffect, useState } from "react"
-import { useOffered } from "./offered.ts"
+import { useVisiblePages } from "./visiblePages.ts"
 import { useAnswer } from "./queries.ts"
-import { useMay } from "./session.tsx"
+import { usePermission } from "./session.tsx"
 
 const kinds: Readonly<Record<string, string>> = {
   player: "Player",
@@ -21,8 +21,8 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
   const [text, setText] = useState("")
   const [asked] = useDebouncedValue(text.trim(), 150)
   const router = useRouter()
-  const offered = useOffered()
-  const may = useMay()
+  const visible = useVisiblePages()
+  const may = usePermission()
   useEffect(() => {
     opener.current = spotlight.open
     spotlight.open()
@@ -36,7 +36,7 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
       description: detail ?? "",
       onClick: go(href)
     })),
-    ...offered.filter(({ heading }) => heading.toLowerCase().includes(text.trim().toLowerCase())).map((
+    ...visible.filter(({ heading }) => heading.toLowerCase().includes(text.trim().toLowerCase())).map((
       { heading, path }
     ) => ({ id: `page-${path}`, label: heading, description: "Page", onClick: go(path) }))
   ]

@@ -17,9 +17,9 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useRef, useState } from "react"
 import { call } from "./api.ts"
 import { useLive } from "./live.ts"
-import { useOffered } from "./offered.ts"
+import { useVisiblePages } from "./visiblePages.ts"
 import { ownZone, useTimeZone } from "./preferences.tsx"
-import { useMay, useSession, WithSession } from "./session.tsx"
+import { usePermission, useSession, WithSession } from "./session.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))
 
@@ -29,10 +29,10 @@ const isWithin = (pathname: string, path: string): boolean =>
   path === "/" ? pathname === "/" : pathname === path || pathname.startsWith(`${path}/`)
 
 function Navigation({ close }: { readonly close: () => void }) {
-  const offered = useOffered()
+  const visible = useVisiblePages()
   const { pathname } = useLocation()
   return groups.map((group) => {
-    const own = offered.filter((page) => page.group === group)
+    const own = visible.filter((page) => page.group === group)
     return own.length > 0 && (
       <div key={group}>
         <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={4}>{group}</Text>
@@ -105,7 +105,7 @@ function Frame() {
   const [isOpen, { close, toggle }] = useDisclosure(false)
   const [hasPalette, setPalette] = useState(false)
   const open = useRef<() => void>(undefined)
-  const may = useMay()
+  const may = usePermission()
   useLive(may("figures.overview"))
   const openPalette = () => {
     setPalette(true)

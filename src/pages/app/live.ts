@@ -1,7 +1,7 @@
 /** Server-sent events: pages are updated without polling. */
 import { useEffect } from "react"
 import { addressOf } from "./api.ts"
-import { queryClient, readAgain } from "./queries.ts"
+import { queryClient, refetchNouns } from "./queries.ts"
 
 /** Nouns of the actions whose answers an event invalidates. */
 const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -12,7 +12,7 @@ const nounsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Minimum interval between refetches of lists caused by events, in ms. */
-const againMs = 10_000
+const refetchMs = 10_000
 
 const parsed = (event: Event): unknown => {
   try {
@@ -40,8 +40,8 @@ export const useLive = (isAllowed: boolean): void => {
       // the first event takes effect at once, later ones together: a busy casino has one every two seconds
       if (timer !== undefined) return
       const read = () => {
-        timer = old.size === 0 ? undefined : setTimeout(read, againMs)
-        if (old.size > 0) readAgain(...old)
+        timer = old.size === 0 ? undefined : setTimeout(read, refetchMs)
+        if (old.size > 0) refetchNouns(...old)
         old.clear()
       }
       read()

@@ -27,7 +27,7 @@ export const queryClient = new QueryClient({
 const partsAgain = 20
 
 /** Refetches all answers of the nouns, or of all nouns when none are given. A long list is truncated to its beginning. */
-export const readAgain = (...nouns: ReadonlyArray<string>): void => {
+export const refetchNouns = (...nouns: ReadonlyArray<string>): void => {
   const predicate = ({ queryKey: [action] }: { readonly queryKey: ReadonlyArray<unknown> }): boolean =>
     nouns.length === 0 || nouns.some((noun) => String(action).startsWith(`${noun}.`))
   queryClient.setQueriesData<InfiniteData<ListAnswer>>(
@@ -106,11 +106,11 @@ export const useRows = (action: Action, request: AnyRequest, paging: Paging) =>
     placeholderData: keepPreviousData
   })
 
-/** Rows per part of {@link useStretch}; at most 100. */
+/** Rows per part of {@link useRowWindow}; at most 100. */
 const rowsOfPart = 100
 
 /** Window of a list of known length. */
-export interface Stretch {
+export interface RowWindow {
   /** Length of the list; undefined while loading. */
   readonly total: number | undefined
   /** Row at an index; undefined while loading. */
@@ -123,7 +123,7 @@ export interface Stretch {
  * Rows of a paged list between two indexes: only the parts near them are loaded. When the list has grown, the parts are refetched, so that all
  * visible rows are of the same state.
  */
-export const useStretch = (action: Action, request: AnyRequest, from: number, to: number): Stretch => {
+export const useRowWindow = (action: Action, request: AnyRequest, from: number, to: number): RowWindow => {
   const read = async (page: number, signal: AbortSignal) =>
     listed(await callAny(action, { ...request, query: { ...request.query, page, per_page: rowsOfPart } }, signal))
   const first = useQuery({
@@ -163,5 +163,5 @@ export const useStretch = (action: Action, request: AnyRequest, from: number, to
 export const useChange = (action: Action) =>
   useMutation<unknown, Error, AnyRequest>({
     mutationFn: (request) => callAny(action, request),
-    onSuccess: () => readAgain()
+    onSuccess: () => refetchNouns()
   })

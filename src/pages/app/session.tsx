@@ -14,7 +14,7 @@ const CurrentSession = createContext<Session | undefined>(undefined)
 export const useSession = (): Session | undefined => useContext(CurrentSession)
 
 /** Permission of the role by action; other actions are hidden. */
-export const useMay = (): (action: Action) => boolean => {
+export const usePermission = (): (action: Action) => boolean => {
   const session = useSession()
   return useMemo(() => {
     const actions = new Set(session?.actions)
@@ -24,7 +24,7 @@ export const useMay = (): (action: Action) => boolean => {
 
 /** Operators visible to the user. */
 export const useOperators = (): ReadonlyArray<Data<"operator.list">[number]> => {
-  const may = useMay()
+  const may = usePermission()
   return useAnswer("operator.list", {}, { enabled: may("operator.list") }).data?.data ?? []
 }
 

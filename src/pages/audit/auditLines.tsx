@@ -7,7 +7,7 @@ import { Changes } from "../parts/Changes.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { RowButton } from "../parts/RowMenu.tsx"
-import { Cut, Instant, PageLink } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink } from "../parts/Values.tsx"
 
 type Line = Row<"audit.list">
 
@@ -48,18 +48,22 @@ export const useAuditLines = (
     {
       id: "operator",
       header: "Operator",
-      cell: ({ operator_id: id }) => id === null ? "–" : <Cut width={90}>{operatorOf(id).name}</Cut>
+      cell: ({ operator_id: id }) => id === null ? "–" : <Clip width={90}>{operatorOf(id).name}</Clip>
     }
   ]
   return {
     details: <Details line={shown} close={() => show(undefined)} />,
     columns: [
       { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
-      { id: "actor", header: "Actor", cell: ({ actor }) => <Cut width={110}>{actor}</Cut> },
-      { id: "action", header: "Action", cell: ({ action }) => <Cut width={150}>{action}</Cut> },
-      { id: "subject", header: "Subject", cell: ({ subject }) => <Cut width={120}>{subject}</Cut> },
+      { id: "actor", header: "Actor", cell: ({ actor }) => <Clip width={110}>{actor}</Clip> },
+      { id: "action", header: "Action", cell: ({ action }) => <Clip width={150}>{action}</Clip> },
+      { id: "subject", header: "Subject", cell: ({ subject }) => <Clip width={120}>{subject}</Clip> },
       ...(ofPlayer ? [] : whose),
-      { id: "reason", header: "Reason", cell: ({ reason }) => reason === null ? "–" : <Cut width={90}>{reason}</Cut> },
+      {
+        id: "reason",
+        header: "Reason",
+        cell: ({ reason }) => reason === null ? "–" : <Clip width={90}>{reason}</Clip>
+      },
       {
         id: "changes",
         header: "",

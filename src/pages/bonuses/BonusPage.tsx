@@ -4,7 +4,7 @@ import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts, playerColumn } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
@@ -12,12 +12,12 @@ import { Facts } from "../parts/Facts.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
-import { ChangeBonus, SwitchBonus, Words } from "./Terms.tsx"
+import { ChangeBonus, SwitchBonus, TermsText } from "./Terms.tsx"
 
 type Grant = Row<"bonus.grants">
-type Held = NonNullable<Data<"bonus.show">["liability"]>[number]
+type Liability = NonNullable<Data<"bonus.show">["liability"]>[number]
 
-const liabilityColumns: ReadonlyArray<Column<Held>> = [
+const liabilityColumns: ReadonlyArray<Column<Liability>> = [
   { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
   { id: "running", header: "Grants that run or wait", align: "right", cell: ({ running }) => running },
   amounts("amount", "Bonus funds", ({ amount }) => amount),
@@ -64,7 +64,7 @@ const grantColumns: ReadonlyArray<Column<Grant>> = [
 ]
 
 function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
-  const may = useMay()
+  const may = usePermission()
   const { name: operator, slug } = useOperatorOf()(bonus.operator_id)
   return (
     <Stack>
@@ -84,7 +84,7 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
         ]}
       />
       <Title order={2} size="h4">What it means</Title>
-      <Words terms={bonus} currency={bonus.currency} />
+      <TermsText terms={bonus} currency={bonus.currency} />
       <Group justify="space-between">
         <Title order={2} size="h4">Liability</Title>
         {may("report.bonuses") && (

@@ -8,7 +8,7 @@ import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Field, type Inputs, operatorField } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
 
 type Promo = Row<"promo.list">
@@ -93,7 +93,7 @@ export default function PromoCodesPage() {
   const columns = useMemo<ReadonlyArray<Column<Promo>>>(() => {
     const names = new Map((bonuses ?? []).map(({ id, name }) => [id, name]))
     return [
-      { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => <Cut width={240}>{code}</Cut> },
+      { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => <Clip width={240}>{code}</Clip> },
       ...operatorColumn,
       {
         id: "bonus",

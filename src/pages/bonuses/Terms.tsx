@@ -117,7 +117,7 @@ const termsOf = (values: Record<string, unknown>, from: BonusTerms): BonusTerms 
 }
 
 /** Terms as sentences. */
-export function Words({ currency, terms }: { readonly terms: BonusTerms; readonly currency: string }) {
+export function TermsText({ currency, terms }: { readonly terms: BonusTerms; readonly currency: string }) {
   const nameOf = useGameNames(Object.keys(terms.contributions))
   return (
     <List size="sm" spacing={2}>
@@ -134,7 +134,7 @@ function Preview({ currency, terms }: { readonly terms: BonusTerms; readonly cur
       <Text size="sm" fw={600} mb={4}>What it means</Text>
       {terms.default_amount === 0
         ? <Text size="sm">Enter an amount to read what these terms mean.</Text>
-        : <Words terms={terms} currency={currency} />}
+        : <TermsText terms={terms} currency={currency} />}
     </Paper>
   )
 }

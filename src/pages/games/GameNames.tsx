@@ -3,14 +3,14 @@ import { Select } from "@mantine/core"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useState } from "react"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 
 /** Maximum games looked up or offered at once. */
 const maximum = 100
 
 /** Names of games by id; `Game 7` for an unknown one, or beyond the first 100. */
 export const useGameNames = (ids: ReadonlyArray<string>): (id: string) => string => {
-  const may = useMay()
+  const may = usePermission()
   const query = useAnswer("game.list", { query: { ids: ids.slice(0, maximum).join(","), per_page: maximum } }, {
     enabled: ids.length > 0 && may("game.list")
   })

@@ -3,13 +3,13 @@ import { useMemo } from "react"
 import { gameTypes } from "../../domain/bonus/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field, Option } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Cut, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, PageLink, Status } from "../parts/Values.tsx"
 
 type Game = Row<"game.list">
 
@@ -81,13 +81,13 @@ const gameActions: RowActions<Game> = {
 
 const columns: ReadonlyArray<Column<Game>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },
-  { id: "name", header: "Name", cell: ({ name }) => <Cut width={220}>{name}</Cut> },
+  { id: "name", header: "Name", cell: ({ name }) => <Clip width={220}>{name}</Clip> },
   {
     id: "provider",
     header: "Provider",
     cell: ({ provider: { id, name } }) => <PageLink to={`/providers/${id}`}>{name}</PageLink>
   },
-  { id: "external", header: "Provider's id", cell: ({ external_id: id }) => <Cut width={160}>{id}</Cut> },
+  { id: "external", header: "Provider's id", cell: ({ external_id: id }) => <Clip width={160}>{id}</Clip> },
   { id: "type", header: "Type", cell: ({ type }) => type },
   { id: "category", header: "Category", cell: ({ category }) => category },
   { id: "rtp", header: "RTP", align: "right", cell: ({ rtp }) => rtp === null ? "–" : `${rtp} %` },
@@ -96,7 +96,7 @@ const columns: ReadonlyArray<Column<Game>> = [
 ]
 
 export default function GamesPage() {
-  const may = useMay()
+  const may = usePermission()
   const answer = useAnswer("provider.list", {}, { enabled: may("provider.list") })
   const providers = useMemo(() => (answer.data?.data ?? []).map(({ name, slug }) => ({ value: slug, label: name })), [
     answer.data

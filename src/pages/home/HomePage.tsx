@@ -2,7 +2,7 @@
 import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Instant, Money, PageLink } from "../parts/Values.tsx"
@@ -70,7 +70,7 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
 
 /** Items that need attention. */
 function Attention({ overview }: { readonly overview: Overview }) {
-  const may = useMay()
+  const may = usePermission()
   const { failing_jobs: jobs, failing_providers: providers, failing_webhooks: webhooks } = overview
   const nothing = jobs.length + providers.length + webhooks.length === 0
   return (
@@ -111,7 +111,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
 }
 
 export default function HomePage() {
-  const may = useMay()
+  const may = usePermission()
   const isAllowed = may("figures.overview")
   // loaded once, then updated by events. The interval covers a refused or broken stream
   const query = useAnswer("figures.overview", {}, { enabled: isAllowed, refetchMs: 30_000 })

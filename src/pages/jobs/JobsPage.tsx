@@ -1,11 +1,11 @@
 /** Background jobs, nodes and encrypted columns: health of the installation. */
 import { Stack, Title } from "@mantine/core"
 import type { Row } from "../app/api.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { List, PageHead } from "../parts/ListPage.tsx"
-import { Cut, Instant, Status } from "../parts/Values.tsx"
+import { Clip, Instant, Status } from "../parts/Values.tsx"
 
 const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
   { id: "name", header: "Job", value: ({ name }) => name, cell: ({ name }) => name },
@@ -29,7 +29,7 @@ const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
     value: ({ failures }) => failures,
     cell: ({ failures }) => failures
   },
-  { id: "error", header: "Last error", cell: ({ last_error: error }) => error === null ? "–" : <Cut>{error}</Cut> }
+  { id: "error", header: "Last error", cell: ({ last_error: error }) => error === null ? "–" : <Clip>{error}</Clip> }
 ]
 
 const nodeColumns: ReadonlyArray<Column<Row<"node.list">>> = [
@@ -71,7 +71,7 @@ const secretColumns: ReadonlyArray<Column<Row<"secret.list">>> = [
 ]
 
 export default function JobsPage() {
-  const may = useMay()
+  const may = usePermission()
   return (
     <Stack>
       <PageHead heading="Jobs" />

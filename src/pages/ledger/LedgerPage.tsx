@@ -6,7 +6,7 @@ import type { Row } from "../app/api.ts"
 import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Instant, PageLink } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
 
@@ -42,7 +42,7 @@ export default function LedgerPage() {
     namedPlayerColumn(110),
     ...operatorColumn,
     ...entryColumns,
-    { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Cut width={130}>{game}</Cut> },
+    { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Clip width={130}>{game}</Clip> },
     { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
   ], [operatorColumn])
   return (

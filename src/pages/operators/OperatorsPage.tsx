@@ -2,16 +2,16 @@
 import { Group, Stack, Title } from "@mantine/core"
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
-import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
+import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { cooperationModels, features, scopes } from "../../domain/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
-import { Once } from "../parts/Once.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Count, Cut, Instant, Status } from "../parts/Values.tsx"
+import { Clip, Count, Instant, Status } from "../parts/Values.tsx"
 
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
@@ -130,7 +130,7 @@ const keyActions: RowActions<Key> = {
             "The present secret signs nothing from then on: the operator's requests fail until it has the new one.",
           typed: name === "" ? key : name,
           danger: true,
-          result: ({ data }) => <Once label="Secret" value={data.secret} />
+          result: ({ data }) => <OneTimeValue label="Secret" value={data.secret} />
         }),
         rowAction({
           action: "key.revoke",
@@ -145,22 +145,22 @@ const keyActions: RowActions<Key> = {
 }
 
 export default function OperatorsPage() {
-  const may = useMay()
+  const may = usePermission()
   const operators = useOperators()
   const operatorOf = useOperatorOf()
   const keyColumns: ReadonlyArray<Column<Key>> = useMemo(() => [
-    { id: "key", header: "Key", cell: ({ key }) => <Cut width={220}>{key}</Cut> },
+    { id: "key", header: "Key", cell: ({ key }) => <Clip width={220}>{key}</Clip> },
     { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
     {
       id: "scopes",
       header: "Scopes",
-      cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Cut>{own.join(", ")}</Cut>
+      cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Clip>{own.join(", ")}</Clip>
     },
     {
       id: "addresses",
       header: "Addresses",
-      cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Cut>{list.join(", ")}</Cut>
+      cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Clip>{list.join(", ")}</Clip>
     },
     {
       id: "rate",
@@ -198,7 +198,7 @@ export default function OperatorsPage() {
               fields={keyFields(operators)}
               result={({ data }) => (
                 <Stack>
-                  <Once label="Secret" value={data.secret} />
+                  <OneTimeValue label="Secret" value={data.secret} />
                   <span>Key: {data.key}</span>
                 </Stack>
               )}

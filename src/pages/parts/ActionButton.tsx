@@ -14,8 +14,8 @@ import {
   Refused,
   type Request
 } from "../app/api.ts"
-import { readAgain, useChange } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { refetchNouns, useChange } from "../app/queries.ts"
+import { usePermission } from "../app/session.tsx"
 import { InTable } from "./DataTable.tsx"
 import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
@@ -61,7 +61,7 @@ export interface ActionProps<A extends Action> {
 const takeBack = ({ action, request }: Undo): void => {
   void callAny(action, request).then(
     () => {
-      readAgain()
+      refetchNouns()
       notifications.show({ message: "Taken back" })
     },
     (error: Error) => notifications.show({ color: "red", title: "Not taken back", message: error.message })
@@ -192,7 +192,7 @@ export function ActionButton<A extends Action>(props: ActionProps<A>) {
     onClose: () => button.current?.focus({ preventScroll: true })
   })
   const isInTable = useContext(InTable)
-  const may = useMay()
+  const may = usePermission()
   if (!may(props.action)) return null
   return (
     <>

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
 import { type Paging, useRows } from "../app/queries.ts"
-import { useMay, useOperators } from "../app/session.tsx"
+import { useOperators, usePermission } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
@@ -212,7 +212,7 @@ export function ListPage<A extends Action>(
     readonly children?: React.ReactNode
   }
 ) {
-  const may = useMay()
+  const may = usePermission()
   return (
     <Stack>
       <PageHead heading={list.heading}>{actions}</PageHead>

@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { type Action, asRows, type Request, type Row } from "../app/api.ts"
 import { locale } from "../app/locale.ts"
-import { useStretch } from "../app/queries.ts"
+import { useRowWindow } from "../app/queries.ts"
 import { type Column, useRowDrawing } from "./DataTable.tsx"
 import { type Filter, Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
@@ -14,7 +14,7 @@ import { Refusal } from "./Refusal.tsx"
 const rowHeight = 33
 
 /** Maximum rows; browsers limit the height of an element. */
-const mostRows = 400_000
+const maxRows = 400_000
 
 /** Rows rendered above and below the viewport: few, since each jump renders them all again. */
 const overscan = 8
@@ -41,8 +41,8 @@ export function LongList<A extends Action>(
   const isFiltered = Object.keys(query).length > 0
   const [window, setWindow] = useState<readonly [number, number]>([0, 0])
   const [[from, to]] = useDebouncedValue(window, restMs, { leading: true })
-  const list = useStretch(action, { params, query }, from, to)
-  const total = Math.min(list.total ?? 0, mostRows)
+  const list = useRowWindow(action, { params, query }, from, to)
+  const total = Math.min(list.total ?? 0, maxRows)
 
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
@@ -112,9 +112,9 @@ export function LongList<A extends Action>(
         </Table.Tbody>
       </Table>
       {list.total === 0 && <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : empty}</Text>}
-      {(list.total ?? 0) > mostRows && (
+      {(list.total ?? 0) > maxRows && (
         <Text size="sm">
-          Only the newest {mostRows.toLocaleString(locale)} are listed. Earlier ones are found by their time.
+          Only the newest {maxRows.toLocaleString(locale)} are listed. Earlier ones are found by their time.
         </Text>
       )}
     </Stack>

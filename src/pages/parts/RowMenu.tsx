@@ -2,7 +2,7 @@
 import { Menu } from "@mantine/core"
 import { useMemo, useState } from "react"
 import type { Action } from "../app/api.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 
 /**
  * Menu item. `action`: hidden when the role may not take it; absent for all roles. `dialog`: the dialog that it opens. `isNext`: the next step of the
@@ -82,7 +82,7 @@ function RowMenu(
 export const useRowMenu = <R extends object>(
   actions: RowActions<R> | undefined
 ): { readonly buttons: ((row: R) => React.ReactNode) | undefined; readonly menu: React.ReactNode } => {
-  const may = useMay()
+  const may = usePermission()
   const [opened, setOpened] = useState<Opened>()
   const buttons = useMemo(() =>
     actions && ((row: R) => {

@@ -116,7 +116,7 @@ const statusColors: Readonly<Record<string, string>> = {
 export const words = (code: string): string => code.replaceAll("_", " ")
 
 /** Like {@link words}, as a heading: `bonus_bets` → `Bonus bets`; `ggr` is GGR. */
-export const headed = (code: string): string =>
+export const asHeading = (code: string): string =>
   code === "ggr" ? "GGR" : words(code).replace(/^./, (first) => first.toUpperCase())
 
 /** Status badge by code. */
@@ -131,7 +131,7 @@ export function Status({ of: code }: { readonly of: string | null | undefined })
 }
 
 /** Yes or no. */
-export function Truth({ of: value }: { readonly of: boolean }) {
+export function YesNo({ of: value }: { readonly of: boolean }) {
   return <Status of={value ? "yes" : "no"} />
 }
 
@@ -149,6 +149,6 @@ export function PageLink(
 }
 
 /** Text truncated to a width, complete on hover. */
-export function Cut({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
+export function Clip({ children, width = 280 }: { readonly children: string; readonly width?: number }) {
   return <span className="cut" title={children} style={{ maxWidth: width }}>{children}</span>
 }

@@ -2,7 +2,7 @@
 import { useMemo } from "react"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "./DataTable.tsx"
-import { Cut, Money, PageLink, words } from "./Values.tsx"
+import { Clip, Money, PageLink, words } from "./Values.tsx"
 
 /** Operator of a row; none for a user with one operator. */
 export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id: number }>> => {
@@ -13,7 +13,7 @@ export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id
       ? [{
         id: "operator",
         header: "Operator",
-        cell: ({ operator_id: id }) => <Cut width={140}>{operatorOf(id).name}</Cut>
+        cell: ({ operator_id: id }) => <Clip width={140}>{operatorOf(id).name}</Clip>
       }]
       : [], [hasSeveral, operatorOf])
 }
@@ -32,7 +32,7 @@ export const namedPlayerColumn = (
   ...playerColumn,
   cell: (row) => (
     <>
-      {playerColumn.cell(row)} <Cut width={width}>{row.username}</Cut>
+      {playerColumn.cell(row)} <Clip width={width}>{row.username}</Clip>
     </>
   )
 })

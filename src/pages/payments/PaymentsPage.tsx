@@ -6,7 +6,7 @@ import { paymentMoves, paymentTransitions } from "../../domain/payment/PaymentMo
 import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
-import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
+import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
@@ -14,7 +14,7 @@ import { Facts } from "../parts/Facts.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
 import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
-import { Cut, Instant, moneyText, PageLink, Status, Truth } from "../parts/Values.tsx"
+import { Clip, Instant, moneyText, PageLink, Status, YesNo } from "../parts/Values.tsx"
 
 type Payment = Row<"payment.list">
 type Correction = Row<"correction.list">
@@ -37,7 +37,7 @@ const sorts = {
 }
 
 /** Reasons for which a withdrawal waits, as text. */
-const waits: Readonly<Record<Payment["waiting_for"][number], string>> = {
+const waitTexts: Readonly<Record<Payment["waiting_for"][number], string>> = {
   approval: "an approval",
   second_approval: "a second person's approval",
   payout: "to be paid out",
@@ -45,23 +45,23 @@ const waits: Readonly<Record<Payment["waiting_for"][number], string>> = {
   judgement: "the check of the rules against money laundering"
 }
 
-const objectionWords = (objection: NonNullable<Payment["objection"]>): string =>
+const objectionText = (objection: NonNullable<Payment["objection"]>): string =>
   objection === "second_approver"
     ? "you approved this already. Somebody else has to, too."
     : objectionMessage(objection).replace(/^./, (first) => first.toLowerCase())
 
-function Waits({ payment }: { readonly payment: Payment }) {
+function WaitReasons({ payment }: { readonly payment: Payment }) {
   const { held_by_alerts: alerts, objection, waiting_for: reasons } = payment
   if (reasons.length === 0) return <>–</>
   return (
     <>
-      <div>{reasons.map((reason) => waits[reason]).join(", ")}</div>
+      <div>{reasons.map((reason) => waitTexts[reason]).join(", ")}</div>
       {alerts.map((alert) => (
         <div key={alert}>
           <PageLink to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>
         </div>
       ))}
-      {objection !== null && <div className="aside">Not by you: {objectionWords(objection)}</div>}
+      {objection !== null && <div className="aside">Not by you: {objectionText(objection)}</div>}
     </>
   )
 }
@@ -124,7 +124,7 @@ function Details({ close, payment }: { readonly payment: Payment; readonly close
           ["Rejected", <Instant key="rejected" at={payment.rejected_at} />],
           ["Why rejected", text(payment.reject_reason)],
           ["Cancelled", <Instant key="cancelled" at={payment.cancelled_at} />],
-          ["Charged back", <Truth key="reversed" of={payment.is_reversed} />]
+          ["Charged back", <YesNo key="reversed" of={payment.is_reversed} />]
         ]}
       />
     </Modal>
@@ -149,7 +149,7 @@ function Payments() {
     playerColumn,
     ...operatorColumn,
     { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    { id: "waits", header: "Waits for", cell: (payment) => <Waits payment={payment} /> }
+    { id: "waits", header: "Waits for", cell: (payment) => <WaitReasons payment={payment} /> }
   ], [operatorColumn])
   return (
     <List
@@ -171,7 +171,7 @@ const correctionColumns: ReadonlyArray<Column<Correction>> = [
   amounts("amount", "Amount", ({ amount }) => amount, { signed: true }),
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
   playerColumn,
-  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Cut width={150}>{text}</Cut> },
+  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Clip width={150}>{text}</Clip> },
   { id: "by", header: "Asked by", cell: ({ requested_by: by }) => by },
   { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> }
 ]
@@ -254,8 +254,8 @@ function Methods() {
     { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => code },
     { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "deposits", header: "Deposits", cell: ({ supports_deposit: takes }) => <Truth of={takes} /> },
-    { id: "withdrawals", header: "Withdrawals", cell: ({ supports_withdrawal: takes }) => <Truth of={takes} /> },
+    { id: "deposits", header: "Deposits", cell: ({ supports_deposit: takes }) => <YesNo of={takes} /> },
+    { id: "withdrawals", header: "Withdrawals", cell: ({ supports_withdrawal: takes }) => <YesNo of={takes} /> },
     { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
     {
       id: "actions",
@@ -292,7 +292,7 @@ function Methods() {
 }
 
 export default function PaymentsPage() {
-  const may = useMay()
+  const may = usePermission()
   const [search, setSearch] = useAddress()
   return (
     <Stack>

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core"
 import { walletKinds } from "../../domain/Change.ts"
 import { kycTransitions, playerStatuses } from "../../domain/player/Player.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { moneyText, PageLink } from "../parts/Values.tsx"
@@ -24,7 +24,7 @@ const restrictions: ReadonlyArray<readonly [keyof Player["restrictions"], string
 
 /** Corrects a balance: shows it, requires the username for confirmation, and a second person above the operator's threshold. */
 function Correct({ player }: { readonly player: Player }) {
-  const may = useMay()
+  const may = usePermission()
   const wallet = useAnswer("player.wallet", { params: { player: player.id } }, {
     enabled: may("player.correct") && may("player.wallet")
   }).data?.data

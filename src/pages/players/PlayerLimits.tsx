@@ -5,7 +5,7 @@ import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { headed, Instant, Money } from "../parts/Values.tsx"
+import { asHeading, Instant, Money } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 interface Line {
@@ -47,7 +47,7 @@ function Used({ currency, line }: { readonly line: Line; readonly currency: stri
         {value !== null && ` (${percent} %)`}
       </span>
       {value !== null && (
-        <Progress value={Math.min(100, percent)} size="sm" aria-label={`Used of ${headed(field)}: ${percent} %`} />
+        <Progress value={Math.min(100, percent)} size="sm" aria-label={`Used of ${asHeading(field)}: ${percent} %`} />
       )}
     </Stack>
   )
@@ -59,7 +59,7 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
   if (limits === undefined) return <Waiting query={query} />
   const { currency } = limits
   const columns: ReadonlyArray<Column<Line>> = [
-    { id: "limit", header: "Limit", cell: ({ field }) => headed(field.replace("max_", "")) },
+    { id: "limit", header: "Limit", cell: ({ field }) => asHeading(field.replace("max_", "")) },
     {
       id: "value",
       header: "Most",

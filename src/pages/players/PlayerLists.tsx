@@ -9,7 +9,7 @@ import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
-import { Cut, headed, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
+import { asHeading, Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { useRoundColumns } from "../rounds/roundColumns.tsx"
 import type { Player } from "./player.ts"
 
@@ -50,16 +50,16 @@ const timelineColumns: ReadonlyArray<Column<Item>> = [
     id: "title",
     header: "What",
     width: 210,
-    cell: ({ href, title }) => href === null ? headed(title) : <PageLink to={href}>{headed(title)}</PageLink>
+    cell: ({ href, title }) => href === null ? asHeading(title) : <PageLink to={href}>{asHeading(title)}</PageLink>
   },
-  { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Cut width={300}>{detail}</Cut> },
+  { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Clip width={300}>{detail}</Clip> },
   {
     id: "amount",
     header: "Amount",
     align: "right",
     cell: ({ amount, currency }) => <Money amount={amount} currency={currency ?? "EUR"} signed />
   },
-  { id: "actor", header: "By", cell: ({ actor }) => actor === null ? "–" : <Cut width={140}>{actor}</Cut> }
+  { id: "actor", header: "By", cell: ({ actor }) => actor === null ? "–" : <Clip width={140}>{actor}</Clip> }
 ]
 
 export function PlayerTimeline({ player }: Props) {
@@ -195,7 +195,7 @@ export function PlayerSessions({ player }: Props) {
 /** Subject of a note, as text; a dash for the player. */
 const subjectOf = ({ player_id: player, subject }: Note): string => {
   const [kind, id] = subject.split(":")
-  return kind === "player" ? "–" : `${headed(kind ?? "")} ${id ?? player}`
+  return kind === "player" ? "–" : `${asHeading(kind ?? "")} ${id ?? player}`
 }
 
 const noteColumns: ReadonlyArray<Column<Note>> = [

@@ -3,13 +3,13 @@ import { Group, Progress, Stack, Title } from "@mantine/core"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
-import { Cut, Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
+import { Clip, Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
 import { reason } from "./PlayerActions.tsx"
 import type { Player } from "./player.ts"
 
@@ -19,7 +19,7 @@ type FreeRounds = Row<"free_rounds.list">
 const bonusFilters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
 
 /** Above this number, games are entered as ids instead of chosen. */
-const mostGames = 100
+const maxGames = 100
 
 const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [
   { id: "id", header: "Id", cell: ({ id }) => id },
@@ -75,7 +75,7 @@ const roundsColumns = (player: Player): ReadonlyArray<Column<FreeRounds>> => [
   { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
   amounts("won", "Won", ({ won }) => won),
   { id: "until", header: "Valid until", cell: ({ valid_until: at }) => <Instant at={at} seconds={false} /> },
-  { id: "reference", header: "Reference", cell: ({ reference }) => <Cut width={140}>{reference}</Cut> },
+  { id: "reference", header: "Reference", cell: ({ reference }) => <Clip width={140}>{reference}</Clip> },
   {
     id: "actions",
     header: "",
@@ -95,7 +95,7 @@ const roundsColumns = (player: Player): ReadonlyArray<Column<FreeRounds>> => [
 ]
 
 function Grant({ player }: { readonly player: Player }) {
-  const may = useMay()
+  const may = usePermission()
   const operator = useOperatorOf()(player.operator_id)
   const catalogue = useAnswer("bonus.list", { query: { operator: operator.slug } }, {
     enabled: may("bonus.grant") && may("bonus.list")
@@ -136,11 +136,11 @@ function Grant({ player }: { readonly player: Player }) {
 }
 
 function Issue({ player }: { readonly player: Player }) {
-  const may = useMay()
-  const games = useAnswer("game.list", { query: { per_page: mostGames } }, {
+  const may = usePermission()
+  const games = useAnswer("game.list", { query: { per_page: maxGames } }, {
     enabled: may("free_rounds.issue") && may("game.list")
   }).data
-  const isChoice = games !== undefined && games.meta.total <= mostGames
+  const isChoice = games !== undefined && games.meta.total <= maxGames
   const game: Field = isChoice
     ? {
       name: "game",
@@ -175,7 +175,7 @@ function Issue({ player }: { readonly player: Player }) {
 }
 
 export function PlayerOffers({ player }: { readonly player: Player }) {
-  const may = useMay()
+  const may = usePermission()
   return (
     <Stack>
       <Group justify="space-between">

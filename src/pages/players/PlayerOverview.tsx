@@ -2,12 +2,12 @@
 import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperatorOf } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { amounts } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Instant, Money, Status, Truth, words } from "../parts/Values.tsx"
+import { Instant, Money, Status, words, YesNo } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 type WalletLine = Data<"player.wallet">["wallets"][number]
@@ -90,15 +90,15 @@ const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): Readonly
     ["Since", <Instant key="since" at={exclusion.since} />],
     ["Until", exclusion.until === null ? "without end" : <Instant key="until" at={exclusion.until} />]
   ] satisfies ReadonlyArray<Fact>),
-  ["May sign in", <Truth key="login" of={restrictions.can_login} />],
-  ["May deposit", <Truth key="deposit" of={restrictions.can_deposit} />],
-  ["May withdraw", <Truth key="withdraw" of={restrictions.can_withdraw} />],
-  ["May bet", <Truth key="bet" of={restrictions.can_bet} />],
-  ["Gets bonuses", <Truth key="bonuses" of={!restrictions.excluded_from_bonuses} />]
+  ["May sign in", <YesNo key="login" of={restrictions.can_login} />],
+  ["May deposit", <YesNo key="deposit" of={restrictions.can_deposit} />],
+  ["May withdraw", <YesNo key="withdraw" of={restrictions.can_withdraw} />],
+  ["May bet", <YesNo key="bet" of={restrictions.can_bet} />],
+  ["Gets bonuses", <YesNo key="bonuses" of={!restrictions.excluded_from_bonuses} />]
 ]
 
 export function PlayerOverview({ player }: { readonly player: Player }) {
-  const may = useMay()
+  const may = usePermission()
   const operatorOf = useOperatorOf()
   const { marketing, registration } = player
   const text = (value: string | null) => value ?? "–"

@@ -3,7 +3,7 @@ import { Group, Stack, Tabs } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Action } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Status } from "../parts/Values.tsx"
@@ -45,7 +45,7 @@ const tabs: ReadonlyArray<Tab> = [
 ]
 
 function Shown({ player }: { readonly player: Player }) {
-  const may = useMay()
+  const may = usePermission()
   const [search, setSearch] = useAddress()
   const offered = tabs.filter(({ action }) => may(action))
   const chosen = offered.find(({ value }) => value === search["tab"])?.value ?? "overview"

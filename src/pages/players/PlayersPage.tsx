@@ -5,7 +5,7 @@ import type { Row } from "../app/api.ts"
 import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 const filters: ReadonlyArray<Filter> = [
   { name: "search", label: "Search", kind: "text", width: 240 },
@@ -23,13 +23,13 @@ export default function PlayersPage() {
   const operatorColumn = useOperatorColumn()
   const columns = useMemo<ReadonlyArray<Column<Row<"player.list">>>>(() => [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/players/${id}`}>{String(id)}</PageLink> },
-    { id: "username", header: "Username", cell: ({ username }) => <Cut width={160}>{username}</Cut> },
+    { id: "username", header: "Username", cell: ({ username }) => <Clip width={160}>{username}</Clip> },
     {
       id: "name",
       header: "Name",
-      cell: ({ first_name: first, last_name: last }) => <Cut width={180}>{`${first} ${last}`}</Cut>
+      cell: ({ first_name: first, last_name: last }) => <Clip width={180}>{`${first} ${last}`}</Clip>
     },
-    { id: "email", header: "E-mail", cell: ({ email }) => <Cut width={220}>{email}</Cut> },
+    { id: "email", header: "E-mail", cell: ({ email }) => <Clip width={220}>{email}</Clip> },
     ...operatorColumn,
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
     { id: "kyc", header: "KYC", cell: ({ kyc_status: status }) => <Status of={status} /> },

@@ -4,8 +4,8 @@ import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Field, Inputs } from "../parts/Fields.tsx"
-import { Once } from "../parts/Once.tsx"
-import { headed } from "../parts/Values.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
+import { asHeading } from "../parts/Values.tsx"
 
 export type Provider = Row<"provider.list">
 
@@ -15,7 +15,7 @@ export const ownProtocol = "pitboss"
 const settingFieldsOf = (protocol: unknown) => protocols.find(({ name }) => name === protocol)?.fields ?? []
 
 /** Label of a setting: `games_url` → `Games URL`. */
-export const settingLabel = (name: string): string => headed(name).replace(/\burl\b/i, "URL")
+export const settingLabel = (name: string): string => asHeading(name).replace(/\burl\b/i, "URL")
 
 /** Field of a setting. For an existing one, an empty secret is unchanged. */
 const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
@@ -121,7 +121,7 @@ export function AddProvider() {
         protocol === ownProtocol
           ? (
             <Stack gap="xs">
-              <Once label="Secret" value={secret} />
+              <OneTimeValue label="Secret" value={secret} />
               <Text size="sm">
                 Key: <Code data-copy={key}>{key}</Code>
               </Text>

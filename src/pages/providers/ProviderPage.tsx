@@ -4,14 +4,14 @@ import { protocols } from "virtual:protocols"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
-import { Once } from "../parts/Once.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
 
@@ -26,10 +26,10 @@ const answerOf = ({ answer, refusal }: Call): string => refusal === null ? Strin
 const callColumns: ReadonlyArray<Column<Call>> = [
   { id: "at", header: "At", value: ({ at }) => at, cell: ({ at }) => <Instant at={at} /> },
   { id: "method", header: "Call", value: ({ method }) => method, cell: ({ method }) => method },
-  { id: "player", header: "Player's reference", cell: ({ player }) => <Cut width={160}>{player ?? "–"}</Cut> },
-  { id: "round", header: "Round", cell: ({ round }) => <Cut width={160}>{round ?? "–"}</Cut> },
+  { id: "player", header: "Player's reference", cell: ({ player }) => <Clip width={160}>{player ?? "–"}</Clip> },
+  { id: "round", header: "Round", cell: ({ round }) => <Clip width={160}>{round ?? "–"}</Clip> },
   { id: "amount", header: "Amount", align: "right", cell: ({ amount }) => amount ?? "–" },
-  { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Cut width={220}>{answerOf(call)}</Cut> },
+  { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Clip width={220}>{answerOf(call)}</Clip> },
   {
     id: "latency",
     header: "Took",
@@ -73,7 +73,7 @@ function Health({ details }: { readonly details: Details }) {
   )
 }
 
-function Told(
+function VendorConnection(
   { details: { ip_allowlist: list, key, protocol, wallet_address: address } }: { readonly details: Details }
 ) {
   return (
@@ -109,7 +109,7 @@ function SettingsOf({ details }: { readonly details: Details }) {
       ? <Status of="set" />
       : settings[name] === undefined
       ? "–"
-      : <Cut width={320}>{textOf(settings[name])}</Cut>
+      : <Clip width={320}>{textOf(settings[name])}</Clip>
   return (
     <Stack gap="xs">
       <Title order={2} size="h4">Settings</Title>
@@ -118,8 +118,8 @@ function SettingsOf({ details }: { readonly details: Details }) {
           ["Protocol", protocol],
           ...(protocol === ownProtocol
             ? [
-              ["Address of games", details.launch_url === null ? "–" : <Cut width={320}>{details.launch_url}</Cut>],
-              ["Address of free play", details.demo_url === null ? "–" : <Cut width={320}>{details.demo_url}</Cut>]
+              ["Address of games", details.launch_url === null ? "–" : <Clip width={320}>{details.launch_url}</Clip>],
+              ["Address of free play", details.demo_url === null ? "–" : <Clip width={320}>{details.demo_url}</Clip>]
             ] satisfies ReadonlyArray<Fact>
             : [[
               "Catalogue is read",
@@ -173,7 +173,7 @@ function Synced({ report }: { readonly report: Data<"provider.sync"> }) {
 }
 
 function Found({ details }: { readonly details: Details }) {
-  const may = useMay()
+  const may = usePermission()
   const provider = String(details.id)
   const hasVendor = details.protocol !== ownProtocol
   return (
@@ -201,12 +201,12 @@ function Found({ details }: { readonly details: Details }) {
             typed={details.slug}
             danger
             done="The provider has a new secret"
-            result={({ data }) => <Once label="Secret" value={data.secret} />}
+            result={({ data }) => <OneTimeValue label="Secret" value={data.secret} />}
           />
         )}
       </PageHead>
       <Health details={details} />
-      <Told details={details} />
+      <VendorConnection details={details} />
       <SettingsOf details={details} />
       <Group>
         <PageLink to={`/games?provider=${details.slug}`}>Its games</PageLink>

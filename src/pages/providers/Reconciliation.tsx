@@ -6,7 +6,7 @@ import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Cut, Money, PageLink } from "../parts/Values.tsx"
+import { Clip, Money, PageLink } from "../parts/Values.tsx"
 
 type Report = Data<"provider.reconcile">
 type Difference = Report["different"][number]
@@ -28,7 +28,7 @@ function Side({ of: line }: { readonly of: Compared | undefined }) {
 }
 
 const columns: ReadonlyArray<Column<Difference>> = [
-  { id: "id", header: "Transaction or round", cell: ({ id }) => <Cut width={280}>{id}</Cut> },
+  { id: "id", header: "Transaction or round", cell: ({ id }) => <Clip width={280}>{id}</Clip> },
   {
     id: "player",
     header: "Player",

@@ -6,20 +6,20 @@ import { useAddress } from "../app/address.ts"
 import { addressOf, type Data } from "../app/api.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperators } from "../app/session.tsx"
+import { useOperators, usePermission } from "../app/session.tsx"
 import { amounts } from "../parts/columns.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { operatorOptions } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { headed, Instant, Money, moneyText, words } from "../parts/Values.tsx"
+import { asHeading, Instant, Money, moneyText, words } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
 
 type BreakdownRow = Data<"report.breakdown">["rows"][number]
 type Cost = Data<"report.bonuses">[number]
-type Held = Data<"report.funds">[number]
+type FundsHeld = Data<"report.funds">[number]
 
 const dayMs = 86_400_000
 
@@ -56,7 +56,7 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
         size="xs"
         w={200}
         label="Figure"
-        data={metrics.map((value) => ({ value, label: headed(value) }))}
+        data={metrics.map((value) => ({ value, label: asHeading(value) }))}
         value={metric}
         allowDeselect={false}
         onChange={(chosen) => setSearch({ metric: chosen ?? undefined })}
@@ -68,8 +68,8 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
         : (
           <Suspense fallback={<Text size="sm">Loading …</Text>}>
             <Chart
-              label={`${headed(metric)} by ${step}, ${range.from} to ${range.to}`}
-              unit={headed(metric)}
+              label={`${asHeading(metric)} by ${step}, ${range.from} to ${range.to}`}
+              unit={asHeading(metric)}
               points={points}
               format={format}
               timeZone={timeZone}
@@ -86,7 +86,7 @@ const breakdownColumns = (currency: string, by: string): ReadonlyArray<Column<Br
     by === "Day" || (name !== "deposits" && name !== "withdrawals")
   ).map((name): Column<BreakdownRow> => ({
     id: name,
-    header: headed(name),
+    header: asHeading(name),
     align: "right",
     value: (row) => row[name],
     cell: (row) => <Money amount={row[name]} currency={currency} signed={name === "ggr"} />
@@ -124,7 +124,7 @@ function Breakdown(
   )
 }
 
-const heldColumns: ReadonlyArray<Column<Held>> = [
+const heldColumns: ReadonlyArray<Column<FundsHeld>> = [
   { id: "currency", header: "Currency", cell: ({ currency }) => currency },
   { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
   amounts("amount", "Amount", ({ amount }) => amount),
@@ -137,7 +137,7 @@ const costColumns: ReadonlyArray<Column<Cost>> = [
   { id: "granted", header: "Granted", align: "right", value: ({ granted }) => granted, cell: ({ granted }) => granted },
   ...(["granted_amount", "converted", "forfeited", "liability"] as const).map((name): Column<Cost> => ({
     id: name,
-    header: headed(name),
+    header: asHeading(name),
     align: "right",
     value: (row) => row[name] ?? -1,
     cell: (row) => <Money amount={row[name]} currency={row.currency} />
@@ -183,7 +183,7 @@ function Summary({ currency, range }: { readonly range: Range; readonly currency
   )
 }
 
-function Held({ operator }: { readonly operator: string }) {
+function FundsHeld({ operator }: { readonly operator: string }) {
   const query = useAnswer("report.funds", { query: { operator } })
   return (
     <Stack gap="xs">
@@ -228,7 +228,7 @@ function Costs({ range }: { readonly range: Range }) {
 export default function GgrPage() {
   const [search, setSearch] = useAddress()
   const operators = useOperators()
-  const may = useMay()
+  const may = usePermission()
   const today = Date.now()
   const chosen = operators.find(({ slug }) => slug === search["operator"]) ?? operators[0]
   const range = useMemo(() => ({
@@ -270,7 +270,7 @@ export default function GgrPage() {
             {may("report.series") && <Line range={range} currency={chosen.currency} />}
             {may("report.breakdown") && <Breakdown by="day" range={range} currency={chosen.currency} />}
             {may("report.breakdown") && <Breakdown by="provider" range={range} currency={chosen.currency} />}
-            {may("report.funds") && <Held operator={range.operator} />}
+            {may("report.funds") && <FundsHeld operator={range.operator} />}
             {may("report.bonuses") && <Costs range={range} />}
           </>
         )}

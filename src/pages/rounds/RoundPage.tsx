@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Cut, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
+import { Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
 
 type Details = Data<"round.show">
 type Part = Details["players"][number]
@@ -40,12 +40,12 @@ function Related({ message }: { readonly message: Message }) {
       {target !== null && (
         <span>
           {message.kind === "win" ? "Of bet " : "Of "}
-          <Cut width={200}>{target}</Cut>
+          <Clip width={200}>{target}</Clip>
         </span>
       )}
       {by !== null && (
         <span>
-          Taken back by <Cut width={200}>{by}</Cut>
+          Taken back by <Clip width={200}>{by}</Clip>
         </span>
       )}
       {target === null && by === null && "–"}
@@ -67,14 +67,14 @@ const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<C
     { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
     { id: "kind", header: "Message", cell: ({ kind }) => words(kind) },
     { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    { id: "id", header: "Id", cell: ({ transaction_id: id }) => <Cut width={200}>{id}</Cut> },
+    { id: "id", header: "Id", cell: ({ transaction_id: id }) => <Clip width={200}>{id}</Clip> },
     playerColumn,
     money("amount", "As sent"),
     money("real_amount", "Real"),
     money("bonus_amount", "Bonus"),
     { id: "related", header: "Belongs to", cell: (message) => <Related message={message} /> },
     { id: "entries", header: "Entries", cell: ({ entry_ids: ids }) => ids.length === 0 ? "–" : ids.join(", ") },
-    { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Cut width={160}>{detail}</Cut> }
+    { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Clip width={160}>{detail}</Clip> }
   ]
 }
 

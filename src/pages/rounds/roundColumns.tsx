@@ -4,7 +4,7 @@ import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { amounts, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 type Round = Row<"round.search">
 
@@ -19,7 +19,7 @@ export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): R
         <PageLink to={roundHref(provider, game, round)}>{round}</PageLink>
       )
     },
-    { id: "game", header: "Game", cell: ({ game }) => <Cut width={160}>{game}</Cut> },
+    { id: "game", header: "Game", cell: ({ game }) => <Clip width={160}>{game}</Clip> },
     { id: "provider", header: "Provider", cell: ({ provider }) => provider },
     ...(ofPlayer ? [] : [namedPlayerColumn(120), ...operatorColumn]),
     { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },

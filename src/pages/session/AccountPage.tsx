@@ -3,14 +3,14 @@ import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput, Title
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
 import { call, type Data, type Row } from "../app/api.ts"
-import { readAgain } from "../app/queries.ts"
+import { refetchNouns } from "../app/queries.ts"
 import { useOperatorOf, useSession } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { List, PageHead } from "../parts/ListPage.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
-import { Cut, Instant, Status } from "../parts/Values.tsx"
+import { Clip, Instant, Status } from "../parts/Values.tsx"
 
 const methods = { password: "password", ticket: "link", oidc: "identity provider" } as const
 
@@ -19,7 +19,7 @@ const columns: ReadonlyArray<Column<Row<"session.list">>> = [
   { id: "method", header: "By", cell: ({ method }) => methods[method] },
   { id: "seen", header: "Last seen", cell: ({ last_seen_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "address", header: "Address", cell: ({ address }) => address },
-  { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Cut>{agent}</Cut> },
+  { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Clip>{agent}</Clip> },
   {
     id: "actions",
     header: "",
@@ -41,7 +41,7 @@ function SecondFactorSteps({ close }: { readonly close: () => void }) {
     event.preventDefault()
     call("session.confirm_second_factor", { payload: { code: code.trim() } }).then(({ data }) => {
       setRecovery(data.recovery_codes)
-      readAgain("session")
+      refetchNouns("session")
     }, setError)
   }
   if (recovery !== undefined) {

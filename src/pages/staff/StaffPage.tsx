@@ -6,7 +6,7 @@ import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
-import { Once } from "../parts/Once.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Instant, Status } from "../parts/Values.tsx"
 
@@ -88,14 +88,14 @@ const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Accou
       params: { staff: account.id },
       explanation: `The present token of ${account.name} opens nothing from then on.`,
       danger: true,
-      result: ({ data }) => <Once label="Token" value={data.token} />
+      result: ({ data }) => <OneTimeValue label="Token" value={data.token} />
     }),
     rowAction({
       action: "staff.ticket",
       label: "Sign-in link",
       fixed: { staff: account.id },
       explanation: `A link that signs ${account.name} in once, within 15 minutes.`,
-      result: ({ data }) => <Once label="Link" value={data.url} />
+      result: ({ data }) => <OneTimeValue label="Link" value={data.url} />
     })
   ]
 })
@@ -143,7 +143,7 @@ export default function StaffPage() {
           fields={fieldsOf(operators)}
           toPayload={bound}
           button={{ variant: "filled" }}
-          result={({ data }) => <Once label="Token for scripts and the command line" value={data.token} />}
+          result={({ data }) => <OneTimeValue label="Token for scripts and the command line" value={data.token} />}
         />
       }
     />

@@ -10,7 +10,7 @@ import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Filter, List } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Cut, Instant, PageLink, Status, words } from "../parts/Values.tsx"
+import { Clip, Instant, PageLink, Status, words } from "../parts/Values.tsx"
 
 type Delivery = Row<"delivery.list">
 type Attempt = Data<"delivery.show">
@@ -173,7 +173,7 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
     {
       id: "webhook",
       header: "Webhook",
-      cell: ({ webhook_id: id }) => <Cut width={220}>{urls.get(id) ?? String(id)}</Cut>
+      cell: ({ webhook_id: id }) => <Clip width={220}>{urls.get(id) ?? String(id)}</Clip>
     },
     { id: "attempts", header: "Attempts", align: "right", cell: ({ attempts }) => attempts },
     { id: "answer", header: "Answer", align: "right", cell: ({ response_status: status }) => status ?? "–" },

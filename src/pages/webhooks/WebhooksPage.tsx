@@ -5,14 +5,14 @@ import { eventTypes } from "../../domain/Events.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useMay, useOperatorOf, useOperators } from "../app/session.tsx"
+import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Field, operatorField } from "../parts/Fields.tsx"
 import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
-import { Once } from "../parts/Once.tsx"
-import { Cut, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
+import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 
 type Webhook = Row<"webhook.list">
@@ -79,7 +79,7 @@ function Ping({ webhook }: { readonly webhook: Webhook }) {
 
 const withSecret = (secret: string) => (
   <Stack gap="xs">
-    <Once label="Secret" value={secret} />
+    <OneTimeValue label="Secret" value={secret} />
     <Text size="sm">The receiver checks the signature of every event with it.</Text>
   </Stack>
 )
@@ -185,7 +185,7 @@ function AddWebhook() {
 }
 
 export default function WebhooksPage() {
-  const may = useMay()
+  const may = usePermission()
   const [search] = useAddress()
   const operatorOf = useOperatorOf()
   const isAllowed = may("webhook.list")
@@ -200,9 +200,9 @@ export default function WebhooksPage() {
         return <PageLink to={`/webhooks?${next.toString()}`}>{String(id)}</PageLink>
       }
     },
-    { id: "url", header: "Address", value: ({ url }) => url, cell: ({ url }) => <Cut width={360}>{url}</Cut> },
+    { id: "url", header: "Address", value: ({ url }) => url, cell: ({ url }) => <Clip width={360}>{url}</Clip> },
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "events", header: "Events", cell: (webhook) => <Cut width={220}>{eventsOf(webhook)}</Cut> },
+    { id: "events", header: "Events", cell: (webhook) => <Clip width={220}>{eventsOf(webhook)}</Clip> },
     { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
     { id: "created", header: "Added", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
     {

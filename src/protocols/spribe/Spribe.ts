@@ -19,11 +19,11 @@ import { makeSignatureCheck } from "./SpribeSign.ts"
 const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
 
 const makeReceive = (settings: SpribeSettings) => {
-  const isTheirs = makeSignatureCheck(settings)
+  const isSigned = makeSignatureCheck(settings)
   return (call: VendorCall): Received => {
     const method = call.path.slice(1)
     if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
-    if (!isTheirs(call)) return { _tag: "Answered", method, reason: "signature", answer: answerOf(413) }
+    if (!isSigned(call)) return { _tag: "Answered", method, reason: "signature", answer: answerOf(413) }
     const body = parseJson(call.body)
     const asked = body && readCall(method, body)
     if (asked === undefined) return { _tag: "Answered", method, reason: "form", answer: answerOf(405) }

@@ -119,7 +119,7 @@ export const makePlayerStore = Effect.gen(function*() {
         Effect.sync(() => {
           if (link !== undefined) {
             end = { chainId: link.chainId, link: link.link, hash: link.hash }
-            chain.reached(end)
+            chain.setPosition(end)
           }
           if (hasEvents) outbox.announce()
         }))

@@ -5,7 +5,7 @@
  * players in their operator's own currency reads no rate.
  */
 import type { Visit } from "../../domain/Activity.ts"
-import type { Change, Count, Figure } from "../../domain/Change.ts"
+import type { Change, Figure, ReportCount } from "../../domain/Change.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import { cast, type Column, flag, number, quoted, type Section, text } from "./StatementSections.ts"
@@ -84,7 +84,7 @@ interface ReportRows {
   readonly players: ReadonlyArray<PlayersRow>
 }
 
-const add = (row: SumsRow, { amount, bonusAmount, figure }: Count): void => {
+const add = (row: SumsRow, { amount, bonusAmount, figure }: ReportCount): void => {
   if (figure !== "rounds") row.entries++
   row.totals[figure] = plus(row.totals[figure], amount)
   if (bonusAmount !== 0) row.bonusBets = plus(row.bonusBets, bonusAmount)

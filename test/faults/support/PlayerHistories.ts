@@ -4,13 +4,13 @@ import type { Attempt, History, Operation } from "../../kit/History.ts"
 import { Settlement } from "../../kit/WalletMessages.ts"
 import type { Reply } from "../../kit/HttpCalls.ts"
 import { type Call, check, type Verdict } from "../../kit/Linearizability.ts"
-import { type Input, type Output, type Told, walletRules } from "../../kit/WalletModel.ts"
+import { type Input, type Output, type ReportedResult, walletRules } from "../../kit/WalletModel.ts"
 
 export interface PlayerCall extends Call<Input, Output> {
   readonly operation: Operation
 }
 
-const toldOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: Settlement): Told => ({
+const reportedOf = ({ balance, real_amount: moved, status, wallet_seq: walletSeq }: Settlement): ReportedResult => ({
   status,
   moved,
   balance,
@@ -39,9 +39,9 @@ const outputOf = ({ form }: Operation, reply: Reply): Output => {
     case "batch":
       return isRefused
         ? { _tag: "Refused", code }
-        : { _tag: "Told", results: decodeBatch(json).data.results.map(toldOf) }
+        : { _tag: "Answered", results: decodeBatch(json).data.results.map(reportedOf) }
     default:
-      return isRefused ? { _tag: "Refused", code } : { _tag: "Told", results: [toldOf(decodeSettled(json).data)] }
+      return isRefused ? { _tag: "Refused", code } : { _tag: "Answered", results: [reportedOf(decodeSettled(json).data)] }
   }
 }
 
@@ -65,7 +65,7 @@ const historyOf = (operations: ReadonlyArray<Attempt>, hasNodes: boolean): Reado
 }
 
 const isRepeat = (output: Output | undefined): boolean =>
-  output?._tag === "Told"
+  output?._tag === "Answered"
     ? output.results.every(({ status }) => status === "replayed")
     : output?._tag === "Paid" || output?._tag === "Moved"
     ? !output.isNew

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Chance } from "../../kit/Chance.ts"
 import type { Caller } from "../../kit/E2eHttp.ts"
 import type { HistoryLog } from "../../kit/History.ts"
-import { type Seat, settledOf, tell } from "../../kit/E2eWorld.ts"
+import { callWallet, type Seat, settledOf } from "../../kit/E2eWorld.ts"
 
 /** A bet from its first sending to its answer, in milliseconds of the monotonic clock. */
 interface Sighting {
@@ -90,7 +90,7 @@ export const makeWitnesses = (options: {
       last = asked.number
       const sentAt = performance.now()
       const result = yield* Effect.result(
-        tell(asked.provider, "bet", {
+        callWallet(asked.provider, "bet", {
           request_id: id,
           transaction_id: id,
           session_token: seat.token,

@@ -45,7 +45,7 @@ layer(base)("sharing the work", (it) => {
       for (const { url } of sinks) yield* listenAt(url)
       const senders = [yield* startSender(), yield* startSender()]
       yield* Effect.forEach([0, 1, 2, 3], () => emitMany(30), { concurrency: 4 })
-      yield* Effect.forEach(senders, ({ sweep }) => sweep, { concurrency: 2 })
+      yield* Effect.forEach(senders, ({ flush }) => flush, { concurrency: 2 })
       for (const { received } of sinks) {
         assert.strictEqual(received.length, 120)
         assert.strictEqual(new Set(received.map(({ headers }) => headers["x-service-delivery"])).size, 120)
@@ -58,8 +58,8 @@ layer(base)("sharing the work", (it) => {
       const { emit, listenAt } = yield* addListener("gathered")
       const sink = yield* makeSink()
       yield* listenAt(sink.url)
-      const { sweep } = yield* startSender({ gatherMs: 20, pollMs: 60_000 })
-      yield* sweep
+      const { flush } = yield* startSender({ gatherMs: 20, pollMs: 60_000 })
+      yield* flush
       const first = yield* emit()
       yield* sink.arrived(1)
       const others = [yield* emit(), yield* emit(), yield* emit()]
@@ -79,18 +79,18 @@ layer(base)("sharing the work", (it) => {
       const sink = yield* makeSink()
       const { id } = yield* listenAt(sink.url, { active: false })
       yield* emit()
-      const { sweep } = yield* startSender()
-      yield* sweep
+      const { flush } = yield* startSender()
+      yield* flush
       // as left by a sender that claimed it and died
       const now = yield* Clock.currentTimeMillis
       yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 30_000)}
         WHERE endpoint_id = ${id}`
       yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
       yield* TestClock.adjust(29_999)
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 0)
       yield* TestClock.adjust(1)
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 1)
     }))
 
@@ -115,8 +115,8 @@ layer(base)("sharing the work", (it) => {
         Array.from({ length: 5 }, () => ["pending", 0])
       )
       ending.answer = () => 200
-      const { sweep } = yield* startSender()
-      yield* sweep
+      const { flush } = yield* startSender()
+      yield* flush
       assert.strictEqual(ending.received.length, 10)
     }))
 
@@ -129,8 +129,8 @@ layer(base)("sharing the work", (it) => {
       yield* calm.listenAt(little.url)
       yield* busy.emitMany(200)
       const idle = yield* Scope.make()
-      const { sweep } = yield* Scope.provide(startSender(), idle)
-      yield* sweep
+      const { flush } = yield* Scope.provide(startSender(), idle)
+      yield* flush
       yield* Scope.close(idle, Exit.void)
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
@@ -140,7 +140,7 @@ layer(base)("sharing the work", (it) => {
       yield* calm.emit()
       yield* little.arrived(1)
       assert.isBelow(much.received.length, 200)
-      yield* sender.sweep
+      yield* sender.flush
       assert.strictEqual(much.received.length, 200)
       assert.strictEqual(little.received.length, 1)
     }))
@@ -153,23 +153,23 @@ layer(base)("sharing the work", (it) => {
       const sink = yield* makeSink()
       const { id: webhookId } = yield* listenAt(sink.url, { active: false })
       const housekeeping = yield* startHousekeeping({ maxBacklog: 5 })
-      const { sweep } = yield* startSender()
+      const { flush } = yield* startSender()
       yield* emitMany(5)
-      yield* sweep
+      yield* flush
       yield* housekeeping.watch
       const late = yield* emit()
-      yield* sweep
+      yield* flush
       const { items: failed } = yield* deliveries.list({ ...all, webhookId, status: "failed" })
       assert.deepStrictEqual(failed.map(({ attempts, error, event_id }) => [event_id, attempts, error]), [
         [String(late), 0, "backlog_full"]
       ])
       yield* endpoints.update(someStaff, webhookId, { active: true })
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 5)
       yield* housekeeping.watch
       yield* deliveries.retry(someStaff, failed[0]?.id ?? 0)
       yield* emit()
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 7)
     }))
 
@@ -180,14 +180,14 @@ layer(base)("sharing the work", (it) => {
       const sink = yield* makeSink()
       const { id } = yield* listenAt(sink.url, { active: false })
       yield* emit()
-      const { sweep } = yield* startSender()
-      yield* sweep
+      const { flush } = yield* startSender()
+      yield* flush
       // a day: claimed under a clock that ran ahead, by a process that died
       const now = yield* Clock.currentTimeMillis
       yield* sql`UPDATE webhook_deliveries SET claimed_by = 1, claimed_until = ${toDate(now + 86_400_000)}
         WHERE endpoint_id = ${id}`
       yield* sql`UPDATE webhook_endpoints SET active = true WHERE id = ${id}`
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 1)
     }))
 
@@ -198,9 +198,9 @@ layer(base)("sharing the work", (it) => {
       const sink = yield* makeSink(() => 500)
       const { id } = yield* listenAt(sink.url)
       const { tidy } = yield* startHousekeeping()
-      const { sweep } = yield* startSender()
+      const { flush } = yield* startSender()
       yield* emit()
-      yield* sweep
+      yield* flush
       yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + 86_400_000)} WHERE endpoint_id = ${id}`
       const written = yield* Deferred.make<void>()
       const tidied = yield* Deferred.make<void>()
@@ -222,22 +222,22 @@ layer(base)("sharing the work", (it) => {
       const sink = yield* makeSink()
       const { id } = yield* listenAt(sink.url)
       const { tidy } = yield* startHousekeeping()
-      const { sweep } = yield* startSender()
+      const { flush } = yield* startSender()
       sink.answer = () => 500
       yield* emit()
-      yield* sweep
+      yield* flush
       const putOff = (ms: number) =>
         sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(noon + ms)} WHERE endpoint_id = ${id}`
       sink.answer = () => 200
       // the longest delay before the last attempt
       yield* putOff(64 * 60_000)
       yield* tidy
-      yield* sweep
+      yield* flush
       assert.lengthOf(sink.received, 1)
       // a day: written under a clock that ran ahead
       yield* putOff(86_400_000)
       yield* tidy
-      yield* sweep
+      yield* flush
       assert.lengthOf(sink.received, 2)
     }))
 
@@ -250,9 +250,9 @@ layer(base)("sharing the work", (it) => {
       const { id: done } = yield* listenAt(sink.url)
       const { id: paused } = yield* listenAt(sink.url, { active: false })
       const { tidy } = yield* startHousekeeping()
-      const { sweep } = yield* startSender()
+      const { flush } = yield* startSender()
       yield* emit()
-      yield* sweep
+      yield* flush
       const count = Effect.map(
         sql<
           { readonly total: number }

@@ -33,7 +33,7 @@ const all = { limit: 100, scope: null }
 layer(live)("sending webhooks", (it) => {
   it.effect("keeps the timetable: eight attempts, then failed, then whatever staff say", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
       const { emit, listenAt } = yield* addListener("patient")
       const sink = yield* makeSink(() => 500)
@@ -43,36 +43,36 @@ layer(live)("sending webhooks", (it) => {
         assert.strictEqual(items.length, 1)
         return items[0] ?? assert.fail("one delivery")
       })
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 1)
       for (const [index, delay] of delays.entries()) {
         const { next_attempt_at: next, ...waiting } = yield* only
         assert.deepInclude(waiting, { status: "pending", attempts: index + 1, response_status: 500, error: "status" })
         yield* TestClock.adjust(delay * 60_000 - 1)
-        yield* sweep
+        yield* flush
         assert.strictEqual(sink.received.length, index + 1, `not before ${delay} minutes`)
         yield* TestClock.adjust(1)
         assert.strictEqual(Date.parse(next ?? ""), yield* Clock.currentTimeMillis)
-        yield* sweep
+        yield* flush
         assert.strictEqual(sink.received.length, index + 2, `after ${delay} minutes`)
       }
       const failed = yield* only
       assert.deepInclude(failed, { status: "failed", attempts: 8, next_attempt_at: null, event_id: String(eventId) })
       yield* TestClock.adjust("130 minutes")
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 8)
 
       const retried = yield* deliveries.retry(someStaff, failed.id)
       assert.deepInclude(retried, { id: failed.id, status: "pending", attempts: 0, response_status: null, error: null })
-      yield* sweep
+      yield* flush
       assert.deepInclude(yield* only, { status: "pending", attempts: 1 })
       sink.answer = () => 204
       yield* TestClock.adjust("1 minute")
-      yield* sweep
+      yield* flush
       assert.deepInclude(yield* only, { status: "delivered", attempts: 2, next_attempt_at: null, response_status: 204 })
       // a delivered one can be sent again, too
       yield* deliveries.retry(someStaff, failed.id)
-      yield* sweep
+      yield* flush
       assert.deepInclude(yield* only, { status: "delivered", attempts: 1 })
 
       const heads = sink.received.map(({ headers }) => headers)
@@ -88,7 +88,7 @@ layer(live)("sending webhooks", (it) => {
     `loses nothing to an endpoint that fails half of the time (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const sql = yield* ServiceSql
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
       const wallet = yield* Wallet
       const { insert, listenAt, operator, playerId } = yield* addListener("flaky")
@@ -119,20 +119,20 @@ layer(live)("sending webhooks", (it) => {
       // a rolled-back event never existed
       yield* Effect.ignore(sql.withTransaction(Effect.andThen(insert(), Effect.fail("rolled back"))))
 
-      yield* sweep
+      yield* flush
       for (const delay of delays) {
         yield* TestClock.adjust(delay * 60_000)
-        yield* sweep
+        yield* flush
       }
       // one in 256 has failed eight times
       for (;;) {
         const { items } = yield* deliveries.list({ ...all, scope: [operator.id], status: "failed" })
         if (items.length === 0) break
         for (const { id } of items) yield* deliveries.retry(someStaff, id)
-        yield* sweep
+        yield* flush
         for (const delay of delays) {
           yield* TestClock.adjust(delay * 60_000)
-          yield* sweep
+          yield* flush
         }
       }
       assert.deepStrictEqual(good, paid)
@@ -147,7 +147,7 @@ layer(live)("sending webhooks", (it) => {
   it.effect("delivers events whose commit becomes visible late", () =>
     Effect.gen(function*() {
       const sql = yield* ServiceSql
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const { emit, insert, listenAt } = yield* addListener("late")
       const sink = yield* makeSink()
       yield* listenAt(sink.url)
@@ -159,19 +159,19 @@ layer(live)("sending webhooks", (it) => {
       })))
       const first = yield* Deferred.await(isOpen)
       const second = yield* emit()
-      yield* sweep
+      yield* flush
       const idsTold = () => sink.received.map(({ headers }) => Number(headers["x-service-event-id"]))
       assert.deepStrictEqual(idsTold(), [second])
       assert.isBelow(first, second)
       yield* Deferred.succeed(mayCommit, undefined)
       yield* Fiber.join(slow)
-      yield* sweep
+      yield* flush
       assert.deepStrictEqual(idsTold(), [second, first])
     }))
 
   it.effect("a hanging endpoint and a quick one do not know of each other", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const slow = yield* addListener("slow")
       const quick = yield* addListener("quick")
       const hanging = yield* makeSink(() => "hang")
@@ -194,26 +194,26 @@ layer(live)("sending webhooks", (it) => {
       hanging.answer = () => 200
       yield* TestClock.adjust("5 seconds")
       yield* hanging.arrived(30)
-      yield* sweep
+      yield* flush
       yield* TestClock.adjust("1 minute")
-      yield* sweep
+      yield* flush
       assert.strictEqual(new Set(hanging.received.map(({ headers }) => headers["x-service-event-id"])).size, 30)
     }))
 
   it.effect("a delivery reset in flight starts again with all attempts", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
       const { emit, listenAt } = yield* addListener("set-back")
       const sink = yield* makeSink(() => 500)
       const { id: webhookId } = yield* listenAt(sink.url)
       yield* emit()
-      yield* sweep
+      yield* flush
       yield* TestClock.adjust("1 minute")
-      yield* sweep
+      yield* flush
       sink.answer = () => "hang"
       yield* TestClock.adjust("2 minutes")
-      yield* Effect.forkChild(sweep)
+      yield* Effect.forkChild(flush)
       yield* sink.arrived(3)
       const [inFlight] = (yield* deliveries.list({ ...all, webhookId })).items
       assert.deepInclude(inFlight, { status: "pending", attempts: 2 })
@@ -221,15 +221,15 @@ layer(live)("sending webhooks", (it) => {
       // the attempt in flight fails, superseded by the retry of staff
       sink.answer = () => 500
       sink.cut()
-      yield* sweep
+      yield* flush
       yield* TestClock.adjust("30 seconds")
-      yield* sweep
+      yield* flush
       assert.deepInclude((yield* deliveries.list({ ...all, webhookId })).items[0], { status: "pending", attempts: 1 })
     }))
 
   it.effect("tells whom it concerns, of what they asked for, when they are not paused", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
       const one = yield* addListener("tenant-one")
       const two = yield* addListener("tenant-two")
@@ -241,7 +241,7 @@ layer(live)("sending webhooks", (it) => {
         sink.received.map(({ headers }) => String(headers["x-service-event"])).toSorted()
       yield* one.emit("deposit.paid")
       yield* one.emit("bonus.granted")
-      yield* sweep
+      yield* flush
       assert.deepStrictEqual(types(everything), ["bonus.granted", "deposit.paid"])
       assert.deepStrictEqual(types(some), ["bonus.granted"])
       assert.deepStrictEqual(types(others), [])
@@ -249,19 +249,19 @@ layer(live)("sending webhooks", (it) => {
 
       yield* endpoints.update(someStaff, id, { active: false })
       yield* one.emit("kyc.status_changed")
-      yield* sweep
+      yield* flush
       assert.strictEqual(everything.received.length, 3)
       assert.strictEqual(some.received.length, 1)
       yield* endpoints.update(someStaff, id, { active: true, events: ["deposit.paid"] })
       yield* one.emit("bonus.granted")
-      yield* sweep
+      yield* flush
       assert.deepStrictEqual(types(some), ["bonus.granted", "kyc.status_changed"])
     }))
 
   it.effect("signs with both secrets for a day after a rotation", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
       const { emit, listenAt } = yield* addListener("rotating")
       const sink = yield* makeSink()
@@ -269,7 +269,7 @@ layer(live)("sending webhooks", (it) => {
       const signatures = Effect.gen(function*() {
         const before = sink.received.length
         yield* emit()
-        yield* sweep
+        yield* flush
         const received = sink.received[before] ?? assert.fail("nothing came")
         const said = [received.headers["x-service-signature"], received.headers["x-service-signature-previous"]]
         return { said, expected: (...by: Array<string>) => by.map((one) => expectedSignature(one, received)) }
@@ -293,7 +293,7 @@ layer(live)("sending webhooks", (it) => {
 
   it.effect("an immediate rotation leaves no second signature", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
       const { emit, listenAt } = yield* addListener("now")
       const sink = yield* makeSink()
@@ -301,7 +301,7 @@ layer(live)("sending webhooks", (it) => {
       const isSignedBy = Effect.fnUntraced(function*(secret: string) {
         const before = sink.received.length
         yield* emit()
-        yield* sweep
+        yield* flush
         const received = sink.received[before] ?? assert.fail("nothing came")
         assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
         assert.isUndefined(received.headers["x-service-signature-previous"])
@@ -324,7 +324,7 @@ layer(live)("sending webhooks", (it) => {
   it.effect("rotation replaces an unreadable secret", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
       const deliveries = yield* WebhookDeliveries
       const { emit, listenAt } = yield* addListener("unreadable")
@@ -332,7 +332,7 @@ layer(live)("sending webhooks", (it) => {
       const { id } = yield* listenAt(sink.url)
       yield* sql`UPDATE webhook_endpoints SET secret_sealed = decode('02', 'hex') WHERE id = ${id}`
       yield* emit()
-      yield* sweep
+      yield* flush
       const { items } = yield* deliveries.list({ ...all, webhookId: id })
       assert.deepInclude(items[0], { status: "pending", attempts: 1, error: "secret_unreadable" })
       assert.lengthOf(sink.received, 0)
@@ -340,7 +340,7 @@ layer(live)("sending webhooks", (it) => {
       const { previous_secret_until: until, secret = "" } = yield* endpoints.rotate(someStaff, id)
       assert.isNull(until, "nothing is kept of it")
       yield* TestClock.adjust("1 minute")
-      yield* sweep
+      yield* flush
       const [received] = sink.received
       assert(received !== undefined)
       assert.strictEqual(received.headers["x-service-signature"], expectedSignature(secret, received))
@@ -349,13 +349,13 @@ layer(live)("sending webhooks", (it) => {
       yield* sql`UPDATE webhook_endpoints SET previous_secret_sealed = decode('02', 'hex'),
           previous_secret_until = ${toDate((yield* Clock.currentTimeMillis) + 60_000)} WHERE id = ${id}`
       yield* emit()
-      yield* sweep
+      yield* flush
       assert.lengthOf(sink.received, 2)
     }))
 
   it.effect("pings at once, once, and keeps what came of it", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
       const deliveries = yield* WebhookDeliveries
       const { listenAt } = yield* addListener("pinged")
@@ -375,13 +375,13 @@ layer(live)("sending webhooks", (it) => {
         data: { endpoint_id: id, message: "This is a test." }
       })
       yield* TestClock.adjust("2 minutes")
-      yield* sweep
+      yield* flush
       assert.strictEqual(sink.received.length, 1)
       assert.deepStrictEqual((yield* deliveries.list({ ...all, webhookId: id })).items, [failed])
       // also when staff retry it: one attempt
       yield* endpoints.update(someStaff, id, { active: true })
       yield* deliveries.retry(someStaff, failed.id)
-      yield* sweep
+      yield* flush
       const { items } = yield* deliveries.list({ ...all, webhookId: id })
       assert.deepInclude(items[0], { status: "failed", attempts: 1, next_attempt_at: null })
       sink.answer = () => 200

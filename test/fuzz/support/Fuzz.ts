@@ -12,10 +12,10 @@ import { type Endpoint, endpointsOf, isNode, type Node } from "./Endpoints.ts"
 import { type Request, requestTo } from "./Requests.ts"
 import { Known } from "./Values.ts"
 import type { Unexpected } from "../../kit/E2eWorld.ts"
-import { type Callers, type Doors, openFixture, tidy } from "./World.ts"
+import { type Callers, type FuzzTargets, openFixture, tidy } from "./World.ts"
 
 export interface FuzzOptions {
-  readonly doors: Doors
+  readonly targets: FuzzTargets
   readonly requests: number
   readonly seed: number
   /** Number of concurrent requests. With one, a run repeats exactly. */
@@ -136,20 +136,20 @@ const learn = ({ body, endpoint }: Request, { json }: Reply, known: Known): void
   }
 }
 
-const portOf = ({ audience }: Endpoint, { backofficePort, publicPort }: Doors) =>
+const portOf = ({ audience }: Endpoint, { backofficePort, publicPort }: FuzzTargets) =>
   audience === "staff" ? backofficePort : publicPort
 
 /** Headers of a caller of this kind. */
 const headersOf = (
   request: Request,
-  doors: Doors,
+  targets: FuzzTargets,
   callers: Callers,
   known: Known,
   nowSeconds: number,
   nonce: string
 ) => {
   const { body, caller, endpoint: { audience, method }, uri } = request
-  if (audience === "staff") return { Authorization: `Bearer ${doors.staffToken}` }
+  if (audience === "staff") return { Authorization: `Bearer ${targets.staffToken}` }
   if (audience === "player") return { Authorization: `Bearer ${String(known.pick("bearer", caller))}` }
   const signer = audience === "operator" ? callers.operator : callers.provider
   const raw = body === null ? {} : { raw: body }
@@ -190,7 +190,7 @@ const wireForm = (
 const described = (request: Request, headers: { readonly [name: string]: string }): string =>
   wireForm(request, headers).toString("utf8").slice(0, 4000)
 
-const readDocument = Effect.fnUntraced(function*({ agent }: Doors, port: number) {
+const readDocument = Effect.fnUntraced(function*({ agent }: FuzzTargets, port: number) {
   const { json } = yield* exchange(agent, port, "/openapi.json")
   const document: Node = isNode(json) ? json : {}
   return endpointsOf(document)
@@ -198,11 +198,11 @@ const readDocument = Effect.fnUntraced(function*({ agent }: Doors, port: number)
 
 /** Sends the requests. */
 export const fuzz = Effect.fnUntraced(function*(
-  { connections, doors, onProgress, requests, seed }: FuzzOptions
+  { connections, targets, onProgress, requests, seed }: FuzzOptions
 ): Effect.fn.Return<FuzzOutcome, Unexpected | ConnectionLost> {
   const endpoints = [
-    ...(yield* readDocument(doors, doors.publicPort)),
-    ...(yield* readDocument(doors, doors.backofficePort))
+    ...(yield* readDocument(targets, targets.publicPort)),
+    ...(yield* readDocument(targets, targets.backofficePort))
   ]
   const requestsIn = (known: Known) =>
     fc.oneof(
@@ -226,9 +226,9 @@ export const fuzz = Effect.fnUntraced(function*(
 
   const sendOne = Effect.fnUntraced(function*(request: Request, fixture: Fixture) {
     const { callers, known } = fixture
-    const port = portOf(request.endpoint, doors)
+    const port = portOf(request.endpoint, targets)
     const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const made = { ...headersOf(request, doors, callers, known, nowSeconds, `f${nonces++}`), ...request.headers }
+    const made = { ...headersOf(request, targets, callers, known, nowSeconds, `f${nonces++}`), ...request.headers }
     const headers = Object.fromEntries(Object.entries(made).filter(([, value]) => value !== ""))
     if (request.onTheWire !== null) {
       const status = yield* Effect.timeoutOption(
@@ -243,7 +243,7 @@ export const fuzz = Effect.fnUntraced(function*(
       return
     }
     const raw = request.body === null ? {} : { raw: request.body }
-    const ask = exchange(doors.agent, port, request.uri, { method: request.endpoint.method, headers, ...raw })
+    const ask = exchange(targets.agent, port, request.uri, { method: request.endpoint.method, headers, ...raw })
     // A connection that the service closes while a request is on its way is no answer to it: it is asked once more.
     const reply = yield* ask.pipe(
       Effect.retry({ times: 1, while: ({ isSilence }) => !isSilence }),
@@ -268,12 +268,12 @@ export const fuzz = Effect.fnUntraced(function*(
   for (let done = 0; done < requests; done += drawn) {
     if (done % requestsPerFixture === 0) {
       const known = new Known()
-      fixtures.unshift({ callers: yield* openFixture(doors, known), known, anyRequest: requestsIn(known) })
+      fixtures.unshift({ callers: yield* openFixture(targets, known), known, anyRequest: requestsIn(known) })
       if (fixtures.length > fixturesInUse) fixtures.pop()
     }
     const fixture = fixtures[done / drawn % 4 === 3 ? fixtures.length - 1 : 0]
     if (fixture === undefined) continue
-    yield* tidy(doors, fixture.callers, fixture.known)
+    yield* tidy(targets, fixture.callers, fixture.known)
     const batch = fc.sample(fixture.anyRequest, {
       seed: seed * 1_000_003 + done,
       numRuns: Math.min(drawn, requests - done)

@@ -58,7 +58,7 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
   const agent = yield* makeAgent(connections)
   const memoryMebibytes: Array<number> = []
   const outcome = yield* fuzz({
-    doors: { agent, publicPort, backofficePort, staffToken },
+    targets: { agent, publicPort, backofficePort, staffToken },
     requests,
     seed,
     connections,

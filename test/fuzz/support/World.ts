@@ -2,11 +2,11 @@
 import { Effect, Schema } from "effect"
 import type * as Http from "node:http"
 import { callerOf, type ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
-import { dataOf, deposit, launch, register, tell, type Unexpected } from "../../kit/E2eWorld.ts"
+import { callWallet, dataOf, deposit, launch, register, type Unexpected } from "../../kit/E2eWorld.ts"
 import type { Signer } from "../../kit/HttpCalls.ts"
 import type { Known } from "./Values.ts"
 
-export interface Doors {
+export interface FuzzTargets {
   readonly agent: Http.Agent
   readonly publicPort: number
   readonly backofficePort: number
@@ -37,7 +37,7 @@ const Authenticated = Schema.Struct({ player_ref: Schema.String })
 let count = 0
 
 /** Calls of staff that must succeed. */
-const staffOf = ({ agent, backofficePort, staffToken }: Doors) =>
+const staffOf = ({ agent, backofficePort, staffToken }: FuzzTargets) =>
   Effect.fnUntraced(function*(method: "POST" | "PATCH", path: string, body: object) {
     const headers = { authorization: `Bearer ${staffToken}` }
     const reply = yield* exchange(agent, backofficePort, `/backoffice/v1${path}`, { method, body, headers })
@@ -45,7 +45,7 @@ const staffOf = ({ agent, backofficePort, staffToken }: Doors) =>
   })
 
 /** Seats a new player with money at the slot game. */
-const seat = Effect.fnUntraced(function*({ agent, publicPort }: Doors, callers: Callers, known: Known) {
+const seat = Effect.fnUntraced(function*({ agent, publicPort }: FuzzTargets, callers: Callers, known: Known) {
   const operator = callerOf(agent, publicPort, callers.operator)
   const username = `guest_${count++}`
   const playerId = yield* register(operator, username)
@@ -54,7 +54,7 @@ const seat = Effect.fnUntraced(function*({ agent, publicPort }: Doors, callers: 
   const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
   const { token } = yield* dataOf(issued, 201, Token)
   const provider = callerOf(agent, publicPort, callers.provider)
-  const authenticated = yield* tell(provider, "authenticate", { session_token: session })
+  const authenticated = yield* callWallet(provider, "authenticate", { session_token: session })
   const { player_ref: ref } = yield* dataOf(authenticated, 200, Authenticated)
   for (const name of ["player", "player_id"]) known.add(name, playerId)
   known.add("session_token", session)
@@ -67,8 +67,8 @@ const seat = Effect.fnUntraced(function*({ agent, publicPort }: Doors, callers: 
 
 /** Opens a fixture: an operator with a key, a studio with two games, a way to pay, a bonus, a promo code, and players with money. */
 export const openFixture = Effect.fnUntraced(
-  function*(doors: Doors, known: Known): Effect.fn.Return<Callers, Unexpected | ConnectionLost> {
-    const staff = staffOf(doors)
+  function*(targets: FuzzTargets, known: Known): Effect.fn.Return<Callers, Unexpected | ConnectionLost> {
+    const staff = staffOf(targets)
     const slug = `fixture-${count++}`
     const provider = `${slug}-studio`
     const make = (path: string, body: object) => staff("POST", path, body)
@@ -113,16 +113,16 @@ export const openFixture = Effect.fnUntraced(
     known.add("game_id", "slots")
     for (const code of ["WELCOME", "welcome"]) known.add("code", code)
     known.add("payment_method", "bank")
-    yield* seat(doors, callers, known)
-    yield* seat(doors, callers, known)
+    yield* seat(targets, callers, known)
+    yield* seat(targets, callers, known)
     return callers
   }
 )
 
 /** Reverts switches changed by generated requests of staff, and seats one more player. */
 export const tidy = Effect.fnUntraced(
-  function*(doors: Doors, callers: Callers, known: Known): Effect.fn.Return<void, Unexpected | ConnectionLost> {
-    const staff = staffOf(doors)
+  function*(targets: FuzzTargets, callers: Callers, known: Known): Effect.fn.Return<void, Unexpected | ConnectionLost> {
+    const staff = staffOf(targets)
     const { dice, operatorId, providerId, slots, slug } = callers
     yield* staff("PATCH", `/operators/${operatorId}`, {
       slug,
@@ -142,6 +142,6 @@ export const tidy = Effect.fnUntraced(
     for (const [game, external] of [[slots, "slots"], [dice, "own"]]) {
       yield* staff("PATCH", `/games/${game}`, { active: true, external_id: external })
     }
-    yield* seat(doors, callers, known)
+    yield* seat(targets, callers, known)
   }
 )

@@ -6,7 +6,7 @@ import { ProviderProtocols } from "../../../src/features/providers/ProviderSetti
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
 import { type Calendar, pass } from "../Calendar.ts"
-import { type Casino, fresh, House, layerCasinos, openCasino, staff } from "../Casino.ts"
+import { type Casino, fresh, layerCasinos, openCasino, SharedCasino, staff } from "../Casino.ts"
 import { openFakeProvider } from "../FakeProvider.ts"
 import { fakeProtocol, type FakeVendor } from "../FakeVendor.ts"
 import { dataOf } from "../PublicApi.ts"
@@ -119,13 +119,13 @@ export const raisedAlert = Effect.fnUntraced(function*(casino: Casino) {
   const { id: player, ref: player_ref } = yield* casino.sit()
   const name = fresh("jackpot-")
   const named = { request_id: name, transaction_id: name, campaign_id: name, kind: "jackpot" }
-  dataOf(yield* casino.tell("promo-win", { ...named, player_ref, amount: 10_000_001, currency: "EUR" }))
+  dataOf(yield* casino.callWallet("promo-win", { ...named, player_ref, amount: 10_000_001, currency: "EUR" }))
   const [alert] = yield* staff("GET", `/alerts?player=${player}`)
   return { player, alert: Number(alert.id) }
 })
 
 const makeScene = Effect.gen(function*() {
-  const house = yield* House
+  const house = yield* SharedCasino
   const rival = yield* openCasino()
   const foreigner = yield* rival.register()
   const { payment: withdrawal, player } = yield* heldWithdrawal(house)

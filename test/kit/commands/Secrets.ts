@@ -6,7 +6,7 @@ import type { Casino } from "../Casino.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
 /** A player whose current and next seed cannot be decrypted. */
-export const stuckPlayer = Effect.fnUntraced(function*(casino: Casino) {
+export const playerWithLostSeeds = Effect.fnUntraced(function*(casino: Casino) {
   const sql = yield* SqlClient.SqlClient
   const { id } = yield* casino.register()
   const player = Number(id)
@@ -50,7 +50,7 @@ export const secretCases: ReadonlyArray<CommandCase> = [
     refused: [[`player retire-seeds ${nobody} --reason gone`, "NOT_FOUND"]],
     works: ({ house, tokens }) =>
       Effect.gen(function*() {
-        const { hashes, player } = yield* stuckPlayer(house)
+        const { hashes, player } = yield* playerWithLostSeeds(house)
         const line = `player retire-seeds ${player} --reason "the key is gone"`
         const retired = yield* done(line, undefined, tokens["support"])
         assert.deepInclude(retired, { player_id: player, retired: [...hashes] })
@@ -59,7 +59,7 @@ export const secretCases: ReadonlyArray<CommandCase> = [
         assert.match(again.next_server_seed_hash, /^[0-9a-f]{64}$/)
       }),
     changes: ({ house }) =>
-      Effect.map(stuckPlayer(house), ({ player }) => ({
+      Effect.map(playerWithLostSeeds(house), ({ player }) => ({
         line: `player retire-seeds ${player} --reason gone`,
         differs: ["seed_in_use", "seed_promised", "lost"]
       }))

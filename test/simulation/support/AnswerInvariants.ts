@@ -8,7 +8,7 @@ import { roundKey } from "../../../src/domain/settlement/Rounds.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { games, operatorOfPlayer } from "./Fixture.ts"
 import type { Delivery } from "./Network.ts"
-import { Sightings } from "./Sightings.ts"
+import { Observations } from "./Observations.ts"
 import { type Answer, isPassing, type ProviderRequest, type Request } from "./Requests.ts"
 
 const readPayment = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
@@ -132,23 +132,23 @@ class AnswerCheck {
   private readonly books: Books
   private readonly report: Report
   private readonly processed = new Map<string, number>()
-  private readonly sightings: Sightings
+  private readonly observations: Observations
 
   constructor(remains: Remains, books: Books, report: Report) {
     this.remains = remains
     this.books = books
     this.report = report
-    this.sightings = new Sightings(remains, books, report)
+    this.observations = new Observations(remains, books, report)
   }
 
   end(): void {
-    this.sightings.check()
+    this.observations.check()
   }
 
   check(delivery: Delivery): void {
     const { answer, endedAt, request } = delivery
     if (answer === undefined || endedAt === undefined) return
-    if (answer._tag === "Balances") this.sightings.see(delivery, answer.playerId, -1, answer)
+    if (answer._tag === "Balances") this.observations.see(delivery, answer.playerId, -1, answer)
     if (answer._tag === "Settled" && "providerId" in request) {
       this.checkSettled(delivery, endedAt, request, answer.results)
     }
@@ -171,7 +171,7 @@ class AnswerCheck {
     if (
       code !== "INSUFFICIENT_FUNDS" || request.kind === "batch" || request.kind === "vendor" || playerId === undefined
     ) return
-    if (typeof balance === "number") this.sightings.see(delivery, playerId, -1, { real: balance, bonus: undefined })
+    if (typeof balance === "number") this.observations.see(delivery, playerId, -1, { real: balance, bonus: undefined })
   }
 
   private checkSettled(
@@ -205,7 +205,7 @@ class AnswerCheck {
       }
       if (index === results.length - 1 && playerOf !== undefined) {
         const step = found.reduce((last, one) => Math.max(last, one?.step ?? -1), -1)
-        this.sightings.see(delivery, playerOf, step, { real: result.balance, bonus: result.bonusBalance })
+        this.observations.see(delivery, playerOf, step, { real: result.balance, bonus: result.bonusBalance })
       }
     }
   }
@@ -230,7 +230,7 @@ class AnswerCheck {
       if (step === undefined || step > endedAt) {
         this.report("acknowledged is durable", `${about} was not committed by then`)
       }
-      this.sightings.see(delivery, request.playerId, step ?? -1, undefined)
+      this.observations.see(delivery, request.playerId, step ?? -1, undefined)
       if (amount !== request.amount) this.report("answers agree with the books", `${about}: another amount`)
     }
     if (request.kind === "account") this.checkStatus(about, sentAt, endedAt, request.playerId, request.status)

@@ -12,7 +12,7 @@ import { type Answer, isPassing, type Request } from "./Requests.ts"
 import type { Machine, World } from "./World.ts"
 
 /** An answer received by a client. */
-export interface Heard {
+export interface ReceivedAnswer {
   readonly request: Request
   readonly answer: Answer
   /** Steps of the world: first sending of the request, and receipt of the answer. */
@@ -27,7 +27,7 @@ export interface Note {
   request: Request | undefined
   /** Step and time of the first attempt. */
   sentAt: number
-  readonly heard: Array<Heard>
+  readonly heard: Array<ReceivedAnswer>
   /** Its requests that were retried and never answered. */
   readonly unanswered: Array<Request>
 }

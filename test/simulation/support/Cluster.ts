@@ -9,7 +9,7 @@ import { layerNode, Wires } from "./Node.ts"
 import type { NodeTrouble, Outage, Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import { chanceOf } from "../../kit/Chance.ts"
-import { layerService, Letters, makePort, type Port } from "./Service.ts"
+import { layerService, makePort, MessageTable, type Port } from "./Service.ts"
 import { type ClockPlan, Machine, type World } from "./World.ts"
 
 /** Time in ms without the primary after which the other service takes over. */
@@ -59,7 +59,7 @@ export class Cluster {
   private readonly machines: Array<Machine> = []
   private readonly leases: Leases
   private readonly wires: Wires
-  private readonly letters = new Letters()
+  private readonly messages = new MessageTable()
   /** Pairs of machine names without a connection, or a machine and the database. */
   private readonly cuts = new Set<string>()
 
@@ -181,7 +181,7 @@ export class Cluster {
         if (ownership._tag === "Some") life.leave = ownership.value.handOver
         const membership = Context.getOption(services, Membership)
         const join = membership._tag === "Some" ? membership.value.join : Effect.void
-        return Effect.tap(Effect.provideContext(makePort(this.letters), services), () => join)
+        return Effect.tap(Effect.provideContext(makePort(this.messages), services), () => join)
       })
     )
     building.addObserver((exit) => {

@@ -4,7 +4,7 @@ import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
 import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
-import { boundsOf, metByBets, metByDeposits, type Window, windowOf } from "../../kit/LimitModel.ts"
+import { boundsOf, countedByBets, countedByDeposits, type Window, windowOf } from "../../kit/LimitModel.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
 
 const windows: ReadonlyArray<Window> = ["day", "week", "month", "year"]
@@ -125,7 +125,7 @@ class Ledger {
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
     }
-    for (const field of metByBets) {
+    for (const field of countedByBets) {
       const limit = limitAt(this.settings, field, at)
       if (limit === undefined) continue
       const isLoss = field.includes("loss")
@@ -144,7 +144,7 @@ class Ledger {
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
     }
-    for (const field of metByDeposits) {
+    for (const field of countedByDeposits) {
       const limit = limitAt(this.settings, field, at)
       // the balance cap applies to the balance including the deposit
       const used = field === "max_balance" ? this.real + amount : this.used(field, "deposit", amount, at)

@@ -124,7 +124,7 @@ const refusedAs = (refusal: Refusal): Answer => ({
 const settled = (results: ReadonlyArray<Settlement>): Answer => ({ _tag: "Settled", results })
 
 /** Requests and answers in transit between nodes, by the key sent in their place. */
-export class Letters {
+export class MessageTable {
   private readonly requests: Array<Request> = []
   private readonly answers: Array<Answer> = []
 
@@ -154,7 +154,7 @@ const isRepeatable = (request: Request): boolean =>
 const notKnown: Answer = { _tag: "Refused", code: "TRY_AGAIN", details: {}, isReplay: false }
 
 export const makePort = Effect.fnUntraced(function*(
-  letters: Letters
+  messages: MessageTable
 ): Effect.fn.Return<Port, never, Capabilities> {
   const forwarder = yield* Forwarder
   const placement = yield* Placement
@@ -354,7 +354,7 @@ export const makePort = Effect.fnUntraced(function*(
       case "accounts":
         return upkeep.run
       case "bonuses":
-        return bonuses.tend
+        return bonuses.applyDue
       case "idempotency-keys":
         return idempotency.prune
     }
@@ -369,14 +369,14 @@ export const makePort = Effect.fnUntraced(function*(
   /** Sends a request to the player's owner, as `Forwarding.ts` does. */
   const sendOn = (playerId: number, request: Request): Effect.Effect<Answer> =>
     Effect.match(
-      forwarder.send(playerId, door, { head: "", body: letters.sendRequest(request) }, {
+      forwarder.send(playerId, door, { head: "", body: messages.sendRequest(request) }, {
         isRepeatable: isRepeatable(request)
       }),
-      { onFailure: () => notKnown, onSuccess: ({ body }) => letters.readAnswer(body) ?? notKnown }
+      { onFailure: () => notKnown, onSuccess: ({ body }) => messages.readAnswer(body) ?? notKnown }
     )
 
   forwarder.serve(door, ({ body }, done) => {
-    const request = letters.readRequest(body)
+    const request = messages.readRequest(body)
     const orRefuse = (refusal: Refusal): Answer | typeof notMine =>
       ownedElsewhere(refusal) === undefined ? refusedAs(refusal) : notMine
     const answer: Effect.Effect<Answer | typeof notMine> = request === undefined
@@ -385,7 +385,7 @@ export const makePort = Effect.fnUntraced(function*(
     fork(answer).addObserver((exit) => {
       if (Exit.isFailure(exit)) done({ status: 500, head: Cause.pretty(exit.cause), body: "" })
       else if (exit.value === notMine) done(notMine)
-      else done({ status: 200, head: "", body: letters.sendAnswer(exit.value) })
+      else done({ status: 200, head: "", body: messages.sendAnswer(exit.value) })
     })
   })
 

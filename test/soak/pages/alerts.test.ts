@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { staffCall } from "../../kit/Backoffice.ts"
 import { Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+import { layerCasinos, openCasino, SharedCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -16,7 +16,7 @@ const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.pr
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of alerts", (it) => {
   it.effect("takes an alert from the list to its end, with the withdrawals that it stops", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { alert, player } = yield* raisedAlert(casino)
       const other = yield* raisedAlert(casino)
       const officer = yield* signedInFully({ role: "compliance" })
@@ -84,7 +84,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("is worked by keyboard alone, and a mistaken assignment is taken back", () =>
     Effect.gen(function*() {
-      const { alert } = yield* raisedAlert(yield* House)
+      const { alert } = yield* raisedAlert(yield* SharedCasino)
       const officer = yield* signedInFully({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })
       yield* Effect.promise(async () => {
@@ -170,7 +170,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("is handed to another person, and to who decides", () =>
     Effect.gen(function*() {
-      const { alert } = yield* raisedAlert(yield* House)
+      const { alert } = yield* raisedAlert(yield* SharedCasino)
       const officer = yield* signedInFully({ role: "compliance" })
       const other = yield* signedIn({ role: "compliance" })
       const page = yield* (yield* Browser).open({ cookie: officer.cookie })

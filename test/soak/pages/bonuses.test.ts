@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { made } from "../../kit/Backoffice.ts"
 import { Browser, chooseOption, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, House, layerCasinos, staff } from "../../kit/Casino.ts"
+import { fresh, layerCasinos, SharedCasino, staff } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -34,7 +34,7 @@ const stored = Effect.fnUntraced(function*(path: string, name: string) {
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of bonuses and promo codes", (it) => {
   it.effect("read terms in words while they are written, in the operator's currency, and save what was read", () =>
     Effect.gen(function*() {
-      const { slots } = yield* House
+      const { slots } = yield* SharedCasino
       const slug = fresh("kyoto-")
       yield* made("/operators", { slug, name: slug, currency: "JPY" })
       const name = fresh("Spring ")
@@ -70,7 +70,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("show whom a bonus was granted to and what it may cost, until the grant is cancelled", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ name: fresh("Ten ") })
       const { id: player } = yield* house.register()
       dataOf(yield* house.grant(player, bonus.id), 201)
@@ -101,7 +101,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("ask by keyboard for an end of a code that is money at once, switch it off, and take that back", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const cash = yield* house.newBonus({ name: fresh("Cash "), type: "cash", wagering_multiplier: 0 })
       const code = fresh("CASH")
       const { cookie } = yield* signedInFully()
@@ -153,7 +153,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("change the terms for grants from then on, and take a bonus from the offer", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ name: fresh("Changing ") })
       const { id: player } = yield* house.register()
       const granted = dataOf(yield* house.grant(player, bonus.id), 201)

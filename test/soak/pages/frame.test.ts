@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
-import { House, layerCasinos } from "../../kit/Casino.ts"
+import { layerCasinos, SharedCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
 // Goal: on any page, anything with an id can be searched, values are copied in machine-readable form, and times and colours follow the settings.
@@ -26,7 +26,7 @@ const copyOf = (page: Page, selector: string): Promise<string> =>
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the frame of the pages", (it) => {
   it.effect("finds a player, a round and a payment by id, by keyboard alone", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(5000)
       const { transaction_id: round } = dataOf(yield* seat.bet(250))
       const payment = dataOf(yield* casino.withdraw(seat.id, 1000), 201)
@@ -65,7 +65,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
 
   it.effect("copies amounts and moments, alone and in a table, as machines read them", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const seat = yield* casino.sit(123_456)
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })

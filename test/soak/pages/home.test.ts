@@ -34,7 +34,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
       dataOf(yield* casino.deposit(id, 50_000), 201)
       yield* Effect.promise(() => figure("Deposits today (SEK)").getByText("SEK 500.00").waitFor())
       const { session_token } = dataOf(yield* casino.launch(id))
-      const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+      const { player_ref } = dataOf(yield* casino.callWallet("authenticate", { session_token }))
       dataOf(yield* casino.playOf(session_token, player_ref).bet(4321, { currency: "SEK" }))
       yield* Effect.promise(async () => {
         await figure("Bets today (SEK)").getByText("SEK 43.21").waitFor()
@@ -57,7 +57,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
 
   it.effect("names a webhook that fails, and leads to its deliveries", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
       const sink = yield* makeSink(() => 500)
       const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
@@ -70,7 +70,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
         assert.strictEqual(await page.getByRole("link", { name: sink.url }).count(), 0)
       })
       yield* casino.register()
-      yield* sweep
+      yield* flush
       yield* Effect.promise(async () => {
         await page.getByText("1 of the last 50 failed").waitFor()
         await page.getByRole("link", { name: sink.url }).click()

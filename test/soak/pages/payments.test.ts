@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { House, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+import { layerCasinos, openCasino, SharedCasino, staff } from "../../kit/Casino.ts"
 import { heldWithdrawal } from "../../kit/commands/Scene.ts"
 import { act, choose, done, press } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
@@ -74,7 +74,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("rejects a withdrawal by keyboard alone: the player has the money back; support may only look", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)
       const browser = yield* Browser
       const support = yield* browser.open({ cookie: (yield* signedIn({ role: "support" })).cookie })
@@ -121,7 +121,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("cancels a withdrawal, and takes a paid deposit back once its number was typed", () =>
     Effect.gen(function*() {
-      const casino = yield* House
+      const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)
       const [deposit] = yield* staff("GET", `/payments?player=${player}&type=deposit`)
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })

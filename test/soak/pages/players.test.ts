@@ -6,7 +6,7 @@ import { ProviderProtocols } from "../../../src/features/providers/ProviderSetti
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
 import { Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino, staff } from "../../kit/Casino.ts"
-import { stuckPlayer } from "../../kit/commands/Secrets.ts"
+import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
 import { act, choose, done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -203,7 +203,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
 
   it.effect("retire the seeds that no key opens, after the username was typed", () =>
     Effect.gen(function*() {
-      const { hashes, player } = yield* stuckPlayer(yield* openCasino())
+      const { hashes, player } = yield* playerWithLostSeeds(yield* openCasino())
       const { username } = yield* staff("GET", `/players/${player}`)
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "support" })).cookie })
       yield* Effect.promise(async () => {

@@ -25,7 +25,7 @@ const playedTwoDays = Effect.gen(function*() {
   yield* readings.readHour
   // yesterday's session has expired
   const { session_token } = dataOf(yield* casino.launch(seat.id))
-  const { player_ref } = dataOf(yield* casino.tell("authenticate", { session_token }))
+  const { player_ref } = dataOf(yield* casino.callWallet("authenticate", { session_token }))
   const today = casino.playOf(session_token, player_ref)
   const { transaction_id: bet } = dataOf(yield* today.bet(1000))
   dataOf(yield* today.win(bet, 5000))

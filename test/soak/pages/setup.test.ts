@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { staffCall } from "../../kit/Backoffice.ts"
 import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, House, layerCasinos, openCasino, operatorWith, staff } from "../../kit/Casino.ts"
+import { fresh, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../../kit/Casino.ts"
 import { act, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.
@@ -27,7 +27,7 @@ const rowOf = Effect.fnUntraced(function*(path: string, id: number) {
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of the setup", (it) => {
   it.effect("add a staff account for one operator by keyboard alone, which then signs in", () =>
     Effect.gen(function*() {
-      const house = yield* House
+      const house = yield* SharedCasino
       const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
       const name = fresh("Paula ")

@@ -20,7 +20,7 @@ const layerPages = Browser.layer.pipe(
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of webhooks", (it) => {
   it.effect("adds an address with a secret that signs, shows a failed delivery, and sends again", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
       const sink = yield* makeSink()
       const { cookie } = yield* signedInFully()
@@ -51,14 +51,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.notInclude(JSON.stringify(webhook), secret)
 
       const { id: player } = yield* casino.register()
-      yield* sweep
+      yield* flush
       yield* sink.arrived(1)
       const registered = sink.received[0] ?? assert.fail("nothing was received")
       assert.strictEqual(registered.headers["x-service-signature"], expectedSignature(secret, registered))
 
       sink.answer = () => (response) => response.writeHead(500).end("<b>out of order</b>")
       dataOf(yield* casino.deposit(player, 4321), 201)
-      yield* sweep
+      yield* flush
       const table = page.getByRole("table", { name: "Deliveries" })
       const row = table.getByRole("row").filter({ hasText: "deposit.paid" })
       const dialog = page.getByRole("dialog", { name: /^Delivery \d+$/ })
@@ -74,7 +74,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       sink.answer = () => 200
       const failed = sink.received.length
       yield* Effect.promise(() => done(page, "Retry", {}, dialog))
-      yield* sweep
+      yield* flush
       yield* sink.arrived(failed + 1)
       yield* Effect.promise(async () => {
         await dialog.getByText("delivered").waitFor()
@@ -89,7 +89,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
 
   it.effect("sends a ping by keyboard alone and shows what came of it", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
       const sink = yield* makeSink()
       const webhook = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
@@ -114,14 +114,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.keyboard.press("Enter")
         await delivery.waitFor()
       })
-      yield* sweep
+      yield* flush
       yield* sink.arrived(1)
       yield* Effect.promise(() => delivery.getByText("thank you").waitFor())
     }).pipe(Effect.scoped))
 
   it.effect("signs with a new secret beside the old one until that is ended, and sends again what happened since", () =>
     Effect.gen(function*() {
-      const { sweep } = yield* WebhookSender
+      const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
       const sink = yield* makeSink()
       const { id, secret: old } = yield* made("/webhooks", { operator: casino.slug, url: sink.url })
@@ -137,7 +137,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const signers = Effect.gen(function*() {
         const before = sink.received.length
         yield* casino.register()
-        yield* sweep
+        yield* flush
         yield* sink.arrived(before + 1)
         const event = sink.received[before] ?? assert.fail("nothing was received")
         const { "x-service-signature": now, "x-service-signature-previous": previous } = event.headers
@@ -161,7 +161,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByText("2 deliveries are due again.").waitFor()
         await dialog.getByRole("button", { name: "Close" }).last().click()
       })
-      yield* sweep
+      yield* flush
       yield* sink.arrived(before + 2)
       const eventsOf = (received: typeof sink.received) => received.map(({ body }) => JSON.parse(body).event)
       assert.sameMembers(eventsOf(sink.received.slice(before)), eventsOf(sink.received.slice(0, before)))

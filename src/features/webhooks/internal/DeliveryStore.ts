@@ -15,7 +15,7 @@ import type { AttemptedDelivery } from "../Attempts.ts"
 const fannedOutAtOnce = 200
 
 /** Maximum lease in ms, clock differences included. A longer one was written by a clock since set back. */
-const takenMostMs = 5 * 60_000
+const maxLeaseMs = 5 * 60_000
 
 /** A delivery leased by this process for one attempt. */
 export interface TakenDelivery extends AttemptedDelivery {
@@ -41,7 +41,7 @@ export interface AttemptResult {
 }
 
 /** Free slots of an endpoint. */
-export interface Room {
+export interface Slots {
   readonly endpointId: number
   readonly slots: number
 }
@@ -144,7 +144,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
         SELECT FROM webhook_deliveries d
         WHERE d.endpoint_id = e.id AND d.status = 'pending' AND d.next_attempt_at <= ${toDate(now)}
           AND (d.claimed_until IS NULL OR d.claimed_until <= ${toDate(now)}
-            OR d.claimed_until > ${toDate(now + takenMostMs)}))`)
+            OR d.claimed_until > ${toDate(now + maxLeaseMs)}))`)
     return found.map(({ endpointId }) => endpointId)
   })
 
@@ -158,18 +158,18 @@ export const makeDeliveryStore = Effect.gen(function*() {
 
   /** Leases due deliveries until an instant, oldest first, per endpoint up to its free slots. */
   const take = Effect.fn("DeliveryStore.take")(
-    function*(options: { readonly rooms: ReadonlyArray<Room>; readonly sender: number; now: number; until: number }) {
-      const { now, rooms, sender, until } = options
+    function*(options: { readonly free: ReadonlyArray<Slots>; readonly sender: number; now: number; until: number }) {
+      const { now, free, sender, until } = options
       const rows = yield* takenRows(sql`
         WITH due AS MATERIALIZED (
-          SELECT d.id FROM unnest(${ids(rooms.map(({ endpointId }) => endpointId))}::float8[],
-              ${ids(rooms.map(({ slots }) => slots))}::float8[]) AS r(endpoint_id, slots)
+          SELECT d.id FROM unnest(${ids(free.map(({ endpointId }) => endpointId))}::float8[],
+              ${ids(free.map(({ slots }) => slots))}::float8[]) AS r(endpoint_id, slots)
             JOIN webhook_endpoints e ON e.id = r.endpoint_id::bigint AND e.active
             CROSS JOIN LATERAL (
               SELECT w.id FROM webhook_deliveries w
               WHERE w.endpoint_id = e.id AND w.status = 'pending' AND w.next_attempt_at <= ${toDate(now)}
                 AND (w.claimed_until IS NULL OR w.claimed_until <= ${toDate(now)}
-                  OR w.claimed_until > ${toDate(now + takenMostMs)})
+                  OR w.claimed_until > ${toDate(now + maxLeaseMs)})
               ORDER BY w.next_attempt_at, w.id LIMIT r.slots::bigint FOR NO KEY UPDATE SKIP LOCKED
             ) d
         ), taken AS (
@@ -227,7 +227,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
   )
 
   /** Releases leased deliveries without a result; their due time is unchanged. */
-  const handBack = Effect.fn("DeliveryStore.handBack")((sender: number, deliveryIds: ReadonlyArray<number>) =>
+  const release = Effect.fn("DeliveryStore.release")((sender: number, deliveryIds: ReadonlyArray<number>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET claimed_by = NULL, claimed_until = NULL
       FROM unnest(${ids(deliveryIds)}::float8[]) AS u(id)
@@ -253,5 +253,5 @@ export const makeDeliveryStore = Effect.gen(function*() {
     }
   })
 
-  return { fanOut, endpointsDue, take, record, handBack, lag }
+  return { fanOut, endpointsDue, take, record, release, lag }
 })

@@ -2,7 +2,7 @@
 import { Alert, Button, Code, CopyButton, Group, Text } from "@mantine/core"
 
 /** Value that cannot be shown again, with a copy button. */
-export function Once({ label, value }: { readonly label: string; readonly value: string }) {
+export function OneTimeValue({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Alert color="orange" variant="light" title={`${label}: shown now and never again`}>
       <Group wrap="nowrap" align="flex-start">

@@ -4,24 +4,24 @@ import { Clock, Effect, Layer, Queue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
-import type { Dialect, Grant, House, HouseGame, PlayedTransaction, Session } from "./Dialect.ts"
+import type { Dialect, Grant, OfferedGame, PlayedTransaction, Session, VendorServer } from "./Dialect.ts"
 import { VendorError } from "./VendorError.ts"
 
 /** Transactions that the feed still has; older ones go first. */
 const maxPlayed = 200_000
 
-const games: ReadonlyArray<HouseGame> = [
+const games: ReadonlyArray<OfferedGame> = [
   { id: "gold-rush", name: "Gold Rush" },
   { id: "deep-sea", name: "Deep Sea" },
   { id: "lucky-dice", name: "Lucky Dice" }
 ]
 
 /** What the vendor keeps, and the sessions that were opened and are not played yet. */
-export const makeHouse = Effect.fnUntraced(function*(url: string) {
+export const makeVendorServer = Effect.fnUntraced(function*(url: string) {
   const opened = yield* Queue.unbounded<Session>()
   const played: Array<PlayedTransaction> = []
   const playing = new Set<string>()
-  const house: House = {
+  const vendorServer: VendorServer = {
     url,
     games,
     open: (session) => {
@@ -39,7 +39,7 @@ export const makeHouse = Effect.fnUntraced(function*(url: string) {
     if (played.length >= maxPlayed) played.splice(0, maxPlayed / 10)
     played.push(transaction)
   }
-  return { house, opened, notePlayed }
+  return { vendorServer, opened, notePlayed }
 })
 
 /** The player's browser goes to the address of a launch. Vendors that are asked for no address hear of the player only then. */
@@ -53,10 +53,10 @@ export const openInBrowser = (address: string): Effect.Effect<void, VendorError>
   })
 
 /** Serves the vendor's side on a port, until its scope ends. */
-export const layerHouse = (dialect: Dialect, house: House, port: number) => {
+export const layerVendorServer = (dialect: Dialect, vendorServer: VendorServer, port: number) => {
   const answer = Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const url = new URL(request.url, house.url)
+    const url = new URL(request.url, vendorServer.url)
     const body = yield* request.text
     if (url.pathname === "/play") return HttpServerResponse.text("The game is played by the vendor in a box.\n")
     const answered = dialect.serve({
@@ -66,7 +66,7 @@ export const layerHouse = (dialect: Dialect, house: House, port: number) => {
       header: (name) => request.headers[name.toLowerCase()],
       body,
       now: yield* Clock.currentTimeMillis
-    }, house)
+    }, vendorServer)
     return answered === undefined
       ? HttpServerResponse.text("There is no such call.\n", { status: 404 })
       : HttpServerResponse.text(answered.body, {

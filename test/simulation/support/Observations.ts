@@ -20,7 +20,7 @@ interface Shown {
 }
 
 /** An answer as positions in the sequence of a player's balances. */
-interface Sighting {
+interface Observation {
   readonly delivery: Delivery
   readonly endedAt: number
   readonly playerId: number
@@ -37,11 +37,11 @@ const placesOf = (all: ReadonlyArray<Balances>, shown: Shown, endedAt: number): 
   return { first: all.findIndex(isIt), last: all.findLastIndex(isIt) }
 }
 
-export class Sightings {
+export class Observations {
   private readonly remains: Remains
   private readonly books: Books
   private readonly report: Report
-  private readonly seen: Array<Sighting> = []
+  private readonly seen: Array<Observation> = []
 
   constructor(remains: Remains, books: Books, report: Report) {
     this.remains = remains

@@ -1,5 +1,5 @@
 /** Report figures that ledger entries add to (`docs/decisions/0018-reports.md`), in minor units of the player's currency. */
-import type { CasinoSource, Count, EntryType, WalletKind } from "./Change.ts"
+import type { CasinoSource, EntryType, ReportCount, WalletKind } from "./Change.ts"
 
 const dayMs = 86_400_000
 
@@ -10,11 +10,11 @@ export const dayOf = (at: number): number => Math.floor(at / dayMs)
  * Count of an entry; undefined when no report figure includes it. A rollback is subtracted from the figure of its target: stakes or wins. A
  * tournament prize is not a win of a round; its rollback has no source and is not counted.
  */
-export const countOf = (
+export const reportCountOf = (
   entry: { readonly wallet: WalletKind; readonly type: EntryType; readonly amount: number },
   day: number,
   source: CasinoSource | null
-): Count | undefined => {
+): ReportCount | undefined => {
   const { amount, type, wallet } = entry
   switch (type) {
     case "casino_bet":
@@ -49,7 +49,7 @@ export const countOf = (
   }
 }
 
-const ofBet = (day: number, source: CasinoSource | null, wallet: WalletKind, amount: number): Count => ({
+const ofBet = (day: number, source: CasinoSource | null, wallet: WalletKind, amount: number): ReportCount => ({
   figure: "bets",
   day,
   source,

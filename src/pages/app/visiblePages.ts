@@ -1,8 +1,8 @@
 /** Pages that the role may open. */
 import { type PageEntry, pages } from "./pages.ts"
-import { useMay } from "./session.tsx"
+import { usePermission } from "./session.tsx"
 
-export const useOffered = (): ReadonlyArray<PageEntry> => {
-  const may = useMay()
+export const useVisiblePages = (): ReadonlyArray<PageEntry> => {
+  const may = usePermission()
   return pages.filter(({ action }) => action === undefined || may(action))
 }
