@@ -2,6 +2,12 @@
 import type { Step } from "./Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "./Idempotency.ts"
 
+/** Storage of a reply under the caller's idempotency key, if any. */
+export interface KeyedReply<in Reply> {
+  readonly claim: IdempotencyClaim | undefined
+  readonly render: (reply: Reply) => RenderedReply
+}
+
 /**
  * Wraps a rule so that its answer is stored under the claimed key in the same commit as its effect. A decision that writes nothing leaves the key to
  * the claimant.

@@ -17,10 +17,9 @@ import {
 import { thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { Decision, Step } from "../../domain/Decision.ts"
 import { needsTwo } from "../../domain/wallet/FourEyes.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { storingReply } from "../../domain/StoringReply.ts"
+import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import type { Spender } from "../payments/StaffFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
@@ -43,12 +42,6 @@ export interface GrantRequest {
 /** A redeemed code with the owner of the granted bonus. */
 export interface Redeemed extends Omit<RedeemedCode, "bonus"> {
   readonly owned: OwnedBonus
-}
-
-/** How an answer is stored under the caller's idempotency key, if it has one. */
-interface Answering<in Reply> {
-  readonly claim: IdempotencyClaim | undefined
-  readonly render: (reply: Reply) => RenderedReply
 }
 
 const cashNeedsTwo = refuse(
@@ -92,14 +85,14 @@ export class Bonuses extends Context.Service<Bonuses, {
     operatorId: number,
     playerId: number,
     request: GrantRequest,
-    answering: Answering<OwnedBonus>
+    answering: KeyedReply<OwnedBonus>
   ) => Effect.Effect<OwnedBonus, GrantRefusal | ActorRefusal>
   /** Redeems a promo code, in any case of its letters. */
   readonly redeem: (
     operatorId: number,
     playerId: number,
     code: string,
-    answering?: Answering<Redeemed>
+    answering?: KeyedReply<Redeemed>
   ) => Effect.Effect<Redeemed, RedeemRefusal | ActorRefusal>
   /** Redeems the promo code of a registration, where it is one; never fails, since the player is registered anyway. */
   readonly redeemAtRegistration: (operatorId: number, playerId: number, code: string) => Effect.Effect<void>

@@ -5,7 +5,8 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type FreeRoundsStatus, refuseFreeRounds } from "../../domain/bonus/FreeRounds.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
+import type { IdempotencyClaim } from "../../domain/Idempotency.ts"
+import type { KeyedReply } from "../../domain/StoringReply.ts"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import { Entropy } from "../../platform/Entropy.ts"
@@ -59,12 +60,6 @@ const issuedRows = rowsOf(Schema.Struct({
   status: Resource.fields.status
 }))
 
-/** How an answer is stored under the caller's idempotency key, if it has one. */
-interface Answering {
-  readonly claim: IdempotencyClaim | undefined
-  readonly render: (freeRounds: Resource) => RenderedReply
-}
-
 type Invalid = Refusal<"BONUS_INVALID">
 
 export type IssueRefusal = Invalid | Refusal<"PLAYER_RESTRICTED"> | ActorRefusal
@@ -98,7 +93,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
     playerId: number,
     request: FreeRoundsRequest,
     actor: { readonly label: string },
-    answering?: Answering
+    answering?: KeyedReply<Resource>
   ) => Effect.Effect<Resource, IssueRefusal>
   /** As `issue`, by staff: the stakes count in the daily budget. */
   readonly staffIssue: (

@@ -2,8 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { noChange } from "../../domain/Change.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
-import { storingReply } from "../../domain/StoringReply.ts"
+import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import type { Step } from "../../domain/Decision.ts"
@@ -23,12 +22,6 @@ export interface LaunchedGame {
   /** Epoch milliseconds. */
   readonly expiresAt: number
   readonly isOriginal: boolean
-}
-
-/** How the answer is stored under the caller's idempotency key, if it has one. */
-interface Answering {
-  readonly claim: IdempotencyClaim | undefined
-  readonly render: (launched: LaunchedGame) => RenderedReply
 }
 
 /** A rule that writes nothing of its own: for an answer that has to be stored. */
@@ -56,7 +49,7 @@ export class Launches extends Context.Service<Launches, {
     playerId: number,
     gameId: number,
     request: LaunchRequest,
-    answering: Answering
+    answering: KeyedReply<LaunchedGame>
   ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND" | "GAME_UNAVAILABLE">>
 }>()("pitboss/games/Launches") {
   static readonly layer = Layer.effect(
@@ -107,7 +100,13 @@ export class Launches extends Context.Service<Launches, {
       }
 
       const launchAtVendor = Effect.fnUntraced(
-        function*(operatorId: number, playerId: number, game: Game, request: LaunchRequest, answering: Answering) {
+        function*(
+          operatorId: number,
+          playerId: number,
+          game: Game,
+          request: LaunchRequest,
+          answering: KeyedReply<LaunchedGame>
+        ) {
           const { claim, render } = answering
           if (request.mode === "demo") {
             const player = yield* actors.read(operatorId, playerId)

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { oneForOne, parseFactor, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { Step } from "../../domain/Decision.ts"
 import type { Operator } from "../../domain/Operator.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
+import type { RenderedReply } from "../../domain/Idempotency.ts"
 import { type LostSeedsRetired, retireLostSeedsStep } from "../../domain/original/LostSeeds.ts"
 import type { SettledGame } from "../../domain/Messages.ts"
 import {
@@ -27,7 +27,7 @@ import { originals } from "../../domain/original/Originals.ts"
 import type { PlayerSeeds } from "../../domain/original/PlayerSeeds.ts"
 import type { ReadBet } from "../../domain/original/ReadBet.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { storingReply } from "../../domain/StoringReply.ts"
+import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -60,11 +60,6 @@ export interface RoundProof {
   readonly nonce: number
   /** Null until it is retired. */
   readonly serverSeed: string | null
-}
-
-interface Answering<in Reply> {
-  readonly claim: IdempotencyClaim | undefined
-  readonly render: (reply: Reply) => RenderedReply
 }
 
 /** How often a rule is asked again because the seed it needs was not open: seeds change only when they are rotated. */
@@ -106,7 +101,7 @@ export class Originals extends Context.Service<Originals, {
     playerId: number,
     game: OriginalGame,
     bet: ReadBet,
-    answering: Answering<PlayedRound>
+    answering: KeyedReply<PlayedRound>
   ) => Effect.Effect<PlayedRound, PlayRefusal | ActorRefusal>
   /** The seeds that decide the player's next round, made where there are none yet. */
   readonly seeds: (operatorId: number, playerId: number) => Effect.Effect<PlayerSeeds, ActorRefusal>
@@ -115,7 +110,7 @@ export class Originals extends Context.Service<Originals, {
     operatorId: number,
     playerId: number,
     clientSeed: string | undefined,
-    answering: Answering<RotatedSeeds>
+    answering: KeyedReply<RotatedSeeds>
   ) => Effect.Effect<RotatedSeeds, ActorRefusal>
   /** Retires a player's seeds whose encryption key is lost; no-op when all can be decrypted. */
   readonly retireLost: (

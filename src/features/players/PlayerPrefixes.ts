@@ -8,8 +8,8 @@ import { type Scope, within } from "../staff/OperatorBounds.ts"
 
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
-/** A pattern of `LIKE` for texts that begin so. */
-const beginning = (text: string): string => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+/** LIKE pattern of texts that begin with `text`. */
+export const prefixPattern = (text: string): string => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 /**
  * Ids of at most `limit` players: exact matches first, then by username. Each operator has its own indexes (migration 0036), so that a query costs
@@ -26,11 +26,11 @@ export const makePlayerPrefixes = Effect.map(
         sql`SELECT p.id FROM (
           SELECT id FROM players WHERE ${sql.and([sql`id = ${idIn(text) ?? 0}::float8::bigint`, ...within(sql, scope)])}
           UNION SELECT f.id FROM operators o CROSS JOIN LATERAL (
-            (SELECT id FROM players WHERE operator_id = o.id AND lower(username) LIKE ${beginning(lower)}
+            (SELECT id FROM players WHERE operator_id = o.id AND lower(username) LIKE ${prefixPattern(lower)}
               ORDER BY lower(username) USING ~<~ ${end})
-            UNION ALL (SELECT id FROM players WHERE operator_id = o.id AND email LIKE ${beginning(lower)}
+            UNION ALL (SELECT id FROM players WHERE operator_id = o.id AND email LIKE ${prefixPattern(lower)}
               ORDER BY email USING ~<~ ${end})
-            UNION ALL (SELECT id FROM players WHERE operator_id = o.id AND external_id LIKE ${beginning(text)}
+            UNION ALL (SELECT id FROM players WHERE operator_id = o.id AND external_id LIKE ${prefixPattern(text)}
               ORDER BY external_id USING ~<~ ${end})) f
           WHERE ${sql.and([sql`true`, ...within(sql, scope, "o.id")])}) AS found
         JOIN players p ON p.id = found.id

@@ -6,7 +6,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../operators/References.ts"
-import { makePlayerPrefixes } from "../players/PlayerPrefixes.ts"
+import { makePlayerPrefixes, prefixPattern } from "../players/PlayerPrefixes.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import type { Found, foundKinds } from "./StaffApi.ts"
@@ -58,8 +58,6 @@ const gameRows = rowsOf(Schema.Struct({
   externalId: Schema.String,
   provider: Schema.String
 }))
-
-const beginning = (text: string): string => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 export class Search extends Context.Service<Search, {
   /**
@@ -171,7 +169,7 @@ export class Search extends Context.Service<Search, {
       })
 
       const operators = Effect.fnUntraced(function*(scope: Scope, text: string) {
-        const start = beginning(text.toLowerCase())
+        const start = prefixPattern(text.toLowerCase())
         const rows = yield* operatorRows(
           sql`SELECT id, slug, name FROM operators WHERE ${
             sql.and([
@@ -190,7 +188,7 @@ export class Search extends Context.Service<Search, {
       })
 
       const games = Effect.fnUntraced(function*(_: Scope, text: string) {
-        const start = beginning(text.toLowerCase())
+        const start = prefixPattern(text.toLowerCase())
         const rows = yield* gameRows(
           sql`SELECT g.id, g.name, g.external_id AS "externalId", p.slug AS provider FROM games g
             JOIN providers p ON p.id = g.provider_id

@@ -151,7 +151,7 @@ export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<
     })
   )
 
-const optionsOf = (options: ReadonlyArray<Option> = []) =>
+export const optionsOf = (options: ReadonlyArray<Option> = []) =>
   options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
 
 function Input(

@@ -9,7 +9,7 @@ import { useOperators, usePermission } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
-import { operatorOptions, type Option } from "./Fields.tsx"
+import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
 /** Filter, named like its query field. `operator`: the operators visible to the user, if several. */
 export interface Filter {
@@ -38,9 +38,6 @@ export interface ListProps<A extends Action> {
   readonly empty: string
   readonly csv?: boolean
 }
-
-const optionsOf = (options: ReadonlyArray<Option> = []) =>
-  options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
 
 function FilterInput(
   { filter, onChange, value }: {

@@ -4,12 +4,12 @@
  * Parameters: the operator, the first and the last day, and whether test players count.
  */
 
-const amounts = ["bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
+export const amounts = ["bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
 
 const safe = "9007199254740991"
 
 /** A figure is rounded once, half away from zero. One that JSON's integers do not reach is the largest that they do. */
-const rounded = (sum: string): string => `least(greatest(round(coalesce(${sum}, 0)), -${safe}), ${safe})`
+export const rounded = (sum: string): string => `least(greatest(round(coalesce(${sum}, 0)), -${safe}), ${safe})`
 
 const each = (form: (name: string) => string): string => amounts.map(form).join(", ")
 

@@ -1,11 +1,7 @@
 /** Statements behind key figures over time and their groups. They read `daily_sums`, converted as in the report (`ReportQuery.ts`). */
+import { amounts, rounded } from "./ReportQuery.ts"
 
-const amounts = ["bets", "bonus_bets", "wins", "bonus_conversions", "deposits", "chargebacks", "withdrawals"]
-
-const safe = "9007199254740991"
-
-const rounded = (name: string): string =>
-  `least(greatest(round(coalesce(sum(c.${name} * c.factor), 0)), -${safe}), ${safe})::float8 AS ${name}`
+const figure = (name: string): string => `${rounded(`sum(c.${name} * c.factor)`)}::float8 AS ${name}`
 
 /** Sums of an operator ($1) and a range of days ($2, $3) with their factor; null where there was no rate. */
 const converted = (provider: string) =>
@@ -13,7 +9,7 @@ const converted = (provider: string) =>
   FROM daily_sums s JOIN operators o ON o.id = s.operator_id LEFT JOIN exchange_rates r ON r.id = s.exchange_rate_id
   WHERE s.operator_id = $1::bigint AND s.day BETWEEN $2::date AND $3::date AND (NOT s.is_test OR $4::boolean) ${provider}`
 
-const figures = `${amounts.map(rounded).join(", ")}, sum(c.rounds)::float8 AS rounds,
+const figures = `${amounts.map(figure).join(", ")}, sum(c.rounds)::float8 AS rounds,
   coalesce(array_agg(DISTINCT c.currency) FILTER (WHERE c.factor IS NULL AND c.entries > 0), '{}') AS unconverted`
 
 /** By day; parameter $5: a provider, or null for all. */
