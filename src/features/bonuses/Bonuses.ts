@@ -52,7 +52,7 @@ const cashNeedsTwo = refuse(
 
 const noSuchBonus = refuse("NOT_FOUND", "There is no such bonus.")
 
-/** How many players the job tends at once. */
+/** Maximum players that the job serves concurrently. */
 const maxConcurrent = 4
 
 export class Bonuses extends Context.Service<Bonuses, {

@@ -13,7 +13,7 @@ import { addStaff } from "../kit/Keys.ts"
 /** Ends a wait that would never end; keys and games are refreshed within two seconds. */
 const longEnough = "30 seconds"
 
-layer(layerOwnDatabase, { excludeTestServices: true })("what one of three nodes is told", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("a change made on one of three nodes", (it) => {
   it.effect("holds at all of them", () =>
     Effect.scoped(Effect.gen(function*() {
       const nodes = yield* startCluster({ count: 3, databaseUrl: yield* databaseUrl })

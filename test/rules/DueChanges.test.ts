@@ -11,7 +11,7 @@ const due = 1_800_000_000_000
 const at = (now: number) => ({ now, firstId: 50, known: undefined })
 const active: PlayerStatus = "active"
 
-describe("upkeep", () => {
+describe("due changes", () => {
   it("applies a raised limit when its waiting is over, and leaves the others waiting", () => {
     const player = newPlayer({
       limits: { max_daily_bet: 100, max_balance: 5, max_single_bet: 9 },
