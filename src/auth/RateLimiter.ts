@@ -65,7 +65,7 @@ export const makeRateWindows = () => {
 /** Share of a key's rate limit for one player: a fifth, at least thirty requests a minute, at most the key's limit. */
 export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
 
-const door = "rate"
+const channel = "rate"
 
 /** Time limit of a count by another node, in ms. */
 const timeoutMs = 400
@@ -113,7 +113,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
 
       /** Windows counted by this node for all nodes. */
       const counted = makeRateWindows()
-      forwarder.serve(door, ({ head }, done) => {
+      forwarder.serve(channel, ({ head }, done) => {
         const [keyId = 0, limit = 0] = head.split(" ").map(Number)
         const status = counted.take(keyId, limit, clock.currentTimeMillisUnsafe())
         done({ status: 200, head: "", body: JSON.stringify(status) })
@@ -122,7 +122,7 @@ export class RateLimiter extends Context.Service<RateLimiter, {
       return RateLimiter.of({
         take: (keyId, limit, now) =>
           Effect.match(
-            forwarder.send(keyId, door, { head: `${keyId} ${limit}`, body: "" }, { isRepeatable: false, timeoutMs }),
+            forwarder.send(keyId, channel, { head: `${keyId} ${limit}`, body: "" }, { isRepeatable: false, timeoutMs }),
             {
               onFailure: () => take(keyId, limit, now),
               onSuccess: ({ body }) => {

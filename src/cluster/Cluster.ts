@@ -28,10 +28,10 @@ const NodeJson = Schema.fromJsonString(Schema.Struct({
 const encodeNode = Schema.encodeSync(NodeJson)
 const decodeNode = Schema.decodeEffect(NodeJson)
 
-/** Doors of a node. */
-const describeDoor = "node"
-const drainDoor = "node drain"
-const lookDoor = "node look"
+/** Channels of a node. */
+const describeChannel = "node"
+const drainChannel = "node drain"
+const refreshChannel = "node look"
 
 /** A peer that misses the notice reads the nodes by itself. */
 const notifyTimeoutMs = 500
@@ -44,7 +44,7 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
   const forwarder = yield* Forwarder
   const since = yield* Clock.currentTimeMillis
   const fork = Effect.runForkWith(yield* Effect.context<never>())
-  forwarder.serve(describeDoor, (_, done) => {
+  forwarder.serve(describeChannel, (_, done) => {
     const leaseMsLeft = ownership.leaseMsLeft()
     done({
       status: 200,
@@ -61,11 +61,11 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
       })
     })
   })
-  forwarder.serve(lookDoor, (_, done) => {
+  forwarder.serve(refreshChannel, (_, done) => {
     ownership.look()
     done({ status: 204, head: "", body: "" })
   })
-  const notifyAll = forwarder.sendToAll(lookDoor, question, { isRepeatable: true, timeoutMs: notifyTimeoutMs })
+  const notifyAll = forwarder.sendToAll(refreshChannel, question, { isRepeatable: true, timeoutMs: notifyTimeoutMs })
   ownership.announce(() => void fork(notifyAll))
   const handOver = Effect.gen(function*() {
     if (ownership.isLeaving()) return
@@ -73,17 +73,17 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
     yield* ownership.handOver
     yield* Effect.logInfo("players handed over")
   })
-  forwarder.serve(drainDoor, (_, done) => {
+  forwarder.serve(drainChannel, (_, done) => {
     fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))
   })
   return Nodes.of({
-    list: forwarder.sendToAll(describeDoor, question, { isRepeatable: true, timeoutMs: 2000 }).pipe(
+    list: forwarder.sendToAll(describeChannel, question, { isRepeatable: true, timeoutMs: 2000 }).pipe(
       Effect.flatMap((answers) => Effect.forEach(answers, ({ body }) => decodeNode(body))),
       Effect.map((nodes) => nodes.toSorted((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1))),
       Effect.orDie
     ),
     drain: (node) =>
-      forwarder.sendTo(node, drainDoor, question, { isRepeatable: true, timeoutMs: 8000 }).pipe(
+      forwarder.sendTo(node, drainChannel, question, { isRepeatable: true, timeoutMs: 8000 }).pipe(
         Effect.map((answer) => answer !== undefined),
         // the handover goes on
         Effect.catch(({ because }) => Effect.succeed(because === "lost"))

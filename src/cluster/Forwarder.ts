@@ -1,18 +1,18 @@
 /**
- * Calls to the node that owns a key (`docs/decisions/0044-several-nodes.md`). A call goes to a door: a named endpoint that every node
- * serves alike. Doors take and return text; the code that opens a door defines its format.
+ * Calls to the node that owns a key (`docs/decisions/0044-several-nodes.md`). A call goes to a channel: a named endpoint that every node
+ * serves alike. Channels take and return text; the handler of a channel defines its format.
  */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 
-/** A call to a door. */
+/** A call to a channel. */
 export interface Call {
-  /** Metadata of the call, in the door's own format. */
+  /** Metadata of the call, in the channel's own format. */
   readonly head: string
   readonly body: string
 }
 
 export interface Answer {
-  /** Defined by the door; by convention an HTTP status. */
+  /** Defined by the channel; by convention an HTTP status. */
   readonly status: number
   readonly head: string
   readonly body: string
@@ -24,10 +24,10 @@ export interface Answered extends Answer {
 }
 
 /** The node does not own the key, and the call had no effect: its owner is looked up again. */
-export const notMine = "not_mine"
+export const unowned = "not_mine"
 
-/** Serves a door: calls `done` once, possibly synchronously, with the answer, or with `notMine` when the call had no effect. */
-export type Open = (call: Call, done: (answer: Answer | typeof notMine) => void) => void
+/** Serves a channel: calls `done` once, possibly synchronously, with the answer, or with `unowned` when the call had no effect. */
+export type Handler = (call: Call, done: (answer: Answer | typeof unowned) => void) => void
 
 /**
  * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke or the deadline
@@ -49,15 +49,15 @@ export class Forwarder extends Context.Service<Forwarder, {
   readonly node: string | undefined
   /** Whether this node certainly owns a key. */
   readonly isHere: (key: number) => boolean
-  /** Opens a door of this node to the others. Each name once. */
-  readonly serve: (door: string, open: Open) => void
+  /** Serves a channel of this node to the others. Each name once. */
+  readonly serve: (channel: string, handle: Handler) => void
   /**
    * Calls the owner of `key`, also when that is this node, and again when the key moves meanwhile. `done` is called once, possibly synchronously.
    * Calls posted in one turn of the event loop share a message.
    */
   readonly post: (
     key: number,
-    door: string,
+    channel: string,
     call: Call,
     options: SendOptions,
     done: (exit: Exit.Exit<Answered, NotAnswered>) => void
@@ -65,46 +65,46 @@ export class Forwarder extends Context.Service<Forwarder, {
   /** As `post`. */
   readonly send: (
     key: number,
-    door: string,
+    channel: string,
     call: Call,
     options: SendOptions
   ) => Effect.Effect<Answered, NotAnswered>
   /** Calls one node by its id. Undefined for an unknown node. */
   readonly sendTo: (
     node: string,
-    door: string,
+    channel: string,
     call: Call,
     options: SendOptions
   ) => Effect.Effect<Answered | undefined, NotAnswered>
   /** Calls every live node, including this one; returns the answers received within the timeout. */
-  readonly sendToAll: (door: string, call: Call, options: SendOptions) => Effect.Effect<ReadonlyArray<Answered>>
+  readonly sendToAll: (channel: string, call: Call, options: SendOptions) => Effect.Effect<ReadonlyArray<Answered>>
 }>()("pitboss/cluster/Forwarder") {
-  /** One process: it owns every key, and its doors serve only itself. */
+  /** One process: it owns every key, and its channels serve only itself. */
   static readonly layerNone = Layer.sync(Forwarder, () => {
-    const doors = new Map<string, Open>()
+    const channels = new Map<string, Handler>()
     const unsent = new NotAnswered({ because: "unsent" })
-    const ask = (door: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
+    const ask = (channel: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
       Effect.callback((resume) => {
-        const open = doors.get(door)
-        if (open === undefined) return resume(Effect.fail(unsent))
-        open(
+        const handle = channels.get(channel)
+        if (handle === undefined) return resume(Effect.fail(unsent))
+        handle(
           call,
-          (answer) => resume(answer === notMine ? Effect.fail(unsent) : Effect.succeed({ ...answer, node: "" }))
+          (answer) => resume(answer === unowned ? Effect.fail(unsent) : Effect.succeed({ ...answer, node: "" }))
         )
       })
     return Forwarder.of({
       node: undefined,
       isHere: () => true,
-      serve: (door, open) => void doors.set(door, open),
-      post: (_, door, call, __, done) => {
-        const open = doors.get(door)
-        if (open === undefined) return done(Exit.fail(unsent))
-        open(call, (answer) => done(answer === notMine ? Exit.fail(unsent) : Exit.succeed({ ...answer, node: "" })))
+      serve: (channel, handle) => void channels.set(channel, handle),
+      post: (_, channel, call, __, done) => {
+        const handle = channels.get(channel)
+        if (handle === undefined) return done(Exit.fail(unsent))
+        handle(call, (answer) => done(answer === unowned ? Exit.fail(unsent) : Exit.succeed({ ...answer, node: "" })))
       },
-      send: (_, door, call) => ask(door, call),
+      send: (_, channel, call) => ask(channel, call),
       sendTo: () => Effect.undefined,
-      sendToAll: (door, call) =>
-        Effect.matchEffect(ask(door, call), {
+      sendToAll: (channel, call) =>
+        Effect.matchEffect(ask(channel, call), {
           onFailure: () => Effect.succeed([]),
           onSuccess: (answer) => Effect.succeed([answer])
         })

@@ -9,11 +9,19 @@ import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { type ForwardingCounts, registerClusterMetrics } from "./ClusterMetrics.ts"
-import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open, type SendOptions } from "./Forwarder.ts"
+import {
+  type Answered,
+  type Call,
+  Forwarder,
+  type Handler,
+  NotAnswered,
+  type SendOptions,
+  unowned
+} from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
-import { noDoorStatus, noKey, notMineStatus, type SentAnswer, type SentCall } from "./Messages.ts"
+import { noDoorStatus, noKey, type SentAnswer, type SentCall, unownedStatus } from "./Messages.ts"
 import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
 
 /** Maximum calls in one message. */
@@ -93,7 +101,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const now = () => monotonic.currentTimeMillisUnsafe()
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const whenTurnEnds = yield* makeTurnEnd
-  const doors = new Map<string, Open>()
+  const doors = new Map<string, Handler>()
   const peers = new Map<string, Peer>()
   let looking: Array<Waiting> = []
   let lastId = 0
@@ -103,7 +111,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     sent: 0,
     answered: 0,
     received: 0,
-    notMine: 0,
+    unowned: 0,
     lost: 0,
     unsent: 0,
     overloaded: 0
@@ -140,7 +148,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     contain(() =>
       open(
         waiting.call,
-        (answer) => answer === notMine ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
+        (answer) => answer === unowned ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
       )
     )
   }
@@ -205,7 +213,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       if (waiting === undefined) continue
       peer.sent.delete(id)
       counts.answered++
-      if (status === notMineStatus) look(waiting)
+      if (status === unownedStatus) look(waiting)
       else if (status === noDoorStatus) refuse(waiting, "unsent")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
@@ -317,16 +325,16 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     const nothing = (status: number) => answer({ id: call.id, status, head: "", body: "" })
     counts.received++
     if (call.key !== noKey && placement.epochOf(call.key) === 0) {
-      counts.notMine++
-      return nothing(notMineStatus)
+      counts.unowned++
+      return nothing(unownedStatus)
     }
     const open = doors.get(call.door)
     if (open === undefined) return nothing(noDoorStatus)
     contain(() =>
       open(call, (given) => {
-        if (given !== notMine) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
-        counts.notMine++
-        nothing(notMineStatus)
+        if (given !== unowned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
+        counts.unowned++
+        nothing(unownedStatus)
       })
     )
   }

@@ -18,7 +18,7 @@ export interface SentCall {
 export const noKey = -1
 
 /** Statuses beside those of the door: key not owned by this node, unknown door. The call had no effect. */
-export const notMineStatus = -1
+export const unownedStatus = -1
 export const noDoorStatus = -2
 
 export interface SentAnswer {

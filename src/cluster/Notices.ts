@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Forwarder } from "./Forwarder.ts"
 
-const door = "notice"
+const channel = "notice"
 
 /** A node that does not answer detects the change by itself within two seconds. */
 const timeoutMs = 500
@@ -20,7 +20,7 @@ export class Notices extends Context.Service<Notices, {
       const forwarder = yield* Forwarder
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const handlers = new Map<string, (subject: string) => Effect.Effect<void>>()
-      forwarder.serve(door, ({ body, head }, done) => {
+      forwarder.serve(channel, ({ body, head }, done) => {
         const handler = handlers.get(head)
         const answer = () => done({ status: 204, head: "", body: "" })
         if (handler === undefined) return answer()
@@ -32,7 +32,9 @@ export class Notices extends Context.Service<Notices, {
           return forwarder.node === undefined ? handler : (subject) =>
             Effect.andThen(
               handler(subject),
-              Effect.asVoid(forwarder.sendToAll(door, { head: name, body: subject }, { isRepeatable: true, timeoutMs }))
+              Effect.asVoid(
+                forwarder.sendToAll(channel, { head: name, body: subject }, { isRepeatable: true, timeoutMs })
+              )
             )
         }
       })

@@ -12,7 +12,7 @@ import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from ".
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
-import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, unowned } from "../cluster/Forwarder.ts"
 import { ownedElsewhere } from "../store/PlayerActors.ts"
 import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
@@ -292,14 +292,14 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           { id, lane, traceparent }: { readonly lane: Lane; readonly id: string; readonly traceparent: string },
           { provider }: ProviderCredential,
           body: string,
-          done: (answer: Answer | typeof notMine) => void
+          done: (answer: Answer | typeof unowned) => void
         ): void => {
           const object = parseObject(body)
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
           const about = { id: () => id, path: lane.path, providerId: provider.id }
           const parent = traceparent === "" ? undefined : traceparent
           perform({ about, lane, object, provider, traceparent: parent }, (outcome) => {
-            if (typeof outcome === "number") return done(notMine)
+            if (typeof outcome === "number") return done(unowned)
             const { body, retryAfter, status } = outcome
             done({ status, head: retryAfter ?? "", body })
           })
@@ -308,7 +308,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         forwarder.serve(door, ({ body, head }, done) => {
           const [path = "", key = "", id = "", traceparent = ""] = head.split("\n")
           const lane = byPath.get(path)
-          if (lane === undefined) return done(notMine)
+          if (lane === undefined) return done(unowned)
           const asked = { lane, id, traceparent }
           const credential = credentials.rememberedProvider(key, clock.currentTimeMillisUnsafe())
           if (credential !== undefined) return serveForwarded(asked, credential, body, done)

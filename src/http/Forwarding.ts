@@ -104,21 +104,21 @@ type Around = <E, R>(
   R | HttpServerRequest.HttpServerRequest
 >
 
-/** Forwarding of one server; its endpoints have the same door at every node. */
+/** Forwarding of one server; its endpoints have the same channel at every node. */
 export class Forwarding extends Context.Service<Forwarding, {
-  /** The name of the server's door. */
-  readonly door: string
+  /** Name of the server's channel. */
+  readonly channel: string
   /**
    * Runs a handler, unless another node owns its player (of the path, of `about`, or the first one the handler touches): then forwards the request
    * as `principal`. A request already forwarded to this node is answered with {@link misdirected} instead.
    */
   readonly around: Around
 }>()("pitboss/http/Forwarding") {
-  static readonly make = (door: string) =>
+  static readonly make = (channel: string) =>
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const ids = yield* RequestIds
-      if (forwarder.node === undefined) return Forwarding.of({ door, around: (handler) => handler })
+      if (forwarder.node === undefined) return Forwarding.of({ channel, around: (handler) => handler })
 
       const send = Effect.fnUntraced(function*(playerId: number, principal: string, hasId: boolean) {
         const request = yield* HttpServerRequest.HttpServerRequest
@@ -151,7 +151,7 @@ export class Forwarding extends Context.Service<Forwarding, {
         const isRepeatable = hasId || method !== "POST" || (headers["idempotency-key"] ?? "") !== ""
         return responseOf(
           yield* Effect.mapError(
-            forwarder.send(playerId, door, { head, body }, { isRepeatable, timeoutMs }),
+            forwarder.send(playerId, channel, { head, body }, { isRepeatable, timeoutMs }),
             (unanswered) => isRepeatable || unanswered.because !== "lost" ? refuseUnanswered(unanswered) : notKnownOnce
           )
         )
@@ -175,6 +175,6 @@ export class Forwarding extends Context.Service<Forwarding, {
               (error) => send(ownedElsewhere(error) ?? 0, principal, hasId)
             )
         })
-      return Forwarding.of({ door, around })
+      return Forwarding.of({ channel, around })
     })
 }

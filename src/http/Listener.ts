@@ -145,7 +145,7 @@ const makeServer = Effect.fnUntraced(
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    return { server, sockets, doors: [] as Array<Net.Server> }
+    return { server, sockets, ownListeners: [] as Array<Net.Server> }
   }
 )
 
@@ -166,9 +166,9 @@ const destroyAll = (sockets: ReadonlySet<Net.Socket>, isOver: (socket: Net.Socke
  * Closes the listener, waits for requests in flight, and closes the rest at the time limit. Node.js counts a socket without a request
  * as busy, and a caller that stops sending or reading as in flight: neither may delay the shutdown for that long.
  */
-const drainServer = Effect.fnUntraced(function*({ doors, server, sockets }: Served) {
+const drainServer = Effect.fnUntraced(function*({ ownListeners, server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
-  for (const door of doors) door.close()
+  for (const listener of ownListeners) listener.close()
   const closed = Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
   })
@@ -191,7 +191,7 @@ export interface Address {
   /** Second port of the same host, of this process alone when several share the first. */
   readonly ownPort?: number | undefined
   /** Name under which other nodes forward requests about players of this node. */
-  readonly door?: string
+  readonly channel?: string
   /** Idle time-out of a socket while an answer is computed or received, in ms; two minutes by default. */
   readonly silenceMs?: number
 }
@@ -202,18 +202,20 @@ const cannotListen = (host: string, port: number, cause: unknown): StartupError 
   })
 
 /** Accepts connections on a port of this process alone and passes them to the server. */
-const openOwnPort = ({ doors, server }: Served, host: string, port: number) =>
+const openOwnPort = ({ ownListeners, server }: Served, host: string, port: number) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
-      const door = Net.createServer(
+      const listener = Net.createServer(
         { allowHalfOpen: true, noDelay: true },
         (socket) => server.emit("connection", socket)
       )
-      door.maxConnections = maxConnections
-      door.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
-      door.listen({ host, port, exclusive: true }, () => resume(Effect.sync(() => (doors.push(door), door))))
+      listener.maxConnections = maxConnections
+      listener.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
+      listener.listen({ host, port, exclusive: true }, () =>
+        resume(Effect.sync(() => (ownListeners.push(listener), listener))))
     }),
-    (door) => Effect.sync(() => void door.close())
+    (listener) =>
+      Effect.sync(() => void listener.close())
   )
 
 /**
@@ -239,7 +241,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
       Layer.provideMerge(listening),
       Layer.provide([
         Layer.succeed(Endpoints, endpoints),
-        Layer.effect(Forwarding, Forwarding.make(address.door ?? "public")),
+        Layer.effect(Forwarding, Forwarding.make(address.channel ?? "public")),
         Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])

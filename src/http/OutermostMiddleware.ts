@@ -14,7 +14,7 @@ import { type Headers, linesOf, makeAnswerHeaders, preparedLines } from "./Answe
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { type CrossOrigin, makeCrossOrigin } from "./CrossOrigin.ts"
 import { Drain } from "./Drain.ts"
-import { openDoor } from "./Door.ts"
+import { serveForwardedRequests } from "./ForwardedRequests.ts"
 import { type Ending, Endpoints, type Found } from "./Endpoints.ts"
 import { servedBy } from "./Forwarding.ts"
 import { type MethodsOf, methodsOf } from "./Methods.ts"
@@ -238,7 +238,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       })
     }
 
-    yield* openDoor(context)
+    yield* serveForwardedRequests(context)
     const endpoints = yield* Endpoints
     const ending: Ending = {
       answer: (found, lines, body) => contain(found.target, () => answerFromMemory(found, lines(), body)),

@@ -6,7 +6,7 @@ import { type Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
 import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
-import { type Answer, type Answered, Forwarder, type NotAnswered, notMine } from "../cluster/Forwarder.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, unowned } from "../cluster/Forwarder.ts"
 import { ownedElsewhere } from "../store/PlayerActors.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -294,15 +294,15 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           sent: typeof SentCall.Type,
           body: Buffer,
           startedAt: bigint,
-          done: (answer: Answer | typeof notMine) => void
+          done: (answer: Answer | typeof unowned) => void
         ): void => {
           const { headers, id, method, now, rest } = sent
           const received = integration.bound.receive(callOf({ headers, method }, rest, now, body))
           // settings differ while one of the nodes has the old ones cached
-          if (received._tag !== "Call") return done(notMine)
+          if (received._tag !== "Call") return done(unowned)
           const { call, render } = received
           perform(integration, call, () => id, headers["traceparent"], (outcome) => {
-            if (elsewhereIn(outcome) !== undefined) return done(notMine)
+            if (elsewhereIn(outcome) !== undefined) return done(unowned)
             const answered = render(outcome)
             const latencyMs = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
             desk.note(integration, {
@@ -328,7 +328,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           fork(desk.find(sent.slug)).addObserver((exit) =>
             Exit.isSuccess(exit) && exit.value !== undefined
               ? serveForwarded(exit.value, sent, bytes, startedAt, done)
-              : done(notMine)
+              : done(unowned)
           )
         })
 

@@ -147,7 +147,7 @@ export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
     const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
     return serveAt(
       Layer.merge(Routes, more),
-      { host, port, ownPort, door: "staff", silenceMs: verificationMs },
+      { host, port, ownPort, channel: "staff", silenceMs: verificationMs },
       otherHosts
     )
   }))

@@ -1,10 +1,10 @@
 /** Internal commands of services to a player, run on the node that owns the player. */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
-import { type Call, Forwarder, notMine, type Open } from "../cluster/Forwarder.ts"
+import { type Call, Forwarder, type Handler, unowned } from "../cluster/Forwarder.ts"
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
 import { ownedElsewhere } from "./PlayerActors.ts"
 
-const door = "errand"
+const channel = "errand"
 
 /** Sent in numbers by background jobs, which may wait. */
 const timeoutMs = 10_000
@@ -40,7 +40,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const commands = new Map<string, (playerId: number, body: string) => Effect.Effect<void, Refusal>>()
 
-      const open: Open = ({ body, head }, done) => {
+      const handle: Handler = ({ body, head }, done) => {
         const [name = "", player = ""] = head.split(" ")
         const run = commands.get(name)
         // unknown to this version: the sender retries until it reaches a node that knows it
@@ -49,7 +49,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           if (Exit.isSuccess(exit)) return done({ status: 200, head: "", body: "" })
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") {
-            if (ownedElsewhere(failure.value) !== undefined) return done(notMine)
+            if (ownedElsewhere(failure.value) !== undefined) return done(unowned)
             const { code, details, message } = failure.value
             return done({ status: statusByCode[code], head: "", body: JSON.stringify({ code, message, details }) })
           }
@@ -57,11 +57,11 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           done({ status: 500, head: "", body: "" })
         })
       }
-      forwarder.serve(door, open)
+      forwarder.serve(channel, handle)
 
       const send = Effect.fnUntraced(function*(playerId: number, call: Call) {
         const { body, status } = yield* Effect.mapError(
-          forwarder.send(playerId, door, call, { isRepeatable: true, timeoutMs }),
+          forwarder.send(playerId, channel, call, { isRepeatable: true, timeoutMs }),
           () => temporarilyUnavailable
         )
         if (status === 200) return

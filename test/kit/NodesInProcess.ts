@@ -5,7 +5,7 @@
  */
 import { type Context, Effect, Layer } from "effect"
 import * as Net from "node:net"
-import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../src/cluster/Forwarder.ts"
+import { type Answered, type Call, Forwarder, type Handler, NotAnswered, unowned } from "../../src/cluster/Forwarder.ts"
 import { Nodes } from "../../src/cluster/Nodes.ts"
 import { shardOf } from "../../src/cluster/Shards.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -23,16 +23,16 @@ export const makeNodesInProcess = (
   count: number,
   isKnown = process.env["E2E_LATE"] === undefined
 ): ReadonlyArray<Node> => {
-  const doors = Array.from({ length: count }, () => new Map<string, Open>())
+  const channels = Array.from({ length: count }, () => new Map<string, Handler>())
   const ownerOf = (key: number) => ownerAmong(count, key)
 
-  const ask = (node: number, door: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
+  const ask = (node: number, channel: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
     Effect.callback((resume) => {
-      const open = doors[node]?.get(door)
+      const open = channels[node]?.get(channel)
       if (open === undefined) return resume(Effect.fail(new NotAnswered({ because: "unsent" })))
       open({ head: call.head, body: call.body }, (answer) =>
         resume(
-          answer === notMine
+          answer === unowned
             ? Effect.fail(new NotAnswered({ because: "unsent" }))
             : Effect.succeed({ ...answer, node: `n${node}` })
         ))
@@ -48,18 +48,19 @@ export const makeNodesInProcess = (
           Forwarder.of({
             node: `n${node}`,
             isHere: (key) => !isKnown || ownerOf(key) === node,
-            serve: (door, open) => void doors[node]?.set(door, open),
-            post: (key, door, call, _, done) => void fork(context)(ask(ownerOf(key), door, call)).addObserver(done),
-            send: (key, door, call) => ask(ownerOf(key), door, call),
-            sendTo: (id, door, call) => {
-              const index = doors.findIndex((_, index) => `n${index}` === id)
-              return index < 0 ? Effect.undefined : ask(index, door, call)
+            serve: (channel, open) => void channels[node]?.set(channel, open),
+            post: (key, channel, call, _, done) =>
+              void fork(context)(ask(ownerOf(key), channel, call)).addObserver(done),
+            send: (key, channel, call) => ask(ownerOf(key), channel, call),
+            sendTo: (id, channel, call) => {
+              const index = channels.findIndex((_, index) => `n${index}` === id)
+              return index < 0 ? Effect.undefined : ask(index, channel, call)
             },
-            sendToAll: (door, call) =>
+            sendToAll: (channel, call) =>
               Effect.forEach(
-                doors,
+                channels,
                 (_, index) =>
-                  Effect.match(ask(index, door, call), { onFailure: () => [], onSuccess: (answer) => [answer] })
+                  Effect.match(ask(index, channel, call), { onFailure: () => [], onSuccess: (answer) => [answer] })
               ).pipe(
                 Effect.map((answers) => answers.flat())
               )

@@ -41,9 +41,9 @@ const ProviderCallTotals = Schema.Struct({
 })
 export type ProviderCallTotals = typeof ProviderCallTotals.Type
 
-/** The doors under which nodes ask each other; the body is the provider's id. */
-const callsDoor = "provider-calls"
-const totalsDoor = "provider-call-totals"
+/** Channels between nodes; the body is the provider's id. */
+const callsChannel = "provider-calls"
+const totalsChannel = "provider-call-totals"
 
 const CallsText = Schema.fromJsonString(Schema.Array(ProviderCall))
 const TotalsText = Schema.fromJsonString(ProviderCallTotals)
@@ -107,15 +107,18 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
         if (call.refusal !== null) ring.refusals.set(call.refusal, (ring.refusals.get(call.refusal) ?? 0) + 1)
       }
 
-      const serve = (door: string, show: (ring: RingBuffer | undefined) => string) =>
-        forwarder.serve(door, ({ body }, done) => done({ status: 200, head: "", body: show(rings.get(Number(body))) }))
-      serve(callsDoor, (ring) => encodeCalls(callsOf(ring)))
-      serve(totalsDoor, (ring) => encodeTotals(totalsOf(ring)))
+      const serve = (channel: string, show: (ring: RingBuffer | undefined) => string) =>
+        forwarder.serve(
+          channel,
+          ({ body }, done) => done({ status: 200, head: "", body: show(rings.get(Number(body))) })
+        )
+      serve(callsChannel, (ring) => encodeCalls(callsOf(ring)))
+      serve(totalsChannel, (ring) => encodeTotals(totalsOf(ring)))
 
       /** Answers of all nodes; forms of other versions are skipped. */
-      const ask = <A>(door: string, providerId: number, decode: (text: string) => Option.Option<A>) =>
+      const ask = <A>(channel: string, providerId: number, decode: (text: string) => Option.Option<A>) =>
         Effect.map(
-          forwarder.sendToAll(door, { head: "", body: String(providerId) }, askOptions),
+          forwarder.sendToAll(channel, { head: "", body: String(providerId) }, askOptions),
           (answers: ReadonlyArray<Answered>) => answers.flatMap(({ body }) => Option.toArray(decode(body)))
         )
 
@@ -123,13 +126,13 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
         note,
         recent: (providerId) =>
           Effect.map(
-            ask(callsDoor, providerId, decodeCalls),
+            ask(callsChannel, providerId, decodeCalls),
             // sorting is stable: those of one node keep their order
             (all) => all.flat().toSorted((a, b) => b.at - a.at).slice(0, keptCalls)
           ),
         totals: (providerId) =>
           Effect.map(
-            ask(totalsDoor, providerId, decodeTotals),
+            ask(totalsChannel, providerId, decodeTotals),
             (all) => all.reduce(addTotals, totalsOf(undefined))
           )
       })

@@ -1,4 +1,4 @@
-/** The door before there is a session: sign-in behind a back-off of the address, and sign-in links that a browser opens. */
+/** Sign-in behind a back-off of the address, and sign-in links that a browser opens. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SignInGuard } from "../../contract/StaffApi.ts"

@@ -41,7 +41,9 @@ const outputOf = ({ form }: Operation, reply: Reply): Output => {
         ? { _tag: "Refused", code }
         : { _tag: "Answered", results: decodeBatch(json).data.results.map(reportedOf) }
     default:
-      return isRefused ? { _tag: "Refused", code } : { _tag: "Answered", results: [reportedOf(decodeSettled(json).data)] }
+      return isRefused
+        ? { _tag: "Refused", code }
+        : { _tag: "Answered", results: [reportedOf(decodeSettled(json).data)] }
   }
 }
 

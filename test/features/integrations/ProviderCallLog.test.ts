@@ -1,30 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { type Answered, Forwarder, type Open } from "../../../src/cluster/Forwarder.ts"
+import { type Answered, Forwarder, type Handler } from "../../../src/cluster/Forwarder.ts"
 import { type NotedCall, ProviderCallLog } from "../../../src/features/integrations/ProviderCallLog.ts"
 
-// Goal: staff see a vendor's calls whichever nodes answered them. Method: logs of several nodes whose doors are open to each other.
+// Goal: staff see a vendor's calls whichever nodes answered them. Method: logs of several nodes whose channels are connected.
 
 /** Nodes that can each query all. */
 const makeNodes = () => {
-  const nodes: Array<Map<string, Open>> = []
+  const nodes: Array<Map<string, Handler>> = []
   return (more?: Answered) =>
     Effect.provide(
       Effect.service(ProviderCallLog),
       Layer.fresh(ProviderCallLog.layer).pipe(Layer.provide(Layer.effect(
         Forwarder,
         Effect.gen(function*() {
-          const doors = new Map<string, Open>()
-          nodes.push(doors)
+          const channels = new Map<string, Handler>()
+          nodes.push(channels)
           const none = yield* Effect.provide(Effect.service(Forwarder), Layer.fresh(Forwarder.layerNone))
           return Forwarder.of({
             ...none,
-            serve: (door, open) => void doors.set(door, open),
-            sendToAll: (door, call) =>
+            serve: (channel, open) => void channels.set(channel, open),
+            sendToAll: (channel, call) =>
               Effect.sync(() => {
                 const answers: Array<Answered> = more === undefined ? [] : [more]
                 for (const opened of nodes) {
-                  opened.get(door)?.(call, (answer) => {
+                  opened.get(channel)?.(call, (answer) => {
                     if (answer !== "not_mine") answers.push({ ...answer, node: "" })
                   })
                 }

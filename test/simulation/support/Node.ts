@@ -4,7 +4,14 @@
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { RunnerAddress, RunnerStorage } from "effect/cluster"
-import { type Answered, type Call, Forwarder, NotAnswered, notMine, type Open } from "../../../src/cluster/Forwarder.ts"
+import {
+  type Answered,
+  type Call,
+  Forwarder,
+  type Handler,
+  NotAnswered,
+  unowned
+} from "../../../src/cluster/Forwarder.ts"
 import { Locks } from "../../../src/cluster/Locks.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
@@ -24,11 +31,11 @@ const maxAnswerMs = 5500
 const lookPauseMs = 40
 
 /** Result of a call to another node. */
-type Awaited = Answered | typeof notMine | "unsent" | "lost"
+type Awaited = Answered | typeof unowned | "unsent" | "lost"
 
 interface Post {
   readonly machine: Machine
-  readonly doors: Map<string, Open>
+  readonly channels: Map<string, Handler>
   /** Pending calls at this node, as callbacks that report its loss to their senders. */
   readonly waiting: Set<() => void>
   /** Notifies the node that another one has changed. */
@@ -60,7 +67,7 @@ export class Wires {
   }
 
   attach(address: string, machine: Machine): Post {
-    const post: Post = { machine, doors: new Map(), waiting: new Set(), look: () => {} }
+    const post: Post = { machine, channels: new Map(), waiting: new Set(), look: () => {} }
     this.posts.set(address, post)
     return post
   }
@@ -84,7 +91,7 @@ export class Wires {
   }
 
   /** Calls a node, once. */
-  exchange(from: Machine, address: string, door: string, call: Call): Effect.Effect<Awaited> {
+  exchange(from: Machine, address: string, channel: string, call: Call): Effect.Effect<Awaited> {
     const { world } = this
     return Effect.callback<Awaited>((resume) => {
       const chance = chanceOf(this.plan.seed, "wire", from.name, this.calls++)
@@ -98,14 +105,14 @@ export class Wires {
         if (chance.happens(0.5)) return hear(chance.between(200, 1000), "unsent")
         hear(chance.between(500, 6000), "lost")
         if (chance.happens(0.5)) {
-          world.after(chance.between(100, 8000), target.machine, () => target.doors.get(door)?.(call, () => {}))
+          world.after(chance.between(100, 8000), target.machine, () => target.channels.get(channel)?.(call, () => {}))
         }
         return
       }
       const isGone = () => hear(chance.between(1, 50), "lost")
       target.waiting.add(isGone)
       world.after(there, target.machine, () => {
-        const open = target.doors.get(door)
+        const open = target.channels.get(channel)
         if (open === undefined) {
           target.waiting.delete(isGone)
           return hear(delayOf(chance), "unsent")
@@ -113,7 +120,7 @@ export class Wires {
         open(call, (answer) => {
           if (!target.waiting.delete(isGone)) return
           if (this.isCut(from, target.machine)) return hear(chance.between(200, 3000), "lost")
-          hear(delayOf(chance), answer === notMine ? notMine : { ...answer, node: address })
+          hear(delayOf(chance), answer === unowned ? unowned : { ...answer, node: address })
         })
       })
     })
@@ -182,14 +189,14 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     post.look = own.look
     own.announce(() => wires.tellOthers(machine))
 
-    const openOwn = (door: string, call: Call) =>
+    const openOwn = (channel: string, call: Call) =>
       Effect.callback<Awaited>((resume) => {
-        const open = post.doors.get(door)
+        const open = post.channels.get(channel)
         if (open === undefined) return resume(Effect.succeed("unsent"))
-        open(call, (answer) => resume(Effect.succeed(answer === notMine ? answer : { ...answer, node: address })))
+        open(call, (answer) => resume(Effect.succeed(answer === unowned ? answer : { ...answer, node: address })))
       })
 
-    const send: Forwarder["Service"]["send"] = Effect.fnUntraced(function*(key, door, call, options) {
+    const send: Forwarder["Service"]["send"] = Effect.fnUntraced(function*(key, channel, call, options) {
       const isRepeatable = bug.isRepeatable(options.isRepeatable)
       const startedAt = yield* monotonicMs
       for (;;) {
@@ -197,10 +204,10 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
         const answer = owner === undefined
           ? "unsent"
           : owner === address
-          ? yield* openOwn(door, call)
+          ? yield* openOwn(channel, call)
           : Option.getOrElse(
             yield* Effect.timeoutOption(
-              wires.exchange(machine, owner, door, call),
+              wires.exchange(machine, owner, channel, call),
               options.timeoutMs ?? maxAnswerMs
             ),
             () => "late" as const
@@ -218,9 +225,9 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     const forwarder = Forwarder.of({
       node: address,
       isHere: (key) => own.placement.epochOf(key) !== 0,
-      serve: (door, open) => void post.doors.set(door, open),
+      serve: (channel, open) => void post.channels.set(channel, open),
       send,
-      post: (key, door, call, options, done) => void fork(send(key, door, call, options)).addObserver(done),
+      post: (key, channel, call, options, done) => void fork(send(key, channel, call, options)).addObserver(done),
       sendTo: () => Effect.undefined,
       sendToAll: () => Effect.succeed([])
     })

@@ -13,7 +13,7 @@ import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
-import { Forwarder, notMine } from "../../../src/cluster/Forwarder.ts"
+import { Forwarder, unowned } from "../../../src/cluster/Forwarder.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { RemoteCommands } from "../../../src/store/RemoteCommands.ts"
 import { type LaunchedGame, Launches } from "../../../src/features/games/Launches.ts"
@@ -145,7 +145,7 @@ export class MessageTable {
   }
 }
 
-const door = "request"
+const channel = "request"
 
 /** Whether a request may be sent again although it may have had its effect: it has an id or a key, or changes nothing. */
 const isRepeatable = (request: Request): boolean =>
@@ -369,22 +369,22 @@ export const makePort = Effect.fnUntraced(function*(
   /** Sends a request to the player's owner, as `Forwarding.ts` does. */
   const sendOn = (playerId: number, request: Request): Effect.Effect<Answer> =>
     Effect.match(
-      forwarder.send(playerId, door, { head: "", body: messages.sendRequest(request) }, {
+      forwarder.send(playerId, channel, { head: "", body: messages.sendRequest(request) }, {
         isRepeatable: isRepeatable(request)
       }),
       { onFailure: () => notKnown, onSuccess: ({ body }) => messages.readAnswer(body) ?? notKnown }
     )
 
-  forwarder.serve(door, ({ body }, done) => {
+  forwarder.serve(channel, ({ body }, done) => {
     const request = messages.readRequest(body)
-    const orRefuse = (refusal: Refusal): Answer | typeof notMine =>
-      ownedElsewhere(refusal) === undefined ? refusedAs(refusal) : notMine
-    const answer: Effect.Effect<Answer | typeof notMine> = request === undefined
+    const orRefuse = (refusal: Refusal): Answer | typeof unowned =>
+      ownedElsewhere(refusal) === undefined ? refusedAs(refusal) : unowned
+    const answer: Effect.Effect<Answer | typeof unowned> = request === undefined
       ? Effect.succeed(notKnown)
       : dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(orRefuse(refusal))))
     fork(answer).addObserver((exit) => {
       if (Exit.isFailure(exit)) done({ status: 500, head: Cause.pretty(exit.cause), body: "" })
-      else if (exit.value === notMine) done(notMine)
+      else if (exit.value === unowned) done(unowned)
       else done({ status: 200, head: "", body: messages.sendAnswer(exit.value) })
     })
   })

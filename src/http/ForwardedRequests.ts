@@ -1,7 +1,7 @@
 /** Serves requests forwarded by other nodes to a server's endpoints. */
 import { Cause, Context, Effect, Exit, Fiber, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { type Answer, Forwarder, notMine } from "../cluster/Forwarder.ts"
+import { type Answer, Forwarder, unowned } from "../cluster/Forwarder.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { CurrentPrincipal, ForwardedHead, Forwarding, misdirected } from "./Forwarding.ts"
 import { ReadRequest } from "./ReadRequest.ts"
@@ -23,22 +23,22 @@ const refusing = (refusal: typeof draining | typeof serverError): Answer => ({
   body: refusalBody(refusal)
 })
 
-/** Opens the door of the current `Endpoints` and `Forwarding`. `context`: services of the endpoints. The scope waits for requests in flight. */
-export const openDoor = Effect.fnUntraced(function*(context: Context.Context<never>) {
+/** Serves the channel of the current `Endpoints` and `Forwarding`. `context`: services of the endpoints. The scope waits for requests in flight. */
+export const serveForwardedRequests = Effect.fnUntraced(function*(context: Context.Context<never>) {
   const forwarder = yield* Forwarder
   if (forwarder.node === undefined) return
-  const { door } = yield* Forwarding
+  const { channel } = yield* Forwarding
   const endpoints = yield* Endpoints
   const ids = yield* RequestIds
   const traces = yield* makeRequestTraces
   const scope = yield* Effect.scope
 
-  forwarder.serve(door, ({ body, head }, done) => {
+  forwarder.serve(channel, ({ body, head }, done) => {
     const { headers, method, peer, principal, target, url } = decodeHead(head)
     // as in the router: HEAD is answered as GET, without the body
     const found = endpoints.find(method === "HEAD" ? "GET" : method, url)
     // an endpoint unknown to this version: the sending node may still become the player's owner
-    if (found === undefined) return done(notMine)
+    if (found === undefined) return done(unowned)
     const source = { url: target, headers, socket: { remoteAddress: peer } }
     const request = new ReadRequest(source, method, url, Buffer.from(body, "latin1"))
     const { handler: { route, serving }, params, searchParams } = found
@@ -64,7 +64,7 @@ export const openDoor = Effect.fnUntraced(function*(context: Context.Context<nev
     const fiber = Effect.runForkWith(asked)(traced)
     fiber.addObserver((exit) => {
       if (Exit.isFailure(exit)) return done(refusing(Cause.hasInterruptsOnly(exit.cause) ? draining : serverError))
-      done(exit.value.status === misdirected.status ? notMine : answerOf(exit.value))
+      done(exit.value.status === misdirected.status ? unowned : answerOf(exit.value))
     })
     // a shutdown waits for it before the services that it uses close
     Fiber.runIn(fiber, scope)
