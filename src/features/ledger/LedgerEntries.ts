@@ -113,7 +113,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             FROM unnest(${numbers(keys.map(({ player }) => player))}::float8[], ${
             numbers(keys.map(({ seq }) => seq))
           }::float8[])
-              WITH ORDINALITY AS k (player, seq, found)
+              WITH ORDINALITY AS k (player, seq, place)
             JOIN ledger_entries e ON e.player_id = k.player::bigint AND e.seq = k.seq::bigint
             JOIN players p ON p.id = e.player_id
             LEFT JOIN games g ON g.id = e.game_id LEFT JOIN providers pr ON pr.id = g.provider_id ORDER BY k.place`
