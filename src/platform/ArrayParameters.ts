@@ -3,7 +3,8 @@ import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import { toDate } from "./Time.ts"
 
-export const numbers = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
+export const numbers = (values: ReadonlyArray<number | null>) =>
+  Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
 
 export const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 

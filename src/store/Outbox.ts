@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Event } from "../domain/Change.ts"
-import { toDate } from "../platform/Time.ts"
+import { numbers, texts, times } from "../platform/ArrayParameters.ts"
 import { rowsOf } from "./Rows.ts"
 
 const written = rowsOf(Schema.Struct({ one: Schema.Number }))
@@ -10,11 +10,11 @@ const written = rowsOf(Schema.Struct({ one: Schema.Number }))
 /**
  * Writes events outside of player actors, and notifies their senders of new ones.
  *
- *     yield* inTransaction(sql)(Effect.andThen(raiseAlert, outbox.insert(event)))
+ *     yield* inTransaction(sql)(Effect.andThen(raiseAlert, outbox.insert([event])))
  */
 export class Outbox extends Context.Service<Outbox, {
-  /** Inserts an event in the open transaction, atomically with its cause. Adds the player summary. Notifies listeners after the commit. */
-  readonly insert: (event: Event) => Effect.Effect<void, SqlError.SqlError>
+  /** Inserts events in the open transaction, atomically with their cause. Adds the player summary. Notifies listeners after the commit. */
+  readonly insert: (events: ReadonlyArray<Event>) => Effect.Effect<void, SqlError.SqlError>
   /** Notifies listeners that events, or due deliveries, have been committed. */
   readonly announce: () => void
   /** Subscribes until the scope closes. A listener must be fast and must not throw. */
@@ -30,17 +30,27 @@ export class Outbox extends Context.Service<Outbox, {
         for (const listener of listeners) listener()
       }
 
-      const insert = Effect.fn("Outbox.insert")(function*(event: Event) {
+      const insert = Effect.fn("Outbox.insert")(function*(events: ReadonlyArray<Event>) {
+        if (events.length === 0) return
         const rows = yield* written(sql`
           INSERT INTO events (id, operator_id, player_id, type, data, created_at)
-          SELECT ${event.id}, p.operator_id, p.id, ${event.type}, ${JSON.stringify(event.data)}::jsonb ||
+          SELECT u.id::bigint, p.operator_id, p.id, u.type, u.data::jsonb ||
               jsonb_build_object('player',
                 jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)),
-            ${toDate(event.createdAt)}
-          FROM players p WHERE p.id = ${event.playerId} AND p.operator_id = ${event.operatorId}
+            u.created_at
+          FROM unnest(${numbers(events.map(({ id }) => id))}::float8[],
+              ${numbers(events.map(({ operatorId }) => operatorId))}::float8[],
+              ${numbers(events.map(({ playerId }) => playerId))}::float8[],
+              ${texts(events.map(({ type }) => type))}::text[],
+              ${texts(events.map(({ data }) => JSON.stringify(data)))}::text[],
+              ${times(events.map(({ createdAt }) => createdAt))}::timestamptz[])
+              AS u(id, operator_id, player_id, type, data, created_at)
+            JOIN players p ON p.id = u.player_id::bigint AND p.operator_id = u.operator_id::bigint
           RETURNING 1 AS one`)
-        if (rows.length === 0) {
-          return yield* Effect.die(new Error(`event ${event.id} is about a player its operator does not have`))
+        if (rows.length < events.length) {
+          return yield* Effect.die(
+            new Error(`one of ${events.length} events is about a player its operator does not have`)
+          )
         }
         yield* sql.afterCommit(Effect.sync(announce))
       })

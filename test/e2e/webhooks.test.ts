@@ -166,10 +166,10 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       } as const
       const service = yield* ServiceSql
       yield* Effect.ignore(
-        service.withTransaction(Effect.andThen(outbox.insert(event), Effect.fail("no alert after all")))
+        service.withTransaction(Effect.andThen(outbox.insert([event]), Effect.fail("no alert after all")))
       )
       assert.deepStrictEqual(yield* told, [])
-      yield* outbox.insert(event)
+      yield* outbox.insert([event])
       assert.deepStrictEqual(yield* told, [{ type: event.type, data: { alert, player: short } }])
       expected.push("compliance.alert_created")
 

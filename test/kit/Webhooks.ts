@@ -25,7 +25,7 @@ export const addListener = Effect.fnUntraced(function*(slug: string) {
     const id = yield* ids.reserve(1)
     const createdAt = yield* Clock.currentTimeMillis
     const data = { payment: { amount: id } }
-    yield* outbox.insert({ id, operatorId: operator.id, playerId, type, data, createdAt })
+    yield* outbox.insert([{ id, operatorId: operator.id, playerId, type, data, createdAt }])
     return id
   })
   return {

@@ -49,7 +49,9 @@ export const makeRuleBook = Effect.map(SqlClient.SqlClient, (sql) => {
   /** The settings of operators. */
   const settingsOf = Effect.fnUntraced(function*(operatorIds: ReadonlyArray<number>) {
     const overrides = yield* overridesOf(operatorIds)
-    return new Map<number, RuleSettings>(operatorIds.map((id) => [id, settingsWith(overrides.get(id) ?? {})]))
+    return new Map<number, RuleSettings>(
+      [...new Set(operatorIds)].map((id) => [id, settingsWith(overrides.get(id) ?? {})])
+    )
   })
 
   return { overridesOf, settingsOf }

@@ -18,10 +18,15 @@ const entryReads = 10
 
 const nullableText = Schema.NullOr(Schema.String)
 
-const Subject = Schema.Struct({
+const subjectRows = rowsOf(Schema.Struct({
   playerId: Schema.Number,
   operatorId: Schema.Number,
-  factor: Schema.NullOr(Schema.Number),
+  /** As in `PaymentCase`. */
+  factor: Schema.NullOr(Schema.Number)
+}))
+
+const Identity = Schema.Struct({
+  playerId: Schema.Number,
   email: Schema.String,
   firstName: Schema.String,
   lastName: Schema.String,
@@ -35,10 +40,10 @@ const Subject = Schema.Struct({
   documentNumber: nullableText,
   registrationIp: nullableText
 })
-const subjectRows = rowsOf(Schema.Struct({ ...Subject.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) }))
+const identityRows = rowsOf(Schema.Struct({ ...Identity.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) }))
 
-/** A player as the rules see one; `factor` as in `PaymentCase`. */
-export type Subject = typeof Subject.Type
+/** A player as the rules about identity see one. */
+export type Identity = typeof Identity.Type
 
 const paymentRows = rowsOf(Schema.Struct({
   caseId: Schema.Number,
@@ -89,18 +94,27 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     const rows = yield* subjectRows(
       sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId",
           CASE WHEN p.currency = o.currency THEN 1::float8 ELSE (SELECT x.factor::float8 FROM exchange_rates x
-            WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor,
-          p.email, p.first_name AS "firstName", p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
-          p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
-          p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
+            WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor
         FROM unnest(${numbers(playerIds)}::float8[]) AS u(id)
         JOIN players p ON p.id = u.id::bigint JOIN operators o ON o.id = p.operator_id`
     )
-    const subjects = yield* Effect.forEach(
-      rows,
-      ({ numbersSealed, ...row }): Effect.Effect<Subject> => openNumbers(personal, row.playerId, numbersSealed, row)
+    return new Map(rows.map((row) => [row.playerId, row]))
+  })
+
+  const identities = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
+    if (playerIds.length === 0) return new Map<number, Identity>()
+    const rows = yield* identityRows(
+      sql`SELECT p.id AS "playerId", p.email, p.first_name AS "firstName", p.last_name AS "lastName",
+          to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
+          p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
+          p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
+        FROM unnest(${numbers(playerIds)}::float8[]) AS u(id) JOIN players p ON p.id = u.id::bigint`
     )
-    return new Map(subjects.map((subject) => [subject.playerId, subject]))
+    const identities = yield* Effect.forEach(
+      rows,
+      ({ numbersSealed, ...row }): Effect.Effect<Identity> => openNumbers(personal, row.playerId, numbersSealed, row)
+    )
+    return new Map(identities.map((identity) => [identity.playerId, identity]))
   })
 
   /** Payments by their ids, each with those of its player so many hours before it, the newest first. */
@@ -218,5 +232,5 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     return totals
   })
 
-  return { subjects, payments, histories, sessionAddresses, staked }
+  return { subjects, identities, payments, histories, sessionAddresses, staked }
 })

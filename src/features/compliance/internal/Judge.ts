@@ -21,9 +21,9 @@ import {
 } from "../../../domain/compliance/MoneyAlerts.ts"
 import { countriesOfPhone } from "../../../domain/Standards.ts"
 import { makeRuleBook } from "../RuleBook.ts"
-import { makeAlertStore } from "./AlertStore.ts"
+import { type Found, makeAlertStore } from "./AlertStore.ts"
 import type { ComplianceEffect } from "./EffectQueue.ts"
-import { type IdentityHistory, makeEvidence, type Subject } from "./Evidence.ts"
+import { type Identity, type IdentityHistory, makeEvidence } from "./Evidence.ts"
 import { factsOf, makePlayerFacts } from "./PlayerFacts.ts"
 
 const noHistory: IdentityHistory = { changes: [], verifiedAt: null }
@@ -64,7 +64,7 @@ export const makeJudge = Effect.gen(function*() {
   const onIdentity = (
     settings: RuleSettings,
     effect: ComplianceEffect,
-    subject: Subject,
+    { country, phone }: Identity,
     others: ReadonlyArray<SharedFacts>,
     { verifiedAt }: IdentityHistory
   ): ReadonlyArray<Finding | undefined> => {
@@ -75,8 +75,8 @@ export const makeJudge = Effect.gen(function*() {
       effect.kind === "session"
         ? undefined
         : countryMismatch(settings, {
-          profile: subject.country,
-          phone: subject.phone === null ? [] : countriesOfPhone(subject.phone)
+          profile: country,
+          phone: phone === null ? [] : countriesOfPhone(phone)
         }),
       isChange ? identityChangeAfterVerification(settings, effect, verifiedAt) : undefined
     ]
@@ -95,13 +95,16 @@ export const makeJudge = Effect.gen(function*() {
     const addresses = yield* evidence.sessionAddresses(
       effects.flatMap(({ kind, subjectId }) => kind === "session" && subjectId !== null ? [subjectId] : [])
     )
+    const aboutIdentity = effects.filter(isAboutIdentity)
+    const identities = yield* evidence.identities([...new Set(aboutIdentity.map(({ playerId }) => playerId))])
     const shared = yield* facts.keep(
-      effects.filter(isAboutIdentity).flatMap(({ playerId, subjectId }) => {
-        const subject = subjects.get(playerId)
+      aboutIdentity.flatMap(({ playerId, subjectId }) => {
+        const operatorId = subjects.get(playerId)?.operatorId
+        const identity = identities.get(playerId)
         const ip = subjectId === null ? null : addresses.get(subjectId) ?? null
-        return subject === undefined
+        return operatorId === undefined || identity === undefined
           ? []
-          : [{ operatorId: subject.operatorId, playerId, facts: factsOf(subject, [ip]) }]
+          : [{ operatorId, playerId, facts: factsOf(identity, [ip]) }]
       })
     )
     const caseOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
@@ -116,7 +119,7 @@ export const makeJudge = Effect.gen(function*() {
         ? []
         : [{ paymentId: of.payment.id, playerId: effect.playerId, until: of.payment.at, needed }]
     }))
-    const found: Array<{ readonly subject: Subject; readonly finding: Finding }> = []
+    const found: Array<Found> = []
     for (const effect of effects) {
       const { kind, playerId } = effect
       const subject = subjects.get(playerId)
@@ -124,8 +127,11 @@ export const makeJudge = Effect.gen(function*() {
       const settings = settingsOf(playerId)
       const history = histories.get(playerId) ?? noHistory
       const of = caseOf(effect)
+      const identity = identities.get(playerId)
       const findings = isAboutIdentity(effect)
-        ? onIdentity(settings, effect, subject, shared.get(playerId) ?? noPlayers, history)
+        ? identity === undefined
+          ? []
+          : onIdentity(settings, effect, identity, shared.get(playerId) ?? noPlayers, history)
         : of === undefined
         ? []
         : kind === "deposit"

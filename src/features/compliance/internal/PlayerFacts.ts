@@ -16,7 +16,7 @@ import {
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import { comparableName, comparableNumber } from "../../../store/Identity.ts"
 import { rowsOf } from "../../../store/Rows.ts"
-import type { Subject } from "./Evidence.ts"
+import type { Identity } from "./Evidence.ts"
 
 /** Services of which everybody knows that dots say nothing. */
 const dotless: ReadonlySet<string> = new Set(["gmail.com", "googlemail.com"])
@@ -40,15 +40,15 @@ const comparableIp = (ip: string | null): string | undefined => {
 
 /** Identity facts of a player in comparable form. `ips`: addresses of the player's logins. */
 export const factsOf = (
-  subject: Subject,
+  identity: Identity,
   ips: ReadonlyArray<string | null>
 ): ReadonlyArray<readonly [kind: FactKind, value: string]> => {
   const { address, birthDate, city, country, documentNumber, email, firstName, lastName, personalId, phone, zipCode } =
-    subject
+    identity
   const name = comparableName(firstName) + " " + comparableName(lastName)
   const place = address === null ? "" : comparableName(address)
   const town = comparableName(zipCode ?? city ?? "")
-  const addresses = new Set([subject.registrationIp, ...ips].map(comparableIp))
+  const addresses = new Set([identity.registrationIp, ...ips].map(comparableIp))
   const facts: ReadonlyArray<readonly [FactKind, string | null | undefined]> = [
     ["personal_id", comparableNumber(personalId)],
     ["document_number", comparableNumber(documentNumber)],
