@@ -1,12 +1,17 @@
-import { type Clock, Context, type Effect, type Types } from "effect"
+import { type Clock, Context, type Effect, Exit, Result, Schema, type Types } from "effect"
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { uncountedBytes } from "./AnonymousLimits.ts"
+import { refuseOverfull } from "./BodyBounds.ts"
+import { isJson } from "./FormRules.ts"
+import { parseObject } from "../contract/FormErrors.ts"
 import type { CurrentOperator } from "../contract/Middleware.ts"
+import type { RenderedReply } from "../domain/Idempotency.ts"
+import type { Refusal } from "../domain/Refusal.ts"
 import type { Take } from "./ExpressLane.ts"
 import { isPath, routerConfig } from "./Methods.ts"
 import { ReadRequest } from "./ReadRequest.ts"
-import { readBody } from "./RequestBody.ts"
+import { readBody, textOf } from "./RequestBody.ts"
 
 /** Handler of an endpoint inside all middlewares except the outermost one. */
 type Serving = Effect.Effect<
@@ -49,15 +54,44 @@ export interface Found extends FindMyWay.FindResult<Endpoint> {
  */
 export type FromMemory = (caller: CurrentOperator["Service"], params: Found["params"]) => string | undefined
 
+/** End of a command: its answer, or its refusal. */
+type Done = (exit: Exit.Exit<RenderedReply, Refusal>) => void
+
+/** Posts an operator's command as `PostCommand`, decoding the request first. */
+type Command = (caller: CurrentOperator["Service"], found: Found, done: Done) => boolean
+
+/**
+ * Posts an operator's command without a fiber: `done` is called once, perhaps synchronously. False when nothing was done and the
+ * request needs its handler: something has to be looked up first.
+ */
+export type PostCommand<Body> = (
+  caller: CurrentOperator["Service"],
+  params: Found["params"],
+  body: Body,
+  done: Done
+) => boolean
+
+/** Parts of an endpoint that need no fiber. */
+export interface AtOnce {
+  readonly fromMemory?: FromMemory
+  readonly command?: Command
+}
+
 /** Completion of a request that was started without a fiber. */
 export interface Ending {
-  /** Answers with status 200 and this body. `lines`: header lines in addition to the common ones. */
-  readonly answer: (found: Found, lines: () => string, body: string) => void
+  /** `lines`: header lines in addition to the common ones. */
+  readonly answer: (found: Found, lines: () => string, reply: RenderedReply) => void
   readonly serve: (found: Found, serving: Serving) => void
 }
 
 /** Starts a request without a fiber and completes it once, perhaps synchronously; false when nothing was done and it needs a fiber. */
-export type Start = (found: Found, fromMemory: FromMemory | undefined, ending: Ending) => boolean
+export type Start = (found: Found, atOnce: AtOnce, ending: Ending) => boolean
+
+/** Body of an ordinary request; undefined when its handler has to refuse it, or to see whether its idempotency key is known. */
+const plainBody = ({ body, source: { headers } }: ReadRequest): object | undefined =>
+  (headers["idempotency-key"] ?? "") === "" && isJson(headers["content-type"]) && refuseOverfull(body) === undefined
+    ? parseObject(textOf(body))
+    : undefined
 
 /** Length of the body; undefined when the router has to read it: unknown length, large, `Expect` or `Upgrade`. */
 const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefined => {
@@ -67,6 +101,8 @@ const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefi
     headers.upgrade === undefined
   return isPlain && length <= (method === "GET" ? 0 : uncountedBytes) ? length : undefined
 }
+
+const nothing: AtOnce = {}
 
 /** Request targets with characters that the router needs escaped or interprets otherwise. */
 const unusual = /[#;]|^[^/]/
@@ -86,7 +122,13 @@ export class Endpoints extends Context.Service<Endpoints, {
   ) => void
   /** Registers an endpoint's answer from memory. Called by its handler. */
   readonly addFromMemory: (endpoint: Named, answer: FromMemory) => void
-  readonly fromMemory: (endpoint: Endpoint) => FromMemory | undefined
+  /** Registers the command of an endpoint with a JSON body of this schema. Called by its handler. */
+  readonly addCommand: <Body>(
+    endpoint: Named,
+    schema: Schema.Codec<Body, unknown>,
+    post: PostCommand<Body>
+  ) => void
+  readonly atOnce: (endpoint: Endpoint) => AtOnce
   /** Sets the runner of requests accepted by `take`. */
   readonly runWith: (run: (found: Found) => void) => void
   readonly take: Take
@@ -96,7 +138,7 @@ export class Endpoints extends Context.Service<Endpoints, {
   /** One instance per server: endpoints must not answer on another server's port. */
   static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
     const table = FindMyWay.make<Endpoint>(routerConfig)
-    const inMemory = new Map<string, FromMemory>()
+    const withoutFiber = new Map<string, AtOnce>()
     let run: ((found: Found) => void) | undefined
     return {
       add: (endpoint, serving, { isDirect = true, start } = {}) => {
@@ -106,9 +148,25 @@ export class Endpoints extends Context.Service<Endpoints, {
         table.on(method, path, { name: nameOf(endpoint), serving, isDirect, start, route })
       },
       addFromMemory: (endpoint, answer) => {
-        inMemory.set(nameOf(endpoint), answer)
+        withoutFiber.set(nameOf(endpoint), { fromMemory: answer })
       },
-      fromMemory: ({ name }) => inMemory.get(name),
+      addCommand: (endpoint, schema, post) => {
+        const decode = Schema.decodeUnknownResult(schema)
+        withoutFiber.set(nameOf(endpoint), {
+          command: (caller, { params, request }, done) => {
+            const body = plainBody(request)
+            const decoded = body === undefined ? undefined : decode(body)
+            if (decoded === undefined || Result.isFailure(decoded)) return false
+            try {
+              return post(caller, params, decoded.success, done)
+            } catch (defect) {
+              done(Exit.die(defect))
+              return true
+            }
+          }
+        })
+      },
+      atOnce: ({ name }) => withoutFiber.get(name) ?? nothing,
       runWith: (given) => {
         run = given
       },

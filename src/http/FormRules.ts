@@ -14,8 +14,9 @@ export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON objec
 const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
 
 /** A body without a content type counts as JSON. */
-const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined || contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType === undefined || contentType === "application/json" ||
+  contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
 
 /** Body of the request as an object with unvalidated fields. */
 export const bodyObject = Effect.gen(function*() {

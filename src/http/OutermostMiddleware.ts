@@ -7,6 +7,7 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import type { IncomingMessage } from "node:http"
 import { Api } from "../contract/Api.ts"
 import { Forwarder } from "../cluster/Forwarder.ts"
+import type { RenderedReply } from "../domain/Idempotency.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"
@@ -186,15 +187,30 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     }
 
     /** As `answerDirectly`, for an operator's request started without a fiber. */
-    const answerFromMemory = (
+    const answerStarted = (
       { handler, request, source, startedAt, target }: Found,
       lines: string,
-      body: string
+      { body, status }: RenderedReply
     ): void => {
-      metrics.observe(request.method, handler.route.path, 200, clock.monotonicTimeNanosUnsafe() - startedAt)
+      metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
       const about = `content-type: application/json\r\nx-request-id: ${ids.last(namedBy(source))}\r\n`
-      write(source, target, 200, preparedLines(headersFor(source)) + lines + about, body)
+      write(source, target, status, preparedLines(headersFor(source)) + lines + about, body)
     }
+
+    /** Requests started without a fiber that are not answered yet. */
+    const started = new Set<Found>()
+    let whenAllEnded = (): void => {}
+    const end = (found: Found): void => {
+      if (started.delete(found) && started.size === 0) whenAllEnded()
+    }
+
+    // as for fibers: a shutdown waits for them before the services that they use close
+    yield* Effect.addFinalizer(() =>
+      Effect.callback<void>((resume) => {
+        whenAllEnded = () => resume(Effect.void)
+        if (started.size === 0) whenAllEnded()
+      })
+    )
 
     /** Runs an endpoint, or its remaining part, in a fiber. */
     const serve: Ending["serve"] = (found, serving) => {
@@ -226,6 +242,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
           fork(Effect.provideService(answerCause(exit.cause, retryFor(request.url)), RequestIds, ids))
             .addObserver(finish)
         })
+        end(found)
       }
       const fiber = fork(traced)
       fiber.addObserver(finish)
@@ -241,15 +258,29 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     yield* serveForwardedRequests(context)
     const endpoints = yield* Endpoints
     const ending: Ending = {
-      answer: (found, lines, body) => contain(found.target, () => answerFromMemory(found, lines(), body)),
+      answer: (found, lines, reply) => {
+        contain(found.target, () => answerStarted(found, lines(), reply))
+        end(found)
+      },
       serve: (found, serving) => contain(found.target, () => serve(found, serving))
     }
+    const isStarted = (found: Found): boolean => {
+      const { start } = found.handler
+      // traces need fibers
+      if (start === undefined || traces !== undefined) return false
+      started.add(found)
+      let isBegun = false
+      try {
+        return isBegun = start(found, endpoints.atOnce(found.handler), ending)
+      } finally {
+        if (!isBegun) end(found)
+      }
+    }
+
     const runFound = (found: Found): void => {
       const { handler, request } = found
       if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
-      // traces need fibers
-      const start = traces === undefined ? handler.start : undefined
-      if (start?.(found, endpoints.fromMemory(handler), ending) !== true) serve(found, handler.serving)
+      if (!isStarted(found)) serve(found, handler.serving)
     }
     // run by the events of sockets, where nothing else would catch a defect
     endpoints.runWith((found) => contain(found.target, () => runFound(found)))

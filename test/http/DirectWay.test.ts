@@ -92,7 +92,8 @@ layer(Live)("the direct way", (it) => {
         return bytesOf({ ...asked, headers: { ...signedHeaders(signer, path, call), ...way, ...asked.headers } })
       }
       const base = "/api/v1/operator"
-      const order = JSON.stringify({ amount: 1, name: "Ærø €" })
+      const orderOf = (name: string) => JSON.stringify({ amount: 1, name })
+      const order = orderOf("Ærø €")
       const json = { "Content-Type": "application/json" }
       const asked: ReadonlyArray<Asked> = [
         { method: "GET", path: `${base}/open` },
@@ -115,6 +116,13 @@ layer(Live)("the direct way", (it) => {
           raw: order,
           headers: { ...json, "Idempotency-Key": "x".repeat(300) }
         },
+        { method: "POST", path: `${base}/orders`, raw: order, headers: { ...json, "Idempotency-Key": "" } },
+        { method: "POST", path: `${base}/orders`, raw: JSON.stringify({ amount: 0, name: "" }), headers: json },
+        { method: "POST", path: `${base}/orders`, raw: `[${"0,".repeat(2000)}0]`, headers: json },
+        { method: "POST", path: `${base}/orders`, raw: orderOf("look up"), headers: json },
+        { method: "POST", path: `${base}/orders`, raw: orderOf("limit"), headers: json },
+        { method: "POST", path: `${base}/orders`, raw: orderOf("again"), headers: json },
+        { method: "POST", path: `${base}/orders`, raw: orderOf("die"), headers: json },
         { method: "POST", path: `${base}/players/1/orders`, raw: "[]", headers: json },
         { method: "POST", path: `${base}/act/limit` },
         { method: "POST", path: `${base}/act/die` },
@@ -125,9 +133,13 @@ layer(Live)("the direct way", (it) => {
       ]
       // until its key is in memory, a request goes through its handler
       const [first] = yield* pipelined(port, asked.slice(0, 1).map((one) => signed(one, {})))
+      const probe = yield* Probe
       const direct = yield* pipelined(port, asked.map((one) => signed(one, {})))
+      // three bodies as they should be, and three orders that end otherwise; all others go through the handler
+      assert.strictEqual(probe.posted, 6)
       const routed = yield* pipelined(port, asked.map((one) => signed(one, { Expect: "the router" })))
       assert.strictEqual(direct.length, asked.length)
+      assert.strictEqual(probe.posted, 6)
       // handlers count their calls, and the router's date is Node.js's own
       const uncounted = ({ body, ...answer }: Answered) => ({
         ...answer,

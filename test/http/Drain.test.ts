@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import * as Net from "node:net"
@@ -75,6 +76,43 @@ it.effect("a closing server finishes requests in flight and accepts none", () =>
       yield* Fiber.join(closed)
       assert.deepStrictEqual(probe.ended, ["wait", "wait"])
       agent.destroy()
+    }).pipe(Effect.provideContext(context))
+  }))
+
+it.effect("a write whose signature is still being recorded at the end of the drain time is done before services close", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
+    const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
+    yield* Effect.gen(function*() {
+      const port = yield* portOf
+      const sql = yield* SqlClient.SqlClient
+      const probe = yield* Probe
+      const key = yield* addApiKey((yield* addOperator("recording")).id)
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      // a key in memory
+      assert.strictEqual((yield* sendSigned(port, key, "/api/v1/operator/open", { timestamp })).status, 200)
+      const [isHeld, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`LOCK TABLE accepted_signatures IN ACCESS EXCLUSIVE MODE`
+        yield* Deferred.succeed(isHeld, undefined)
+        yield* Deferred.await(isOver)
+      })))
+      yield* Deferred.await(isHeld)
+      const order = { timestamp, body: { amount: 1, name: "late" } }
+      const asking = yield* Effect.forkChild(Effect.exit(sendSigned(port, key, "/api/v1/operator/orders", order)))
+      yield* sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'accepted_signatures'::regclass`.pipe(
+        Effect.repeat({ until: (rows) => rows.length > 0 })
+      )
+      const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* isRefused(port).pipe(Effect.repeat({ until: (refused) => refused }))
+      yield* TestClock.adjust("8 seconds")
+      assert.strictEqual((yield* Fiber.join(asking))._tag, "Failure")
+      assert.strictEqual(probe.posted, 0)
+      yield* Deferred.succeed(isOver, undefined)
+      yield* Fiber.join(holding)
+      yield* Fiber.join(closed)
+      assert.strictEqual(probe.posted, 1)
     }).pipe(Effect.provideContext(context))
   }))
 

@@ -2,7 +2,7 @@
  * The request pipeline around a small test API, over real HTTP and a real database: the request determines the behaviour
  * of the handler, and the calls of handlers are counted.
  */
-import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
@@ -22,7 +22,7 @@ import { pageQuery, single } from "../../src/contract/Pagination.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
-import { refuse } from "../../src/domain/Refusal.ts"
+import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
@@ -63,7 +63,11 @@ const ProbeGroup = HttpApiGroup.make("probe")
       .annotate(RequiredScope, "reports:read")
       .annotate(RequiredFeature, "reports"),
     HttpApiEndpoint.get("wrong", "/wrong", { success: single(Schema.Struct({ name: text(3) })) }),
-    HttpApiEndpoint.post("order", "/orders", { payload: Order, success: Outcome.pipe(HttpApiSchema.status(201)) }),
+    HttpApiEndpoint.post("order", "/orders", {
+      payload: Order,
+      success: Outcome.pipe(HttpApiSchema.status(201)),
+      error: codes
+    }),
     HttpApiEndpoint.post("about", "/players/:player/orders", {
       params: { player: pathId },
       payload: Order,
@@ -97,6 +101,8 @@ export const ProbeApi = HttpApi.make("probe")
 /** Calls of the handlers, and the gates they wait at. */
 export class Probe extends Context.Service<Probe, {
   calls: number
+  /** Orders posted without a fiber. */
+  posted: number
   /** Calls that came to their end, by the word in their path. */
   readonly ended: Array<string>
   readonly interrupted: Array<string>
@@ -107,6 +113,7 @@ export class Probe extends Context.Service<Probe, {
 }>()("pitboss/test/Probe") {
   static readonly layer = Layer.sync(Probe, () => ({
     calls: 0,
+    posted: 0,
     ended: [],
     interrupted: [],
     gate: Deferred.makeUnsafe<void>(),
@@ -143,6 +150,21 @@ const perform = Effect.fnUntraced(function*(act: string) {
   return { data: { calls, body: claim?.key ?? null } }
 })
 
+/** Outcome of an order, named by its own name. */
+const place = (
+  probe: Probe["Service"],
+  order: typeof Order.Type
+): Exit.Exit<typeof Outcome.Type, Refusal<"LIMIT_EXCEEDED" | "TRY_AGAIN">> => {
+  const calls = ++probe.calls
+  return order.name === "die"
+    ? Exit.die(new Error("secret detail"))
+    : order.name === "limit"
+    ? Exit.fail(refuse("LIMIT_EXCEEDED", "Too much.", { limit: "max_daily_deposit" }))
+    : order.name === "again"
+    ? Exit.fail(refuse("TRY_AGAIN", "Busy."))
+    : Exit.succeed({ data: { calls, body: order } })
+}
+
 const count = (body: unknown) => Effect.map(Probe, (probe) => ({ data: { calls: ++probe.calls, body } }))
 
 const ProbeHandlers = Layer.mergeAll(
@@ -157,11 +179,20 @@ const ProbeHandlers = Layer.mergeAll(
         ProbeApi.groups.probe.endpoints.open,
         ({ operator }) => JSON.stringify({ data: { calls: probe.calls, body: operator.slug } })
       )
+      endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, done) => {
+        if (order.name === "look up") return false
+        probe.posted++
+        const placed = place(probe, order)
+        // a defect of a command may also be thrown
+        if (Exit.isFailure(placed) && Cause.hasDies(placed.cause)) throw Cause.squash(placed.cause)
+        done(Exit.map(placed, (data) => ({ status: 201, body: JSON.stringify(data) })))
+        return true
+      })
       return handlers
         .handle("open", () => Effect.flatMap(CurrentOperator, ({ operator }) => count(operator.slug)))
         .handle("list", ({ query }) => count(query))
         .handle("wrong", () => Effect.succeed({ data: { name: "far too long" } }))
-        .handle("order", ({ payload }) => count(payload))
+        .handle("order", ({ payload }) => place(probe, payload))
         .handle("about", ({ payload }) => count(payload))
         .handle("act", ({ params }) => perform(params.act))
         .handle("look", ({ params }) => perform(params.act))

@@ -8,7 +8,7 @@ import { PaymentMethod, PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
 
 /** A deposit collected by the operator's payment provider (SPEC section 4.4). */
-const Deposit = Schema.Struct({
+export const Deposit = Schema.Struct({
   amount: amountFrom(1),
   external_reference: text(128, { description: "The operator's own reference, unique.", examples: ["psp-88213"] }),
   payment_method: Schema.optionalKey(text(64)),
@@ -20,7 +20,7 @@ const Deposit = Schema.Struct({
 })
 
 /** A withdrawal request (SPEC section 4.4). */
-const Withdrawal = Schema.Struct({
+export const Withdrawal = Schema.Struct({
   amount: amountFrom(1),
   payment_method: text(64, { description: "The code of a payment method.", examples: ["bank"] }),
   external_reference: Schema.optionalKey(

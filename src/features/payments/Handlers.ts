@@ -1,13 +1,16 @@
 /** Handlers of payment methods, deposits and withdrawals for operators. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../contract/Api.ts"
+import { Api, OperatorApi } from "../../contract/Api.ts"
+import { idInPath } from "../../contract/Fields.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { paymentFields, type PaymentOutcome } from "../../domain/payment/Payments.ts"
 import { paymentMethodFields, PaymentMethods } from "./Methods.ts"
-import { Payments } from "./Payments.ts"
+import { Payments, type WithdrawalRequest } from "./Payments.ts"
+import * as Wire from "./Api.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { Wallet } from "../wallet/Wallet.ts"
+import { type DepositRequest, Wallet } from "../wallet/Wallet.ts"
+import { Endpoints } from "../../http/Endpoints.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { timedCursors } from "../../store/Cursors.ts"
 import { pagedOrWalked } from "../../http/Page.ts"
@@ -17,6 +20,23 @@ const render = ({ isRepeat, payment }: PaymentOutcome) => ({
   body: JSON.stringify({ data: paymentFields(payment) })
 })
 
+const toDeposit = (body: typeof Wire.Deposit.Type): DepositRequest => ({
+  amount: body.amount,
+  externalReference: body.external_reference,
+  paymentMethod: body.payment_method ?? null,
+  info: body.info ?? null,
+  notes: body.notes ?? null
+})
+
+const toWithdrawal = (body: typeof Wire.Withdrawal.Type): WithdrawalRequest => ({
+  amount: body.amount,
+  externalReference: body.external_reference ?? null,
+  paymentMethod: body.payment_method,
+  info: body.info ?? null,
+  notes: body.notes ?? null,
+  bankName: body.bank_name ?? null
+})
+
 export const PaymentsHandlers = HttpApiBuilder.group(
   Api,
   "payments",
@@ -24,6 +44,18 @@ export const PaymentsHandlers = HttpApiBuilder.group(
     const methods = yield* PaymentMethods
     const payments = yield* Payments
     const wallet = yield* Wallet
+    const endpoints = yield* Endpoints
+    const { deposit, withdraw } = OperatorApi.groups.payments.endpoints
+    endpoints.addCommand(deposit, Wire.Deposit, ({ operator }, params, body, done) => {
+      const playerId = idInPath(params["player"])
+      return playerId !== undefined &&
+        wallet.startDeposit(operator, playerId, toDeposit(body), (exit) => done(Exit.map(exit, render)))
+    })
+    endpoints.addCommand(withdraw, Wire.Withdrawal, ({ operator }, params, body, done) => {
+      const playerId = idInPath(params["player"])
+      return playerId !== undefined &&
+        payments.startWithdrawal(operator, playerId, toWithdrawal(body), (exit) => done(Exit.map(exit, render)))
+    })
     return handlers
       .handle("methods", () =>
         Effect.gen(function*() {
@@ -33,27 +65,24 @@ export const PaymentsHandlers = HttpApiBuilder.group(
       .handle("deposit", ({ params, payload }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const outcome = yield* wallet.deposit(operator, params.player, {
-            amount: payload.amount,
-            externalReference: payload.external_reference,
-            paymentMethod: payload.payment_method ?? null,
-            info: payload.info ?? null,
-            notes: payload.notes ?? null
-          }, { claim: yield* CurrentClaim, render })
+          const outcome = yield* wallet.deposit(
+            operator,
+            params.player,
+            toDeposit(payload),
+            { claim: yield* CurrentClaim, render }
+          )
           const { body, status } = render(outcome)
           return jsonResponse(status, body)
         }), { uninterruptible: true })
       .handle("withdraw", ({ params, payload }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          const outcome = yield* payments.withdraw(operator, params.player, {
-            amount: payload.amount,
-            externalReference: payload.external_reference ?? null,
-            paymentMethod: payload.payment_method,
-            info: payload.info ?? null,
-            notes: payload.notes ?? null,
-            bankName: payload.bank_name ?? null
-          }, { claim: yield* CurrentClaim, render })
+          const outcome = yield* payments.withdraw(
+            operator,
+            params.player,
+            toWithdrawal(payload),
+            { claim: yield* CurrentClaim, render }
+          )
           const { body, status } = render(outcome)
           return jsonResponse(status, body)
         }), { uninterruptible: true })

@@ -1,10 +1,10 @@
 /** Payment methods of an operator, cached (SPEC section 2.6). */
-import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cache, Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { withMonotonicClock } from "../../platform/MonotonicClock.ts"
+import { monotonicClock, withMonotonicClock } from "../../platform/MonotonicClock.ts"
 import { columnsOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Bounds in minor units of the operator's currency, inclusive. */
@@ -51,6 +51,8 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
     operatorId: number,
     code: string
   ) => Effect.Effect<PaymentMethod | undefined, Refusal<"TRY_AGAIN">>
+  /** As `find`, at once; undefined when it is not in memory: then `find`. */
+  readonly findUnsafe: (operatorId: number, code: string) => PaymentMethod | undefined
   /** Evicts an operator's methods; to be called after every committed change of them. */
   readonly invalidate: (operatorId: number) => Effect.Effect<void>
 }>()("pitboss/payments/PaymentMethods") {
@@ -67,6 +69,10 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
       )
       const methodsOf = (operatorId: number) => withMonotonicClock(Cache.get(byOperator, operatorId))
+      // the cache has no synchronous look
+      const look = Effect.runSyncWith(
+        Context.add(yield* Effect.context<never>(), Clock.Clock, monotonicClock(yield* Clock.Clock))
+      )
       const forget = (yield* Notices).define(
         "payment_methods",
         (operatorId) => Cache.invalidate(byOperator, Number(operatorId))
@@ -79,6 +85,8 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
           ),
         find: (operatorId, code) =>
           Effect.map(methodsOf(operatorId), (all) => all.find((method) => method.code === code)),
+        findUnsafe: (operatorId, code) =>
+          Option.getOrUndefined(look(Cache.getSuccess(byOperator, operatorId)))?.find((method) => method.code === code),
         invalidate: (operatorId) => forget(String(operatorId))
       })
     })

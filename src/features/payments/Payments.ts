@@ -1,13 +1,14 @@
 /** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, type Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payment, PaymentStatus, PaymentType } from "../../domain/Change.ts"
+import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import type { Operator } from "../../domain/Operator.ts"
 import type { PaymentOutcome } from "../../domain/payment/Payments.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
-import { type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
+import { type Withdrawal, type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
 import { toDate } from "../../platform/Time.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
@@ -15,7 +16,7 @@ import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
-import { PaymentMethods } from "./Methods.ts"
+import { type PaymentMethod, PaymentMethods } from "./Methods.ts"
 import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
 import { Thresholds } from "./Thresholds.ts"
 
@@ -46,6 +47,18 @@ type Unavailable = Refusal<"TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
+/** A withdrawal to decide; cap, threshold and bounds in the player's currency. */
+const toWithdrawal = (
+  { forfeitBonusOnWithdrawal: forfeitsBonus }: Operator,
+  { amount, bankName, externalReference, info, notes, paymentMethod: methodCode }: WithdrawalRequest,
+  terms: Pick<Withdrawal, "method" | "bounds" | "dailyCap" | "kycThreshold">
+): Withdrawal => ({ ...terms, amount, externalReference, methodCode, info, notes, bankName, forfeitsBonus })
+
+const ownBounds = ({ maxWithdrawal, minWithdrawal }: PaymentMethod): Bounds => ({
+  min: minWithdrawal,
+  max: maxWithdrawal
+})
+
 const paymentRows = rowsOf(PaymentRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
@@ -60,6 +73,13 @@ export class Payments extends Context.Service<Payments, {
       readonly render: (outcome: PaymentOutcome) => RenderedReply
     }
   ) => Effect.Effect<PaymentOutcome, WithdrawalRefusal | ActorRefusal>
+  /** As `withdraw`, without a fiber; as `Wallet.startDeposit`. */
+  readonly startWithdrawal: (
+    operator: Operator,
+    playerId: number,
+    request: WithdrawalRequest,
+    done: (exit: Exit.Exit<PaymentOutcome, WithdrawalRefusal | ActorRefusal>) => void
+  ) => boolean
   /** A payment of the operator. */
   readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
   /** Payments of the operator, newest first. */
@@ -89,8 +109,7 @@ export class Payments extends Context.Service<Payments, {
 
       const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
         function*(operator, playerId, request, answering) {
-          const { amount, bankName, externalReference, info, notes, paymentMethod: methodCode } = request
-          const method = (yield* methods.find(operator.id, methodCode)) ?? null
+          const method = (yield* methods.find(operator.id, request.paymentMethod)) ?? null
           const base = operator.currency
           const needsCurrency = operator.kycWithdrawalThreshold !== null || operator.dailyWithdrawalCap !== null ||
             method?.currencies.some((currency) => currency !== base)
@@ -99,23 +118,24 @@ export class Payments extends Context.Service<Payments, {
           const dailyCap = yield* thresholds.convert(operator.dailyWithdrawalCap, { currency, base })
           const bounds = method === null
             ? null
-            : yield* thresholds.bounds({ min: method.minWithdrawal, max: method.maxWithdrawal }, { currency, base })
-          const step = withdrawalStep({
-            amount,
-            bounds,
-            dailyCap,
-            externalReference,
-            methodCode,
-            method,
-            info,
-            notes,
-            bankName,
-            kycThreshold,
-            forfeitsBonus: operator.forfeitBonusOnWithdrawal
-          })
+            : yield* thresholds.bounds(ownBounds(method), { currency, base })
+          const step = withdrawalStep(toWithdrawal(operator, request, { method, bounds, dailyCap, kycThreshold }))
           return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
         }
       )
+
+      const startWithdrawal: Payments["Service"]["startWithdrawal"] = (operator, playerId, request, done) => {
+        const method = methods.findUnsafe(operator.id, request.paymentMethod)
+        if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
+        const withdrawal = toWithdrawal(operator, request, {
+          method,
+          bounds: boundsIn(ownBounds(method), oneForOne),
+          dailyCap: thresholdIn(operator.dailyWithdrawalCap, oneForOne),
+          kycThreshold: thresholdIn(operator.kycWithdrawalThreshold, oneForOne)
+        })
+        actors.post(operator.id, playerId, withdrawalStep(withdrawal), done)
+        return true
+      }
 
       const find = Effect.fnUntraced(function*(scope: Scope, paymentId: number) {
         const row = yield* oneOf(payments(
@@ -177,6 +197,7 @@ export class Payments extends Context.Service<Payments, {
 
       return Payments.of({
         withdraw,
+        startWithdrawal,
         get: Effect.fn("Payments.get")((operatorId, paymentId) => find([operatorId], paymentId)),
         list: Effect.fn("Payments.list")((operatorId, query) => select([operatorId], query)),
         walk,

@@ -1,16 +1,16 @@
 /** Balances and deposits of a player. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, type Exit, Layer } from "effect"
 import type { Entry } from "../../domain/Change.ts"
 import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
-import { oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
+import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
 import type { Operator } from "../../domain/Operator.ts"
-import { type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
+import { type Deposit, type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
-import { PaymentMethods } from "../payments/Methods.ts"
+import { type PaymentMethod, PaymentMethods } from "../payments/Methods.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 
@@ -35,6 +35,14 @@ export interface Answering<in Reply> {
   readonly render: (reply: Reply) => RenderedReply
 }
 
+/** A deposit to decide; cap and bounds in the player's currency. */
+const toDeposit = (
+  { amount, externalReference, info, notes, paymentMethod: methodCode }: DepositRequest,
+  terms: Pick<Deposit, "method" | "bounds" | "dailyCap">
+): Deposit => ({ ...terms, amount, externalReference, methodCode, info, notes })
+
+const ownBounds = ({ maxDeposit, minDeposit }: PaymentMethod): Bounds => ({ min: minDeposit, max: maxDeposit })
+
 export class Wallet extends Context.Service<Wallet, {
   /** The committed balances of a player (SPEC section 2.3). */
   readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
@@ -49,6 +57,16 @@ export class Wallet extends Context.Service<Wallet, {
     request: DepositRequest,
     answering: Answering<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
+  /**
+   * As `deposit`, without a fiber: `done` is called once, perhaps at once. False when nothing was done: the player or the method is not in
+   * memory, or the player has another currency than the operator.
+   */
+  readonly startDeposit: (
+    operator: Operator,
+    playerId: number,
+    request: DepositRequest,
+    done: (exit: Exit.Exit<PaymentOutcome, DepositRefusal | ActorRefusal>) => void
+  ) => boolean
   /** Corrects a balance; audited. `operatorId` null: staff, for any operator. */
   readonly correct: (
     operatorId: number | null,
@@ -91,7 +109,7 @@ export class Wallet extends Context.Service<Wallet, {
         request: DepositRequest,
         answering: Answering<PaymentOutcome>
       ) {
-        const { amount, externalReference, info, notes, paymentMethod: methodCode } = request
+        const { paymentMethod: methodCode } = request
         const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
         const base = operator.currency
         const needsCurrency = operator.dailyDepositCap !== null ||
@@ -100,17 +118,30 @@ export class Wallet extends Context.Service<Wallet, {
         const dailyCap = yield* thresholds.convert(operator.dailyDepositCap, { currency, base })
         const bounds = method === null
           ? null
-          : yield* thresholds.bounds({ min: method.minDeposit, max: method.maxDeposit }, { currency, base })
-        const step = depositStep({ amount, bounds, dailyCap, externalReference, methodCode, method, info, notes })
+          : yield* thresholds.bounds(ownBounds(method), { currency, base })
+        const step = depositStep(toDeposit(request, { method, bounds, dailyCap }))
         return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
       })
+
+      const startDeposit: Wallet["Service"]["startDeposit"] = (operator, playerId, request, done) => {
+        const { paymentMethod: code } = request
+        const method = code === null ? null : methods.findUnsafe(operator.id, code)
+        if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
+        const deposit = toDeposit(request, {
+          method,
+          bounds: method === null ? null : boundsIn(ownBounds(method), oneForOne),
+          dailyCap: thresholdIn(operator.dailyDepositCap, oneForOne)
+        })
+        actors.post(operator.id, playerId, depositStep(deposit), done)
+        return true
+      }
 
       const correct = Effect.fn("Wallet.correct")(
         (operatorId: number | null, playerId: number, correction: Correction) =>
           actors.ask(operatorId, playerId, correctionStep(correction))
       )
 
-      return Wallet.of({ view, viewAtOnce, staffView, deposit, correct })
+      return Wallet.of({ view, viewAtOnce, staffView, deposit, startDeposit, correct })
     })
   )
 }

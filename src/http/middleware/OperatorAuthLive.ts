@@ -20,6 +20,7 @@ import { RateLimiter } from "../../auth/RateLimiter.ts"
 import { ReplayStore } from "../../auth/ReplayStore.ts"
 import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
+import type { RenderedReply } from "../../domain/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { Endpoints, type Start } from "../Endpoints.ts"
@@ -70,12 +71,16 @@ export const OperatorAuthLive = Layer.effect(
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const onlyReads = endpoint.method === "GET"
       // failures are answered inside, so that log lines carry the caller
-      const served = (caller: OperatorCredential["caller"]) =>
+      const asServed = <E, R>(
+        caller: OperatorCredential["caller"],
+        handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+      ) =>
         Effect.provideService(
-          answering()(forwarding.around(handler, caller.apiKey.key)),
+          answering()(forwarding.around(handled, caller.apiKey.key)),
           CurrentOperator,
           caller
         )
+      const served = (caller: OperatorCredential["caller"]) => asServed(caller, handler)
 
       /** Serves a request authenticated by another node, as the operator of the key that it names. */
       const serveForwarded = (key: string) => {
@@ -153,8 +158,11 @@ export const OperatorAuthLive = Layer.effect(
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
 
-      /** The same checks without a fiber, when none refuses: for a write, or a read answered from memory. */
-      const start: Start = (found, fromMemory, ending) => {
+      /**
+       * The same checks without a fiber, when none refuses: for a write, which goes on without one when its command needs no look-up, or a
+       * read answered from memory.
+       */
+      const start: Start = (found, { command, fromMemory }, ending) => {
         const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
           found.source
         const { method, url } = found.request
@@ -178,12 +186,19 @@ export const OperatorAuthLive = Layer.effect(
         const body = onlyReads ? fromMemory?.(caller, found.params) : undefined
         if (onlyReads && body === undefined || !replays.remember(signature, now)) return false
         limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
-        replays.post(signature, now, (exit) => {
-          if (Exit.isSuccess(exit) && body !== undefined) {
-            return ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), body)
-          }
-          const rest = Exit.isSuccess(exit) ? served(caller) : Effect.failCause(exit.cause)
+        const answer = (reply: RenderedReply) =>
+          ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), reply)
+        const serveRest = (rest: ReturnType<typeof serveRead>) =>
           ending.serve(found, Effect.uninterruptible(answeredAs(credential, found.request, rest)))
+        replays.post(signature, now, (exit) => {
+          if (Exit.isFailure(exit)) return serveRest(Effect.failCause(exit.cause))
+          if (body !== undefined) return answer({ status: 200, body })
+          const isPosted = command?.(
+            caller,
+            found,
+            (end) => Exit.isSuccess(end) ? answer(end.value) : serveRest(asServed(caller, Effect.failCause(end.cause)))
+          ) ?? false
+          if (!isPosted) serveRest(served(caller))
         })
         return true
       }

@@ -49,13 +49,17 @@ layer(
       Effect.gen(function*() {
         const methods = yield* PaymentMethods
         const sql = yield* SqlClient.SqlClient
-        yield* methods.find(1, "card")
+        assert.isDefined(yield* methods.find(1, "card"))
+        assert.strictEqual(methods.findUnsafe(1, "card")?.id, 11)
         yield* addMethod(15, "new", ["EUR"])
         assert.isUndefined(yield* methods.find(1, "new"), "from memory")
         yield* methods.invalidate(1)
+        assert.isUndefined(methods.findUnsafe(1, "card"), "no longer in memory")
         assert.isDefined(yield* methods.find(1, "new"))
+        assert.strictEqual(methods.findUnsafe(1, "new")?.id, 15)
         yield* sql`UPDATE payment_methods SET active = false WHERE id = 15`
         yield* TestClock.adjust("2 seconds")
+        assert.isUndefined(methods.findUnsafe(1, "new"))
         assert.isUndefined(yield* methods.find(1, "new"))
       }))
   }

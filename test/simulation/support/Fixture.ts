@@ -155,7 +155,8 @@ export const layerCatalogues = Layer.mergeAll(
     findByExternalIdUnsafe: (providerId, externalId) => gameByName(providerId, externalId)
   }),
   Layer.mock(PaymentMethods)({
-    find: (operatorId, code) => Effect.succeed(code === "bank" ? methodOf(operatorId) : undefined)
+    find: (operatorId, code) => Effect.succeed(code === "bank" ? methodOf(operatorId) : undefined),
+    findUnsafe: (operatorId, code) => code === "bank" ? methodOf(operatorId) : undefined
   })
 )
 

@@ -1,0 +1,129 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { SqlClient } from "effect/sql"
+import { Wallet } from "../../src/features/wallet/Wallet.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addPaymentMethod, addTenant, register } from "../kit/E2eWorld.ts"
+import { nodesOfRun } from "../kit/NodesInProcess.ts"
+
+/** A header that leaves a request to the router, and so to its handler in a fiber. */
+const toRouter = { expect: "the router" }
+
+type Body = { readonly [field: string]: unknown }
+
+const deposit = (id: string, more: Body = {}) => ({
+  path: "deposits",
+  body: { amount: 5000, external_reference: `${id}-in`, payment_method: "card", ...more }
+})
+
+const withdrawal = (id: string, more: Body = {}) => ({
+  path: "withdrawals",
+  body: { amount: 700, external_reference: `${id}-out`, payment_method: "card", ...more }
+})
+
+/** In sequence for one player, since answers depend on the requests before, with the expected statuses. */
+const scenes: ReadonlyArray<
+  readonly [status: number, ask: (id: string) => { readonly path: string; readonly body: Body }]
+> = [
+  [201, (id) => deposit(id)],
+  [200, (id) => deposit(id)],
+  [409, (id) => deposit(id, { amount: 5001 })],
+  [
+    201,
+    (id) => deposit(id, { external_reference: `${id}-plain`, payment_method: undefined, info: "Ærø\n€", notes: "n" })
+  ],
+  [422, (id) => deposit(id, { external_reference: `${id}-low`, amount: 9 })],
+  [422, (id) => deposit(id, { external_reference: `${id}-none`, payment_method: "none" })],
+  [422, (id) => deposit(id, { external_reference: `${id}-closed`, payment_method: "payout" })],
+  [422, (id) => deposit(id, { external_reference: `${id}-dollars`, payment_method: "dollars" })],
+  [422, (id) => deposit(id, { external_reference: "" })],
+  [201, (id) => deposit(id, { external_reference: `${id}-most`, amount: 800_000 })],
+  [422, (id) => deposit(id, { external_reference: `${id}-day`, amount: 200_000 })],
+  [201, (id) => withdrawal(id)],
+  [200, (id) => withdrawal(id)],
+  [409, (id) => withdrawal(id, { external_reference: `${id}-in` })],
+  [201, (id) => withdrawal(id, { external_reference: undefined, info: "DE89", bank_name: "Bank" })],
+  [422, (id) => withdrawal(id, { external_reference: `${id}-unverified`, amount: 3000 })],
+  [422, (id) => withdrawal(id, { external_reference: `${id}-none`, payment_method: "none" })]
+]
+
+/** An answer without the values that differ between two players. */
+const comparable = (text: string, id: string): unknown =>
+  JSON.parse(
+    text.replaceAll(id, "who").replaceAll(/"(id|player_id)":\d+/g, "\"$1\":0").replaceAll(
+      /"(\w+_at)":"[^"]*"/g,
+      "\"$1\":\"\""
+    )
+  )
+
+// Goal: a payment has the same outcome with and without a fiber. Method: the same requests, good and bad, for two players side by
+// side, one of them through the router.
+layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it) => {
+  it.effect("are answered as by their handlers", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const { call, operator } = yield* addTenant(agent, port, "at-once")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE operators SET daily_deposit_cap = 900000, kyc_withdrawal_threshold = 2000 WHERE id = ${operator.id}`
+      yield* addPaymentMethod(operator.id, "card", { minDeposit: 10, maxDeposit: 900_000 })
+      yield* addPaymentMethod(operator.id, "payout", { supportsDeposit: false })
+      yield* addPaymentMethod(operator.id, "dollars", { currencies: ["USD"] })
+      const sides = yield* Effect.forEach(
+        [{ name: "direct", headers: {} }, { name: "routed", headers: toRouter }],
+        (side) => Effect.map(register(call, side.name), (playerId) => ({ ...side, playerId }))
+      )
+      for (const [index, [status, ask]] of scenes.entries()) {
+        const [direct, routed] = yield* Effect.forEach(sides, ({ headers, name, playerId }) => {
+          const { body, path } = ask(name)
+          return Effect.map(
+            call.send(`/api/v1/operator/players/${playerId}/${path}`, { method: "POST", body, headers }),
+            ({ status, text }) => ({ status, body: comparable(text, name) })
+          )
+        })
+        assert.deepStrictEqual(direct, routed, `scene ${index}`)
+        assert.strictEqual(direct?.status, status, `scene ${index}`)
+      }
+      const balances = yield* Effect.forEach(
+        sides,
+        ({ playerId }) => call.send(`/api/v1/operator/players/${playerId}/wallet`)
+      )
+      const left = 5000 + 5000 + 800_000 - 700 - 700
+      assert.deepStrictEqual(balances.map(({ json }) => Object(json).data.balance), [left, left])
+    }))
+
+  // over several nodes every payment has a fiber
+  it.effect.skipIf(nodesOfRun > 1)(
+    "begin without one for a player and a method in memory, in the operator's currency only",
+    () =>
+      Effect.gen(function*() {
+        const port = yield* portOf
+        const agent = yield* makeAgent()
+        const { call, operator } = yield* addTenant(agent, port, "in-memory")
+        yield* addPaymentMethod(operator.id, "card")
+        const playerId = yield* register(call, "in_memory")
+        const wallet = yield* Wallet
+        const start = (playerId: number, externalReference: string, paymentMethod: string | null) =>
+          Effect.callback<string>((resume) => {
+            const request = { amount: 100, externalReference, paymentMethod, info: null, notes: null }
+            const isStarted = wallet.startDeposit(
+              operator,
+              playerId,
+              request,
+              (exit) => resume(Effect.succeed(Exit.isSuccess(exit) ? exit.value.payment.status : "refused"))
+            )
+            if (!isStarted) resume(Effect.succeed("not begun"))
+          })
+        assert.strictEqual(yield* start(playerId, "cold", "card"), "not begun")
+        yield* call.send(`/api/v1/operator/players/${playerId}/deposits`, {
+          method: "POST",
+          body: { amount: 100, external_reference: "warm", payment_method: "card" }
+        })
+        assert.strictEqual(yield* start(playerId, "by-card", "card"), "paid")
+        assert.strictEqual(yield* start(playerId, "bare", null), "paid")
+        assert.strictEqual(yield* start(playerId, "other", "unknown"), "not begun")
+        assert.strictEqual(yield* start(playerId + 1_000_000, "nobody", null), "not begun")
+      })
+  )
+})
