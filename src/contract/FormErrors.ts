@@ -1,5 +1,5 @@
 /** Validation messages of malformed requests, by field. */
-import { Schema, type SchemaAST, SchemaIssue } from "effect"
+import { type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
 
@@ -67,12 +67,12 @@ export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
   return { ...fields }
 }
 
-const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
-
 /** Parses a body as an object; undefined when it is not JSON or not an object. */
 export const parseObject = (text: string): { readonly [field: string]: unknown } | undefined => {
-  const parsed = parseJson(text)
-  if (parsed._tag === "Failure") return undefined
-  const value = parsed.success
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }

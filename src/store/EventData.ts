@@ -15,18 +15,17 @@ const personal: ReadonlyArray<readonly [part: string, fields: ReadonlyArray<stri
   ["payment", ["info"]]
 ]
 
-/** Replaces those personal fields that are present. */
+/** Replaces those personal fields that are present and have another value. */
 const withFields = (data: Data, valueOf: (part: string, field: string, value: unknown) => unknown): Data => {
   let changed = data
   for (const [part, fields] of personal) {
     const inner = data[part]
     if (!isRecord(inner)) continue
-    const present = fields.filter((field) => field in inner)
-    if (present.length === 0) continue
-    changed = {
-      ...changed,
-      [part]: { ...inner, ...Object.fromEntries(present.map((field) => [field, valueOf(part, field, inner[field])])) }
-    }
+    const replaced = fields.flatMap((field) => {
+      const value = field in inner ? valueOf(part, field, inner[field]) : undefined
+      return value === inner[field] ? [] : [[field, value] as const]
+    })
+    if (replaced.length > 0) changed = { ...changed, [part]: { ...inner, ...Object.fromEntries(replaced) } }
   }
   return changed
 }
