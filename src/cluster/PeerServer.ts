@@ -21,15 +21,15 @@ export const listenForPeers = (
     Effect.callback<{ readonly server: PeerServer; readonly close: Effect.Effect<void> }, Error>((resume) => {
       /** By TCP connection, so that those in their handshake are destroyed as well. */
       const connections = new Set<Socket>()
-      const destroyAll = (): void => {
-        for (const connection of connections) connection.destroy()
-      }
       let early: Array<Socket> = []
       let handler: ((socket: Socket) => void) | undefined
       let isClosed = false
+      const end = (): void => {
+        isClosed = true
+        for (const connection of connections) connection.destroy()
+      }
       const server = Tls.createServer(options)
       server.on("connection", (connection: Socket) => {
-        if (isClosed) return void connection.destroy()
         connections.add(connection)
         connection.once("close", () => connections.delete(connection))
       })
@@ -42,10 +42,6 @@ export const listenForPeers = (
         else handler(socket)
       })
       server.on("error", (error) => resume(Effect.fail(error)))
-      const end = Effect.sync(() => {
-        isClosed = true
-        destroyAll()
-      })
       server.listen(options, () => {
         const address = server.address()
         resume(Effect.succeed({
@@ -58,16 +54,13 @@ export const listenForPeers = (
                   for (const socket of early) handle(socket)
                   early = []
                 }),
-                () => end
+                () => Effect.sync(end)
               )
           },
-          close: Effect.andThen(
-            end,
-            Effect.callback<void>((closed) => {
-              server.close(() => closed(Effect.void))
-              destroyAll()
-            })
-          )
+          close: Effect.callback<void>((closed) => {
+            server.close(() => closed(Effect.void))
+            end()
+          })
         }))
       })
     }),

@@ -1,0 +1,96 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Queue, Scope } from "effect"
+import * as Net from "node:net"
+import { Duplex } from "node:stream"
+import * as Tls from "node:tls"
+import { listenForPeers } from "../../src/cluster/PeerServer.ts"
+import { makeTrust } from "../../src/cluster/Trust.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { masterKeyOf } from "../kit/ForwardingNodes.ts"
+import { start } from "../kit/ToyMachine.ts"
+
+// Goal: closing the server ends, whatever its connections are doing. Method: real connections; what a client says after its first
+// word of the handshake passes when the test lets it.
+
+/** A server, and the two steps of closing it: serving ends first, then listening. */
+const startServer = Effect.gen(function*() {
+  const { client, server: options } = yield* makeTrust
+  const [listening, serving] = [yield* Scope.make(), yield* Scope.make()]
+  const server = yield* Scope.provide(listenForPeers({ ...options, host: "127.0.0.1", port: 0 }), listening)
+  const served = yield* Queue.unbounded<Net.Socket>()
+  yield* Scope.provide(server.serve((socket) => void Queue.offerUnsafe(served, socket.resume())), serving)
+  const address = { host: "127.0.0.1", port: server.port }
+  const stopServing = Scope.close(serving, Exit.void)
+  return {
+    address,
+    client,
+    served,
+    stopServing,
+    close: stopServing.pipe(Effect.andThen(Scope.close(listening, Exit.void)))
+  }
+}).pipe(Effect.provide([NodeServices.layer, Settings.layerTest({ masterKey: masterKeyOf(0) })]))
+
+/** Waits for the end of a connection, with or without an error. */
+const ended = (socket: Net.Socket) =>
+  Effect.callback<void>((resume) => {
+    socket.resume().on("error", () => {}).once("close", () => resume(Effect.void))
+    if (socket.closed) resume(Effect.void)
+  })
+
+/** A transport for a TLS client over `socket` that holds back all but the first write until `release` is called. */
+const heldBack = (socket: Net.Socket, isHeld: () => void) => {
+  let writes = 0
+  let release = () => {}
+  const transport = new Duplex({
+    read: () => {},
+    write: (chunk: Buffer, _, done) => {
+      const pass = () => void socket.write(chunk, () => done())
+      if (writes++ !== 1) return pass()
+      release = pass
+      isHeld()
+    }
+  })
+  socket.on("data", (chunk) => void transport.push(chunk))
+  return { transport, release: () => release() }
+}
+
+describe("closing the server of a node's peers", () => {
+  it.live("destroys an open connection", () =>
+    Effect.gen(function*() {
+      const { address, client, close, served, stopServing } = yield* startServer
+      const socket = Tls.connect({ ...client, ...address })
+      const ending = yield* start(ended(socket))
+      const accepted = yield* Queue.take(served)
+      yield* stopServing
+      yield* ended(accepted)
+      yield* Fiber.join(ending)
+      yield* close
+    }))
+
+  for (const how of ["ends during the close", "never ends"]) {
+    it.live(`ends when a handshake ${how}`, () =>
+      Effect.gen(function*() {
+        const { address, client, close } = yield* startServer
+        const socket = Net.connect(address)
+        const ending = yield* start(ended(socket))
+        const release = yield* Effect.callback<() => void>((resume) => {
+          const held = heldBack(socket, () => resume(Effect.succeed(held.release)))
+          Tls.connect({ ...client, socket: held.transport }).on("error", () => {})
+        })
+        const closing = yield* start(close)
+        if (how !== "never ends") release()
+        yield* Fiber.join(closing)
+        yield* Fiber.join(ending)
+      }))
+  }
+
+  it.live("destroys a connection that is opened after serving has ended", () =>
+    Effect.gen(function*() {
+      const { address, client, close, served, stopServing } = yield* startServer
+      yield* stopServing
+      yield* ended(Tls.connect({ ...client, ...address }))
+      yield* close
+      assert.strictEqual(yield* Queue.size(served), 0)
+    }))
+})
