@@ -22,8 +22,8 @@ export const walk = <Item, E, R>(
   )
 
 /**
- * Reads a list page by page, for lists without a cursor. An item inserted at the front meanwhile repeats the last item of a page on the next. Staff
- * lists of players and payments refuse pages beyond the hundredth, which fails the stream: read them with {@link walk}.
+ * Reads a list page by page, for lists without a cursor. An item inserted at the front meanwhile repeats the last item of a page on the next. Lists
+ * with a cursor are for {@link walk}: some of them refuse pages beyond the hundredth.
  *
  *     pages((page) => operator.games.list({ query: { page, per_page: 100 } }))
  */
@@ -31,12 +31,7 @@ export const pages = <Item, E, R>(
   page: (number: number) => Effect.Effect<
     {
       readonly data: ReadonlyArray<Item>
-      readonly meta: {
-        readonly per_page: number
-        readonly current_page?: number
-        readonly last_page?: number
-        readonly total_is_lower_bound?: boolean
-      }
+      readonly meta: { readonly last_page: number; readonly next_cursor?: never }
     },
     E,
     R
@@ -45,9 +40,8 @@ export const pages = <Item, E, R>(
   Stream.paginate(
     1,
     (number) =>
-      Effect.map(page(number), ({ data, meta }) => {
-        // with a lower bound as total, more pages may follow the last known one
-        const hasMore = meta.total_is_lower_bound === true || number < (meta.last_page ?? 0)
-        return [data, hasMore ? Option.some(number + 1) : Option.none()] as const
-      })
+      Effect.map(
+        page(number),
+        ({ data, meta }) => [data, number < meta.last_page ? Option.some(number + 1) : Option.none()] as const
+      )
   )

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { Clock, Effect, Fiber, Layer, Redacted } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
-import * as Lists from "../../src/client/Lists.ts"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
@@ -362,14 +361,4 @@ it.effect("a secret that is empty makes no client", () =>
     const { http } = wireOf(good)
     const error = yield* Effect.flip(operatorOn(http, { secret: Redacted.make("") }))
     assert.strictEqual(error._tag, "CryptoError")
-  }))
-
-it.effect("a list of which not all is counted is read to its end all the same", () =>
-  Effect.gen(function*() {
-    const page = (number: number) =>
-      Effect.succeed({
-        data: number <= 3 ? [number] : [],
-        meta: { per_page: 1, last_page: 1, ...(number < 3 ? { total_is_lower_bound: true } : {}) }
-      })
-    assert.deepStrictEqual(yield* Stream.runCollect(Lists.pages(page)), [1, 2, 3])
   }))
