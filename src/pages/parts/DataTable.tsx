@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { useKeptFocus } from "./keptFocus.ts"
 import { type RowActions, useRowMenu } from "./RowMenu.tsx"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
@@ -133,6 +134,7 @@ export function DataTable<R extends object>(
   )
   const draw = useRowDrawing(columns)
   const body = useRef<HTMLTableSectionElement>(null)
+  const keptFocus = useKeptFocus(body)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {
     const top = body.current === null ? 0 : body.current.getBoundingClientRect().top + window.scrollY
@@ -187,7 +189,7 @@ export function DataTable<R extends object>(
 
   return (
     <InTable value={true}>
-      <div className="table-frame">
+      <div className="table-frame" {...keptFocus}>
         <Table.ScrollContainer minWidth={minWidth} type="native">
           <Table
             role="table"

@@ -88,7 +88,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const dialog = page.getByRole("dialog", { name: "Cancel grant" })
         await inputOf(dialog, "Reason").fill("Given by mistake")
         await dialog.getByRole("button", { name: "Cancel grant" }).click()
-        await page.getByRole("table", { name: "Grants" }).getByText("cancelled").waitFor()
+        // the button is gone: its row has the focus
+        await page.getByRole("table", { name: "Grants" }).locator("tr:focus").getByText("cancelled").waitFor()
       })
       yield* Effect.promise(async () => {
         await page.reload()

@@ -119,6 +119,26 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(yield* staff("GET", `/payments/${payment}`), { reject_reason: "Another account's card" })
     }).pipe(Effect.scoped))
 
+  it.effect("hands the focus of a withdrawal that leaves the list to the next one, then to the heading", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { payment: older } = yield* heldWithdrawal(casino, 400)
+      const { payment: newer } = yield* heldWithdrawal(casino, 500)
+      const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })
+      const focused = page.getByRole("table", { name: "Payments" }).locator("tr:focus")
+      const reject = (payment: number) =>
+        done(page, "Reject", { Reason: "Another account's card" }, {
+          menuOf: page.getByRole("row").filter({ has: page.getByRole("link", { name: String(payment), exact: true }) })
+        })
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?status=new&operator=${casino.slug}`)
+        await reject(newer)
+        await focused.getByRole("link", { name: String(older), exact: true }).waitFor()
+        await reject(older)
+        await focused.getByText("Waits for", { exact: true }).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
   it.effect("cancels a withdrawal, and takes a paid deposit back once its number was typed", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
