@@ -57,7 +57,8 @@ export const measureReads = (job: ReadJob): Effect.Effect<ReadResult, BenchError
       let next = 0
       let left = 0
       const read = async (measured: boolean) => {
-        const uri = job.uris[next++ % job.uris.length] ?? "/"
+        const uri = job.uris[next++ % job.uris.length]
+        if (uri === undefined) throw new Error("nothing to read")
         const start = performance.now()
         const response = await pool.request({ method: "GET", path: uri, headers: job.headersOf(uri) })
         const body = await response.body.text()

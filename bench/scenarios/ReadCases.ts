@@ -35,6 +35,10 @@ const searches: ReadonlyArray<readonly [kind: string, texts: ReadonlyArray<strin
   ["5+ characters, absent", ["nobodyhere", "smithsonian"]]
 ]
 
+/** Cases with something to read: a casino of few entries may have no usual players. */
+const readable = (cases: ReadonlyArray<ReadCase>): ReadonlyArray<ReadCase> =>
+  cases.filter(({ uris }) => uris.length > 0)
+
 /** Reads by operators and staff of the generated casino. `usual`: ids of the big operator's players with few entries. */
 export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
   const heavy = heavyPlayer(shape)
@@ -52,7 +56,7 @@ export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyA
   ): ReadonlyArray<ReadCase> => named.map(([name, ...uris]) => ({ name, target_ms, uris }))
   const long = `ledger of ${heavy.entries} entries`
   const halfway = middle.toString(36)
-  return [
+  return readable([
     ...cases(
       ledgerTarget_ms,
       [`${long}, page 1`, ledger(heavyId)],
@@ -99,7 +103,7 @@ export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyA
       ],
       ["payments of the player with the long ledger", list("payments", { player_id: heavyId })]
     )
-  ]
+  ])
 }
 
 /** Reports over ranges up to the longest that may be asked for. */
@@ -185,5 +189,5 @@ export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): Readonly
     ["operators", of("operators")],
     ["jobs", of("jobs")]
   ]
-  return named.map(([name, ...uris]) => ({ name, target_ms: pageTarget_ms, uris }))
+  return readable(named.map(([name, ...uris]) => ({ name, target_ms: pageTarget_ms, uris })))
 }

@@ -84,6 +84,10 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
           assert.isAbove(uris.length, 0, name)
           for (const uri of uris) assert.match(uri, /^\/(api\/v1\/operator|backoffice\/v1)\/[a-z0-9/]+\?/, name)
         }
+        // among few entries no player is a usual one
+        for (const { name, uris } of [...readCases(shape, []), ...staffCases(shape, [])]) {
+          assert.isAbove(uris.length, 0, name)
+        }
       }), 120_000)
   }
 )
