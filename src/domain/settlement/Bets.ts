@@ -217,7 +217,10 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
 
 type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">
 
-/** Bonus with a stake in an open round. */
+/**
+ * Bonus with a stake in an open round. A bet accepted after the close leaves its round closed and holds nothing: the message that would
+ * release the bonus has already come, so an empty bonus would keep the next one pending until it expired.
+ */
 const heldBy = (round: Holding | null): number | null =>
   round !== null && !round.closed && round.bonusStake > 0 ? round.bonusId : null
 
