@@ -4,7 +4,9 @@ import { SqlClient } from "effect/sql"
 import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { anyProtocol } from "../../src/protocols/Protocol.ts"
-import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import { Placement } from "../../src/engine/Placement.ts"
+import { layerBothServers, layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { fakeProtocol } from "../kit/FakeVendor.ts"
@@ -25,7 +27,21 @@ const brokenProtocol = anyProtocol({
   })
 })
 
-const live = layerBothServers.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [fakeProtocol, brokenProtocol])))
+const layerProtocols = Layer.succeed(ProviderProtocols, [fakeProtocol, brokenProtocol])
+const live = layerBothServers.pipe(Layer.provide(layerProtocols))
+
+/** Whether all players are at another node. */
+let areElsewhere = false
+
+const layerMoving = Layer.succeed(
+  Placement,
+  Placement.of({
+    isShared: true,
+    epochOf: () => areElsewhere ? 0 : 1,
+    holds: () => !areElsewhere,
+    onRelease: () => {}
+  })
+)
 
 /** A casino with a vendor's game. */
 const openAtVendor = Effect.gen(function*() {
@@ -145,5 +161,23 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       yield* casino.exclude(player, { period: "24_hours" })
       assert.strictEqual(outcomeOf(yield* launch()), "PLAYER_RESTRICTED")
       assert.deepStrictEqual(vendor.asked, [])
+    }))
+})
+
+layer(layerBothServersOn([Layer.merge(layerSingleNode, layerMoving)]).pipe(Layer.provide(layerProtocols)), {
+  excludeTestServices: true
+})("a launch on several nodes", (it) => {
+  it.effect("is asked for once when the player moves to another node meanwhile", () =>
+    Effect.gen(function*() {
+      const { launch, vendor } = yield* openAtVendor
+      const once = { "idempotency-key": fresh("launch-") }
+      vendor.launching = () => {
+        areElsewhere = true
+      }
+      const first = yield* launch({}, once)
+      areElsewhere = false
+      const again = yield* launch({}, once)
+      assert.deepStrictEqual([again.status, again.text], [200, first.text])
+      assert.lengthOf(vendor.asked, 1)
     }))
 })

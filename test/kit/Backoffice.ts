@@ -7,6 +7,9 @@ import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import type { Forwarder } from "../../src/cluster/Forwarder.ts"
+import type { Nodes } from "../../src/cluster/Nodes.ts"
+import type { Placement } from "../../src/engine/Placement.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerCapabilities } from "../../src/service.ts"
@@ -77,9 +80,10 @@ const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
     Layer.provideMerge(node ?? layerSingleNode)
   )
 
-/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
-export const layerBothServers = Layer.unwrap(Effect.sync(() => {
-  const [first = layerSingleNode, ...others] = nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []
+/** {@link layerBothServers} on these nodes; on one, without any. */
+export const layerBothServersOn = (
+  [first = layerSingleNode, ...others]: ReadonlyArray<Layer.Layer<Forwarder | Nodes | Placement>>
+) => {
   const layerServers = Layer.effectContext(Effect.gen(function*() {
     const commands = yield* Layer.build(layerCommands)
     const actors = yield* PlayerActors
@@ -112,9 +116,15 @@ export const layerBothServers = Layer.unwrap(Effect.sync(() => {
     // over the service's client, as in production: writes of staff and the chain share one transaction
     Layer.provideMerge(Layer.provide(layerBackoffice, Layer.effect(SqlClient.SqlClient, ServiceSql))),
     Layer.provideMerge(layerHttpServices),
-    Layer.provideMerge(layerTestService(Entropy.layer, layerCapabilities, first))
+    Layer.provideMerge(layerTestService(Entropy.layer, layerCapabilities, first)),
+    Layer.provideMerge(Logger.layer([collecting]))
   )
-})).pipe(Layer.provideMerge(Logger.layer([collecting])))
+}
+
+/** Everything that the back office does, served, on a database of its own. The clock is the real one. */
+export const layerBothServers = Layer.unwrap(
+  Effect.sync(() => layerBothServersOn(nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []))
+)
 
 export interface CommandOutcome {
   readonly exitCode: number | null

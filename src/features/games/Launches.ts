@@ -1,6 +1,5 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
 import { Context, Effect, Layer } from "effect"
-import { noChange } from "../../domain/Change.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -23,15 +22,6 @@ export interface LaunchedGame {
   readonly expiresAt: number
   readonly isOriginal: boolean
 }
-
-/** A rule that writes nothing of its own: for an answer that has to be stored. */
-const writing = (launched: LaunchedGame): Step<LaunchedGame, never> => (state) => ({
-  _tag: "Accept",
-  state,
-  reply: launched,
-  change: noChange,
-  idsUsed: 0
-})
 
 export class Launches extends Context.Service<Launches, {
   /** Refuses a player of another operator, and a game not on offer. */
@@ -124,10 +114,9 @@ export class Launches extends Context.Service<Launches, {
             // a defect as well leaves no session
             Effect.onError(() => endFailedLaunch(operatorId, playerId, opened))
           )
-          const launched = { ...opened, launchUrl }
-          return claim === undefined
-            ? launched
-            : yield* actors.ask(operatorId, playerId, storingReply(writing(launched), claim, render))
+          // stored under the key by `Idempotency.guard`, not through the actor: the player may be of another node by now, which would ask
+          // the vendor again
+          return { ...opened, launchUrl }
         }
       )
 
