@@ -25,20 +25,26 @@ export const stake = 10
 /** The id of the player with this number, from 0. */
 export const playerId = (number: number): number => firstPlayer + number
 
+/** Players inserted by one statement: all at once can take longer than the statement timeout of the service's connections. */
+const playersPerInsert = 1000
+
 /** Players as they are after registration and a first deposit, in the tables the loader reads. */
 export const insertPlayers = Effect.fnUntraced(function*(players: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
     VALUES (${operatorId}, 'bench', 'Bench', 'EUR', now(), now())`
-  yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-      terms_accepted_at, created_at, updated_at)
-    SELECT ${firstPlayer}::int8 + n, ${operatorId}, 'bench-' || n, 'bench-' || n || '@players.example', 'Bench',
-      'Player', '1990-01-01', 'MT', 'EUR', now(), now(), now()
-    FROM generate_series(0, ${players - 1}::int4) AS n`
-  yield* sql`INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, provider_ids,
-      real_updated_at, bonus_updated_at)
-    SELECT ${firstPlayer}::int8 + n, ${operatorId}, 1, 1, 1, ${openingBalance}::int8, '{1}', now(), now()
-    FROM generate_series(0, ${players - 1}::int4) AS n`
+  for (let first = 0; first < players; first += playersPerInsert) {
+    const last = Math.min(first + playersPerInsert, players) - 1
+    yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
+        terms_accepted_at, created_at, updated_at)
+      SELECT ${firstPlayer}::int8 + n, ${operatorId}, 'bench-' || n, 'bench-' || n || '@players.example', 'Bench',
+        'Player', '1990-01-01', 'MT', 'EUR', now(), now(), now()
+      FROM generate_series(${first}::int4, ${last}::int4) AS n`
+    yield* sql`INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, provider_ids,
+        real_updated_at, bonus_updated_at)
+      SELECT ${firstPlayer}::int8 + n, ${operatorId}, 1, 1, 1, ${openingBalance}::int8, '{1}', now(), now()
+      FROM generate_series(${first}::int4, ${last}::int4) AS n`
+  }
   yield* sql`ANALYZE players, accounts`
 })
 
