@@ -21,7 +21,7 @@ import {
 import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
-import { noDoorStatus, noKey, type SentAnswer, type SentCall, unownedStatus } from "./Messages.ts"
+import { noChannelStatus, noKey, type SentAnswer, type SentCall, unownedStatus } from "./Messages.ts"
 import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
 
 /** Maximum calls in one message. */
@@ -59,7 +59,7 @@ type Done = (exit: Exit.Exit<Answered, NotAnswered>) => void
 interface Waiting {
   readonly id: number
   readonly key: number
-  readonly door: string
+  readonly channel: string
   readonly call: Call
   readonly isRepeatable: boolean
   readonly deadline: number
@@ -87,7 +87,7 @@ const failures = {
   overloaded: Exit.fail(new NotAnswered({ because: "overloaded" }))
 }
 
-const lengthOf = ({ call, door }: Waiting): number => door.length + call.head.length + call.body.length
+const lengthOf = ({ call, channel }: Waiting): number => channel.length + call.head.length + call.body.length
 
 /** Makes the calls of the node `node` and answers calls of others on `server`. */
 export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust }: {
@@ -101,7 +101,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const now = () => monotonic.currentTimeMillisUnsafe()
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const whenTurnEnds = yield* makeTurnEnd
-  const doors = new Map<string, Handler>()
+  const channels = new Map<string, Handler>()
   const peers = new Map<string, Peer>()
   let looking: Array<Waiting> = []
   let lastId = 0
@@ -143,7 +143,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   }
 
   const openHere = (waiting: Waiting): void => {
-    const open = doors.get(waiting.door)
+    const open = channels.get(waiting.channel)
     if (open === undefined) return refuse(waiting, "unsent")
     contain(() =>
       open(
@@ -194,9 +194,9 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     let length = 0
     for (const waiting of peer.queued) {
       if (calls.length >= maxMessage || peer.sent.size >= maxSent || length > maxMessageLength) break
-      const { call: { body, head }, door, id, key } = waiting
+      const { call: { body, head }, channel, id, key } = waiting
       length += lengthOf(waiting)
-      calls.push({ id, key, door, head, body })
+      calls.push({ id, key, channel, head, body })
       peer.sent.set(id, waiting)
     }
     peer.queued = peer.queued.slice(calls.length)
@@ -214,7 +214,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       peer.sent.delete(id)
       counts.answered++
       if (status === unownedStatus) look(waiting)
-      else if (status === noDoorStatus) refuse(waiting, "unsent")
+      else if (status === noChannelStatus) refuse(waiting, "unsent")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
     sendSoon(peer)
@@ -328,8 +328,8 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       counts.unowned++
       return nothing(unownedStatus)
     }
-    const open = doors.get(call.door)
-    if (open === undefined) return nothing(noDoorStatus)
+    const open = channels.get(call.channel)
+    if (open === undefined) return nothing(noChannelStatus)
     contain(() =>
       open(call, (given) => {
         if (given !== unowned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
@@ -340,13 +340,13 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   }
   yield* answerCalls({ node, trust, server, take })
 
-  const make = (key: number, door: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
+  const make = (key: number, channel: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
     const at = now()
     const deadline = at + (options.timeoutMs ?? defaultTimeoutMs)
     const waiting: Waiting = {
       id: ++lastId,
       key,
-      door,
+      channel,
       call,
       isRepeatable: options.isRepeatable,
       deadline,
@@ -359,15 +359,15 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     return undefined
   }
 
-  const post: Forwarder["Service"]["post"] = (key, door, call, options, done) => {
-    const waiting = make(key, door, call, options, done)
+  const post: Forwarder["Service"]["post"] = (key, channel, call, options, done) => {
+    const waiting = make(key, channel, call, options, done)
     if (waiting !== undefined) place(waiting)
   }
 
   /** `peer` undefined: this node. */
-  const ask = (peer: Peer | undefined, door: string, call: Call, options: SendOptions) =>
+  const ask = (peer: Peer | undefined, channel: string, call: Call, options: SendOptions) =>
     Effect.callback<Answered, NotAnswered>((resume) => {
-      const waiting = make(noKey, door, call, options, resume)
+      const waiting = make(noKey, channel, call, options, resume)
       if (waiting === undefined) return
       if (peer === undefined) openHere(waiting)
       else queue(peer, waiting)
@@ -376,21 +376,21 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const forwarder = Forwarder.of({
     node,
     isHere: (key) => placement.epochOf(key) !== 0,
-    serve: (door, open) => void doors.set(door, open),
+    serve: (channel, open) => void channels.set(channel, open),
     post,
-    send: (key, door, call, options) => Effect.callback((resume) => post(key, door, call, options, resume)),
-    sendTo: (id, door, call, options) =>
+    send: (key, channel, call, options) => Effect.callback((resume) => post(key, channel, call, options, resume)),
+    sendTo: (id, channel, call, options) =>
       Effect.suspend((): Effect.Effect<Answered | undefined, NotAnswered> => {
-        if (id === node) return ask(undefined, door, call, options)
+        if (id === node) return ask(undefined, channel, call, options)
         const peer = [...peers.values()].find(({ line }) => line?.node === id)
-        return peer === undefined ? Effect.undefined : ask(peer, door, call, options)
+        return peer === undefined ? Effect.undefined : ask(peer, channel, call, options)
       }),
-    sendToAll: (door, call, options) =>
+    sendToAll: (channel, call, options) =>
       Effect.suspend(() =>
         Effect.forEach(
           [undefined, ...[...peers.values()].filter(({ line }) => line !== undefined)],
           (peer) =>
-            Effect.match(ask(peer, door, call, options), {
+            Effect.match(ask(peer, channel, call, options), {
               onFailure: () => [],
               onSuccess: (answer) => [answer]
             }),

@@ -9,7 +9,7 @@ import { Option, Schema } from "effect"
 export interface SentCall {
   readonly id: number
   readonly key: number
-  readonly door: string
+  readonly channel: string
   readonly head: string
   readonly body: string
 }
@@ -19,7 +19,7 @@ export const noKey = -1
 
 /** Statuses beside those of the door: key not owned by this node, unknown door. The call had no effect. */
 export const unownedStatus = -1
-export const noDoorStatus = -2
+export const noChannelStatus = -2
 
 export interface SentAnswer {
   readonly id: number
@@ -92,13 +92,13 @@ const pack = <Item extends { readonly id: number; readonly head: string; readonl
   mark: number,
   items: ReadonlyArray<Item>,
   numberOf: (item: Item) => number,
-  doorOf: (item: Item) => string
+  channelOf: (item: Item) => string
 ): Buffer => {
   const texts: Array<string> = []
   const lengths: Array<number> = []
   let length = 1 + items.length * recordBytes
   for (const item of items) {
-    const text = doorOf(item) + item.head + item.body
+    const text = channelOf(item) + item.head + item.body
     const bytes = Buffer.byteLength(text)
     texts.push(text)
     lengths.push(bytes)
@@ -114,7 +114,7 @@ const pack = <Item extends { readonly id: number; readonly head: string; readonl
     view.setFloat64(at, item.id)
     view.setFloat64(at + 8, numberOf(item))
     view.setUint32(at + 16, textBytes)
-    view.setUint32(at + 20, doorOf(item).length)
+    view.setUint32(at + 20, channelOf(item).length)
     view.setUint32(at + 24, item.head.length)
     at += recordBytes
     // most texts are ASCII, whose bytes are the same in Latin-1 without encoding
@@ -127,7 +127,7 @@ const pack = <Item extends { readonly id: number; readonly head: string; readonl
 /** Returns undefined when malformed. */
 const unpack = <Item>(
   bytes: Buffer,
-  make: (id: number, number: number, door: string, head: string, body: string) => Item
+  make: (id: number, number: number, channel: string, head: string, body: string) => Item
 ): ReadonlyArray<Item> | undefined => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const items: Array<Item> = []
@@ -151,12 +151,12 @@ const unpack = <Item>(
 
 /** Encodes calls for a peer that reads `form`, with the length prefix. */
 export const writeCalls = (calls: ReadonlyArray<SentCall>, form: number): Buffer => {
-  if (form >= 2) return pack(packedCalls, calls, ({ key }) => key, ({ door }) => door)
+  if (form >= 2) return pack(packedCalls, calls, ({ key }) => key, ({ channel }) => channel)
   return writeJson({
     kind: "calls",
     ids: calls.map(({ id }) => id),
     keys: calls.map(({ key }) => key),
-    texts: calls.flatMap(({ body, door, head }) => [door, head, body])
+    texts: calls.flatMap(({ body, channel, head }) => [channel, head, body])
   })
 }
 
@@ -172,7 +172,7 @@ export const writeAnswers = (answers: ReadonlyArray<SentAnswer>, form: number): 
 }
 
 const unpackCalls = (bytes: Buffer): Message | undefined => {
-  const calls = unpack(bytes, (id, key, door, head, body): SentCall => ({ id, key, door, head, body }))
+  const calls = unpack(bytes, (id, key, channel, head, body): SentCall => ({ id, key, channel, head, body }))
   return calls === undefined ? undefined : { kind: "calls", calls }
 }
 
@@ -187,7 +187,7 @@ const fromJson = (message: typeof Json.Type): Message => {
     const calls = ids.map((id, index): SentCall => ({
       id,
       key: keys[index] ?? noKey,
-      door: texts[index * 3] ?? "",
+      channel: texts[index * 3] ?? "",
       head: texts[index * 3 + 1] ?? "",
       body: texts[index * 3 + 2] ?? ""
     }))
@@ -197,7 +197,7 @@ const fromJson = (message: typeof Json.Type): Message => {
     const { ids, statuses, texts } = message
     const answers = ids.map((id, index): SentAnswer => ({
       id,
-      status: statuses[index] ?? noDoorStatus,
+      status: statuses[index] ?? noChannelStatus,
       head: texts[index * 2] ?? "",
       body: texts[index * 2 + 1] ?? ""
     }))

@@ -45,7 +45,7 @@ import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
 
 /** Door for calls forwarded by other nodes about players of this node. */
-const door = "lane"
+const channel = "lane"
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
 export type Take = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -283,7 +283,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
             const failure = Exit.findErrorOption(exit)
             answerRefusal(request, failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
           }
-          forwarder.post(playerId, door, { head, body }, { isRepeatable: true }, (exit) => {
+          forwarder.post(playerId, channel, { head, body }, { isRepeatable: true }, (exit) => {
             contain(request.target, () => conclude(exit))
           })
         }
@@ -305,7 +305,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           })
         }
 
-        forwarder.serve(door, ({ body, head }, done) => {
+        forwarder.serve(channel, ({ body, head }, done) => {
           const [path = "", key = "", id = "", traceparent = ""] = head.split("\n")
           const lane = byPath.get(path)
           if (lane === undefined) return done(unowned)

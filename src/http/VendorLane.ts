@@ -107,7 +107,7 @@ const callOf = (
 }
 
 /** Door for calls forwarded by other nodes about players of this node. */
-const door = "vendor"
+const channel = "vendor"
 
 /** A call forwarded to the player's node, which decodes it again. */
 const SentCall = Schema.fromJsonString(Schema.Struct({
@@ -267,7 +267,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             tell(request, asked, refused(failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError))
           }
           const call = { head, body: body.toString("latin1") }
-          forwarder.post(playerId, door, call, { isRepeatable: true }, (exit) => {
+          forwarder.post(playerId, channel, call, { isRepeatable: true }, (exit) => {
             contain(target, () => conclude(exit))
           })
         }
@@ -319,7 +319,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           })
         }
 
-        forwarder.serve(door, ({ body, head }, done) => {
+        forwarder.serve(channel, ({ body, head }, done) => {
           const startedAt = clock.monotonicTimeNanosUnsafe()
           const sent = decodeCall(head)
           const bytes = Buffer.from(body, "latin1")

@@ -14,9 +14,9 @@ import {
 // first written, so that a change of them fails; and damaged messages.
 
 const calls: ReadonlyArray<SentCall> = [
-  { id: 1, key: 7, door: "lane", head: "a\nb", body: "{\"a\":\"b\"}" },
-  { id: Number.MAX_SAFE_INTEGER, key: -1, door: "", head: "", body: "" },
-  { id: 2 ** 31, key: 2 ** 40, door: "ü", head: "ä\u0000😀", body: "x".repeat(70_000) }
+  { id: 1, key: 7, channel: "lane", head: "a\nb", body: "{\"a\":\"b\"}" },
+  { id: Number.MAX_SAFE_INTEGER, key: -1, channel: "", head: "", body: "" },
+  { id: 2 ** 31, key: 2 ** 40, channel: "ü", head: "ä\u0000😀", body: "x".repeat(70_000) }
 ]
 const answers: ReadonlyArray<SentAnswer> = [
   { id: 1, status: 200, head: "", body: "{}" },
@@ -42,7 +42,7 @@ describe("calls and answers", () => {
 
   it("keep the bytes of the packed form", () => {
     assert.strictEqual(
-      writeCalls([{ id: 1, key: 7, door: "d", head: "ä", body: "b" }], 2).toString("hex"),
+      writeCalls([{ id: 1, key: 7, channel: "d", head: "ä", body: "b" }], 2).toString("hex"),
       ["0000002101", "3ff0000000000000", "401c000000000000", "00000004", "00000001", "00000001", "64c3a462"].join("")
     )
     assert.strictEqual(
@@ -54,10 +54,10 @@ describe("calls and answers", () => {
   it("keep half of a surrogate pair to their own text", () => {
     const [call] = calls
     assert.isDefined(call)
-    const bytes = writeCalls([{ ...call, door: "d\ud83d", head: "\ude00h", body: "b" }, call], 2)
+    const bytes = writeCalls([{ ...call, channel: "d\ud83d", head: "\ude00h", body: "b" }, call], 2)
     assert.deepStrictEqual(read(bytes), {
       kind: "calls",
-      calls: [{ ...call, door: "d\ud83d", head: "\ude00h", body: "b" }, call]
+      calls: [{ ...call, channel: "d\ud83d", head: "\ude00h", body: "b" }, call]
     })
     assert.deepStrictEqual(read(writeCalls([{ ...call, body: "\ud83d" }, call], 2)), {
       kind: "calls",

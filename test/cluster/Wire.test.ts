@@ -127,7 +127,7 @@ describe("a node", () => {
       })
       const trust = yield* makeKeys
       const [host = "", port] = self.split(":")
-      const call: SentCall = { id: 4, key, door: "echo", head: "ä", body: "b" }
+      const call: SentCall = { id: 4, key, channel: "echo", head: "ä", body: "b" }
       const spoilt = writeCalls([call, { ...call, id: 0.5 }], 2)
       for (
         const { bytes, isUnderstood } of [
