@@ -22,13 +22,10 @@ const startServer = Effect.gen(function*() {
   yield* Scope.provide(server.serve((socket) => void Queue.offerUnsafe(served, socket.resume())), serving)
   const address = { host: "127.0.0.1", port: server.port }
   const stopServing = Scope.close(serving, Exit.void)
-  return {
-    address,
-    client,
-    served,
-    stopServing,
-    close: stopServing.pipe(Effect.andThen(Scope.close(listening, Exit.void)))
-  }
+  const closing = Effect.andThen(stopServing, Scope.close(listening, Exit.void))
+  // detached: a test that waits in vain for it fails, and does not wait for ever
+  const close = Effect.flatMap(Effect.forkDetach(closing, { startImmediately: true }), Fiber.join)
+  return { address, client, served, stopServing, close }
 }).pipe(Effect.provide([NodeServices.layer, Settings.layerTest({ masterKey: masterKeyOf(0) })]))
 
 /** Waits for the end of a connection, with or without an error. */
