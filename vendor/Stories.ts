@@ -317,7 +317,7 @@ export const playFreeRounds = Effect.fnUntraced(function*(seat: Seat, grant: Gra
   }
 })
 
-/** Tells one story, drawn by weight, and gives its name. */
+/** Plays one story, drawn by weight, and gives its name. */
 export const playStory = Effect.fnUntraced(function*(seat: Seat) {
   const possible = stories.filter(({ isPossible }) => isPossible(seat.dialect))
   let drawn = (yield* Random.next) * possible.reduce((sum, { weight }) => sum + weight, 0)

@@ -273,7 +273,7 @@ const drawStory = Effect.map(Random.next, (drawn) => {
   return stories.find(({ weight }) => (left -= weight) < 0) ?? stories[0]
 })
 
-/** Tells one story; gives its name. */
+/** Plays one story; gives its name. */
 export const playStory = Effect.fnUntraced(function*(table: Table) {
   if (table.books.book.balance < enough) yield* table.deposit(topUp)
   const story = yield* drawStory

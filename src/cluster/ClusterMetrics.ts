@@ -11,7 +11,7 @@ export interface ForwardingCounts {
   answered: number
   /** Calls received from other nodes, and those of them for a key that this node did not own. */
   received: number
-  unowned: number
+  notOwned: number
   lost: number
   unsent: number
   overloaded: number
@@ -34,7 +34,7 @@ const sentTotal = Metric.counter("cluster_calls_sent_total", counter("Calls sent
 const messagesTotal = Metric.counter("cluster_messages_sent_total", counter("Messages that they were sent in"))
 const answeredTotal = Metric.counter("cluster_calls_answered_total", counter("Of them, answered"))
 const receivedTotal = Metric.counter("cluster_calls_received_total", counter("Calls of other nodes"))
-const unownedTotal = Metric.counter(
+const notOwnedTotal = Metric.counter(
   "cluster_calls_not_mine_total",
   counter("Of them, for a player that this node did not own")
 )
@@ -66,7 +66,7 @@ export const registerClusterMetrics = Effect.fnUntraced(function*(node: {
   yield* registerCounter(messagesTotal, () => counts.messages)
   yield* registerCounter(answeredTotal, () => counts.answered)
   yield* registerCounter(receivedTotal, () => counts.received)
-  yield* registerCounter(unownedTotal, () => counts.unowned)
+  yield* registerCounter(notOwnedTotal, () => counts.notOwned)
   yield* registerCounter(lostTotal, () => counts.lost)
   yield* registerCounter(unsentTotal, () => counts.unsent)
   yield* registerCounter(overloadedTotal, () => counts.overloaded)

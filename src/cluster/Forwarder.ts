@@ -24,10 +24,10 @@ export interface Answered extends Answer {
 }
 
 /** The node does not own the key, and the call had no effect: its owner is looked up again. */
-export const unowned = "not_mine"
+export const notOwned = "not_mine"
 
-/** Serves a channel: calls `done` once, possibly synchronously, with the answer, or with `unowned` when the call had no effect. */
-export type Handler = (call: Call, done: (answer: Answer | typeof unowned) => void) => void
+/** Serves a channel: calls `done` once, possibly synchronously, with the answer, or with `notOwned` when the call had no effect. */
+export type Handler = (call: Call, done: (answer: Answer | typeof notOwned) => void) => void
 
 /**
  * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke or the deadline
@@ -89,7 +89,7 @@ export class Forwarder extends Context.Service<Forwarder, {
         if (handle === undefined) return resume(Effect.fail(unsent))
         handle(
           call,
-          (answer) => resume(answer === unowned ? Effect.fail(unsent) : Effect.succeed({ ...answer, node: "" }))
+          (answer) => resume(answer === notOwned ? Effect.fail(unsent) : Effect.succeed({ ...answer, node: "" }))
         )
       })
     return Forwarder.of({
@@ -99,7 +99,7 @@ export class Forwarder extends Context.Service<Forwarder, {
       post: (_, channel, call, __, done) => {
         const handle = channels.get(channel)
         if (handle === undefined) return done(Exit.fail(unsent))
-        handle(call, (answer) => done(answer === unowned ? Exit.fail(unsent) : Exit.succeed({ ...answer, node: "" })))
+        handle(call, (answer) => done(answer === notOwned ? Exit.fail(unsent) : Exit.succeed({ ...answer, node: "" })))
       },
       send: (_, channel, call) => ask(channel, call),
       sendTo: () => Effect.undefined,

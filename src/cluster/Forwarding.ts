@@ -16,12 +16,12 @@ import {
   type Handler,
   NotAnswered,
   type SendOptions,
-  unowned
+  notOwned
 } from "./Forwarder.ts"
 import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
-import { noChannelStatus, noKey, type SentAnswer, type SentCall, unownedStatus } from "./Messages.ts"
+import { noChannelStatus, noKey, type SentAnswer, type SentCall, notOwnedStatus } from "./Messages.ts"
 import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
 
 /** Maximum calls in one message. */
@@ -111,7 +111,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     sent: 0,
     answered: 0,
     received: 0,
-    unowned: 0,
+    notOwned: 0,
     lost: 0,
     unsent: 0,
     overloaded: 0
@@ -142,13 +142,13 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     else looking.push(waiting)
   }
 
-  const openHere = (waiting: Waiting): void => {
-    const open = channels.get(waiting.channel)
-    if (open === undefined) return refuse(waiting, "unsent")
+  const handleHere = (waiting: Waiting): void => {
+    const handle = channels.get(waiting.channel)
+    if (handle === undefined) return refuse(waiting, "unsent")
     contain(() =>
-      open(
+      handle(
         waiting.call,
-        (answer) => answer === unowned ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
+        (answer) => answer === notOwned ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
       )
     )
   }
@@ -175,7 +175,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   }
 
   const place = (waiting: Waiting): void => {
-    if (placement.epochOf(waiting.key) !== 0) return openHere(waiting)
+    if (placement.epochOf(waiting.key) !== 0) return handleHere(waiting)
     const owner = ownership.ownerOf(waiting.key)
     const peer = owner === undefined ? undefined : peers.get(owner)
     if (peer?.line === undefined) look(waiting)
@@ -213,7 +213,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       if (waiting === undefined) continue
       peer.sent.delete(id)
       counts.answered++
-      if (status === unownedStatus) look(waiting)
+      if (status === notOwnedStatus) look(waiting)
       else if (status === noChannelStatus) refuse(waiting, "unsent")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
@@ -325,16 +325,16 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     const nothing = (status: number) => answer({ id: call.id, status, head: "", body: "" })
     counts.received++
     if (call.key !== noKey && placement.epochOf(call.key) === 0) {
-      counts.unowned++
-      return nothing(unownedStatus)
+      counts.notOwned++
+      return nothing(notOwnedStatus)
     }
-    const open = channels.get(call.channel)
-    if (open === undefined) return nothing(noChannelStatus)
+    const handle = channels.get(call.channel)
+    if (handle === undefined) return nothing(noChannelStatus)
     contain(() =>
-      open(call, (given) => {
-        if (given !== unowned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
-        counts.unowned++
-        nothing(unownedStatus)
+      handle(call, (given) => {
+        if (given !== notOwned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
+        counts.notOwned++
+        nothing(notOwnedStatus)
       })
     )
   }
@@ -369,14 +369,14 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     Effect.callback<Answered, NotAnswered>((resume) => {
       const waiting = make(noKey, channel, call, options, resume)
       if (waiting === undefined) return
-      if (peer === undefined) openHere(waiting)
+      if (peer === undefined) handleHere(waiting)
       else queue(peer, waiting)
     })
 
   const forwarder = Forwarder.of({
     node,
     isHere: (key) => placement.epochOf(key) !== 0,
-    serve: (channel, open) => void channels.set(channel, open),
+    serve: (channel, handle) => void channels.set(channel, handle),
     post,
     send: (key, channel, call, options) => Effect.callback((resume) => post(key, channel, call, options, resume)),
     sendTo: (id, channel, call, options) =>

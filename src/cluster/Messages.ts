@@ -17,8 +17,8 @@ export interface SentCall {
 /** Key of a call to the node itself. */
 export const noKey = -1
 
-/** Statuses beside those of the door: key not owned by this node, unknown door. The call had no effect. */
-export const unownedStatus = -1
+/** Statuses beside those of the channel: key not owned by this node, unknown channel. The call had no effect. */
+export const notOwnedStatus = -1
 export const noChannelStatus = -2
 
 export interface SentAnswer {
@@ -39,7 +39,7 @@ const Form = Schema.optionalKey(Schema.Int)
 const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts, form: Form })
 const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String), form: Form })
 
-/** `texts`: door, head and body of each call. */
+/** `texts`: channel, head and body of each call. */
 const CallColumns = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
 
 /** `texts`: head and body of each answer. */
@@ -83,8 +83,8 @@ const packedCalls = 1
 const packedAnswers = 2
 
 /**
- * Header of each call or answer: its id and its key or status (64-bit floats), bytes of the text, characters of the door and of the head
- * (32 bits each). The text is door, head and body. A lone surrogate becomes a replacement character: texts come from UTF-8 or JSON.
+ * Header of each call or answer: its id and its key or status (64-bit floats), bytes of the text, characters of the channel and of the head
+ * (32 bits each). The text is channel, head and body. A lone surrogate becomes a replacement character: texts come from UTF-8 or JSON.
  */
 const recordBytes = 28
 

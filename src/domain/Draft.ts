@@ -97,8 +97,8 @@ export class Draft {
   private readonly day: number
   private bonusGrants: Player["bonusGrants"]
   /** Number of entries already covered by the wallet sequence, and its value then. */
-  private entriesCompleted = 0
-  private walletSeqCompleted: number
+  private entriesCovered = 0
+  private walletSeqCovered: number
 
   constructor(player: Player, context: Context) {
     this.player = player
@@ -114,7 +114,7 @@ export class Draft {
     this.counters = player.counters
     this.activity = player.activity
     this.day = dayOf(context.now)
-    this.walletSeqCompleted = player.walletSeq
+    this.walletSeqCovered = player.walletSeq
     this.activeBonus = player.activeBonus
     this.pendingBonuses = player.pendingBonuses
     this.bonusGrants = player.bonusGrants
@@ -426,9 +426,9 @@ export class Draft {
 
   /** Raises the wallet sequence for an action that moved money, unless its rule has already raised it. Called at the end of an action. */
   completeAction(): void {
-    if (this.entries.length > this.entriesCompleted && this.walletSeq === this.walletSeqCompleted) this.walletSeq++
-    this.entriesCompleted = this.entries.length
-    this.walletSeqCompleted = this.walletSeq
+    if (this.entries.length > this.entriesCovered && this.walletSeq === this.walletSeqCovered) this.walletSeq++
+    this.entriesCovered = this.entries.length
+    this.walletSeqCovered = this.walletSeq
   }
 
   /** Accepts all that was posted and emitted, with this reply. */

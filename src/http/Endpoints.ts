@@ -64,11 +64,11 @@ type Command = (caller: CurrentOperator["Service"], found: Found, done: Done) =>
  * Posts an operator's command without a fiber: `done` is called once, perhaps synchronously. False when nothing was done and the
  * request needs its handler: something has to be looked up first.
  */
-export type PostCommand<Body> = (
+export type PostCommand<Body, A> = (
   caller: CurrentOperator["Service"],
   params: Found["params"],
   body: Body,
-  done: Done
+  done: (exit: Exit.Exit<A, Refusal>) => void
 ) => boolean
 
 /** Parts of an endpoint that need no fiber. */
@@ -123,10 +123,11 @@ export class Endpoints extends Context.Service<Endpoints, {
   /** Registers an endpoint's answer from memory. Called by its handler. */
   readonly addFromMemory: (endpoint: Named, answer: FromMemory) => void
   /** Registers the command of an endpoint with a JSON body of this schema. Called by its handler. */
-  readonly addCommand: <Body>(
+  readonly addCommand: <Body, A>(
     endpoint: Named,
     schema: Schema.Codec<Body, unknown>,
-    post: PostCommand<Body>
+    post: PostCommand<Body, A>,
+    render: (answer: A) => RenderedReply
   ) => void
   readonly atOnce: (endpoint: Endpoint) => AtOnce
   /** Sets the runner of requests accepted by `take`. */
@@ -150,15 +151,23 @@ export class Endpoints extends Context.Service<Endpoints, {
       addFromMemory: (endpoint, answer) => {
         withoutFiber.set(nameOf(endpoint), { fromMemory: answer })
       },
-      addCommand: (endpoint, schema, post) => {
+      addCommand: (endpoint, schema, post, render) => {
         const decode = Schema.decodeUnknownResult(schema)
         withoutFiber.set(nameOf(endpoint), {
           command: (caller, { params, request }, done) => {
-            const body = plainBody(request)
-            const decoded = body === undefined ? undefined : decode(body)
-            if (decoded === undefined || Result.isFailure(decoded)) return false
             try {
-              return post(caller, params, decoded.success, done)
+              const body = plainBody(request)
+              const decoded = body === undefined ? undefined : decode(body)
+              if (decoded === undefined || Result.isFailure(decoded)) return false
+              return post(caller, params, decoded.success, (exit) => {
+                let end: Exit.Exit<RenderedReply, Refusal>
+                try {
+                  end = Exit.map(exit, render)
+                } catch (defect) {
+                  end = Exit.die(defect)
+                }
+                done(end)
+              })
             } catch (defect) {
               done(Exit.die(defect))
               return true

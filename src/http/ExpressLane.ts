@@ -12,8 +12,8 @@ import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from ".
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
 import { verify } from "../auth/Signature.ts"
 import type { Provider } from "../domain/Operator.ts"
-import { type Answer, type Answered, Forwarder, type NotAnswered, unowned } from "../cluster/Forwarder.ts"
-import { ownedElsewhere } from "../store/PlayerActors.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, notOwned } from "../cluster/Forwarder.ts"
+import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/Annotations.ts"
 import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
@@ -44,7 +44,7 @@ import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits, uncountedBytes } from "./AnonymousLimits.ts"
 
-/** Door for calls forwarded by other nodes about players of this node. */
+/** Channel of calls forwarded by other nodes about players of this node. */
 const channel = "lane"
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
@@ -241,7 +241,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         const outcomeOf = (lane: Lane, about: LaneRequest, exit: Exit.Exit<string, Refusal>): Outcome | number => {
           if (Exit.isSuccess(exit)) return { status: 200, body: exit.value, retryAfter: undefined }
           const failure = Exit.findErrorOption(exit)
-          if (failure._tag === "Some") return ownedElsewhere(failure.value) ?? refusing(lane, failure.value)
+          if (failure._tag === "Some") return elsewhereOf(failure.value) ?? refusing(lane, failure.value)
           logDefect(about, exit.cause)
           return refusing(lane, serverError)
         }
@@ -292,14 +292,14 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           { id, lane, traceparent }: { readonly lane: Lane; readonly id: string; readonly traceparent: string },
           { provider }: ProviderCredential,
           body: string,
-          done: (answer: Answer | typeof unowned) => void
+          done: (answer: Answer | typeof notOwned) => void
         ): void => {
           const object = parseObject(body)
           if (object === undefined) return done({ ...refusing(lane, noObject), head: "" })
           const about = { id: () => id, path: lane.path, providerId: provider.id }
           const parent = traceparent === "" ? undefined : traceparent
           perform({ about, lane, object, provider, traceparent: parent }, (outcome) => {
-            if (typeof outcome === "number") return done(unowned)
+            if (typeof outcome === "number") return done(notOwned)
             const { body, retryAfter, status } = outcome
             done({ status, head: retryAfter ?? "", body })
           })
@@ -308,7 +308,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
         forwarder.serve(channel, ({ body, head }, done) => {
           const [path = "", key = "", id = "", traceparent = ""] = head.split("\n")
           const lane = byPath.get(path)
-          if (lane === undefined) return done(unowned)
+          if (lane === undefined) return done(notOwned)
           const asked = { lane, id, traceparent }
           const credential = credentials.rememberedProvider(key, clock.currentTimeMillisUnsafe())
           if (credential !== undefined) return serveForwarded(asked, credential, body, done)

@@ -1,7 +1,7 @@
 /** Serves requests forwarded by other nodes to a server's endpoints. */
 import { Cause, Context, Effect, Exit, Fiber, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { type Answer, Forwarder, unowned } from "../cluster/Forwarder.ts"
+import { type Answer, Forwarder, notOwned } from "../cluster/Forwarder.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { CurrentPrincipal, ForwardedHead, Forwarding, misdirected } from "./Forwarding.ts"
 import { ReadRequest } from "./ReadRequest.ts"
@@ -38,7 +38,7 @@ export const serveForwardedRequests = Effect.fnUntraced(function*(context: Conte
     // as in the router: HEAD is answered as GET, without the body
     const found = endpoints.find(method === "HEAD" ? "GET" : method, url)
     // an endpoint unknown to this version: the sending node may still become the player's owner
-    if (found === undefined) return done(unowned)
+    if (found === undefined) return done(notOwned)
     const source = { url: target, headers, socket: { remoteAddress: peer } }
     const request = new ReadRequest(source, method, url, Buffer.from(body, "latin1"))
     const { handler: { route, serving }, params, searchParams } = found
@@ -64,7 +64,7 @@ export const serveForwardedRequests = Effect.fnUntraced(function*(context: Conte
     const fiber = Effect.runForkWith(asked)(traced)
     fiber.addObserver((exit) => {
       if (Exit.isFailure(exit)) return done(refusing(Cause.hasInterruptsOnly(exit.cause) ? draining : serverError))
-      done(exit.value.status === misdirected.status ? unowned : answerOf(exit.value))
+      done(exit.value.status === misdirected.status ? notOwned : answerOf(exit.value))
     })
     // a shutdown waits for it before the services that it uses close
     Fiber.runIn(fiber, scope)

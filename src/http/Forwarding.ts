@@ -6,7 +6,7 @@ import { Context, Effect, Schema, Tracer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"
 import { type Answered, Forwarder, type NotAnswered } from "../cluster/Forwarder.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
-import { ownedElsewhere } from "../store/PlayerActors.ts"
+import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { targetOf } from "./RequestTarget.ts"
@@ -162,7 +162,7 @@ export class Forwarding extends Context.Service<Forwarding, {
           if (Context.get(context, CurrentPrincipal) !== undefined) {
             return Effect.catchIf(
               handler,
-              (error) => ownedElsewhere(error) !== undefined,
+              (error) => elsewhereOf(error) !== undefined,
               () => Effect.succeed(misdirected)
             )
           }
@@ -171,8 +171,8 @@ export class Forwarding extends Context.Service<Forwarding, {
             ? send(named, principal, hasId)
             : Effect.catchIf(
               handler,
-              (error) => ownedElsewhere(error) !== undefined,
-              (error) => send(ownedElsewhere(error) ?? 0, principal, hasId)
+              (error) => elsewhereOf(error) !== undefined,
+              (error) => send(elsewhereOf(error) ?? 0, principal, hasId)
             )
         })
       return Forwarding.of({ channel, around })

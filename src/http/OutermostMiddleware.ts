@@ -262,7 +262,16 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         contain(found.target, () => answerStarted(found, lines(), reply))
         end(found)
       },
-      serve: (found, serving) => contain(found.target, () => serve(found, serving))
+      serve: (found, serving) =>
+        contain(found.target, () => {
+          let isServing = false
+          try {
+            serve(found, serving)
+            isServing = true
+          } finally {
+            if (!isServing) end(found)
+          }
+        })
     }
     const isStarted = (found: Found): boolean => {
       const { start } = found.handler

@@ -6,8 +6,8 @@ import { type Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
 import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
-import { type Answer, type Answered, Forwarder, type NotAnswered, unowned } from "../cluster/Forwarder.ts"
-import { ownedElsewhere } from "../store/PlayerActors.ts"
+import { type Answer, type Answered, Forwarder, type NotAnswered, notOwned } from "../cluster/Forwarder.ts"
+import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { Bound, Received, VendorAnswer, VendorCall, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
@@ -55,8 +55,8 @@ export interface AnsweredCall {
   readonly latencyMs: number
 }
 
-/** Operations of the wallet used by the lane. */
-export interface VendorWallet<Known extends Integration> {
+/** Calls of vendors: their providers, what the wallet answers, and the record of calls. */
+export interface VendorCalls<Known extends Integration> {
   /** Cached provider of a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly peek: (slug: string, now: number) => Known | undefined
   /** Undefined when no provider with a vendor protocol has the slug. */
@@ -106,7 +106,7 @@ const callOf = (
   }
 }
 
-/** Door for calls forwarded by other nodes about players of this node. */
+/** Channel of calls forwarded by other nodes about players of this node. */
 const channel = "vendor"
 
 /** A call forwarded to the player's node, which decodes it again. */
@@ -125,16 +125,16 @@ type Asked = Extract<Received, { readonly _tag: "Call" }>
 
 /** Player id when the wallet refused because another node owns the player. */
 const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
-  outcome._tag === "Refused" ? ownedElsewhere(outcome.refusal) : undefined
+  outcome._tag === "Refused" ? elsewhereOf(outcome.refusal) : undefined
 
 /** The lane of this process, for the server's listener. */
 export class VendorLane extends Context.Service<VendorLane, { readonly take: Take }>()("pitboss/http/VendorLane") {
   /** Layer over a wallet. */
-  static readonly layerOf = <Known extends Integration, E, R>(makeDesk: Effect.Effect<VendorWallet<Known>, E, R>) =>
+  static readonly layerOf = <Known extends Integration, E, R>(makeCalls: Effect.Effect<VendorCalls<Known>, E, R>) =>
     Layer.effect(
       VendorLane,
       Effect.gen(function*() {
-        const desk = yield* makeDesk
+        const calls = yield* makeCalls
         const forwarder = yield* Forwarder
         const drain = yield* Drain
         const ids = yield* RequestIds
@@ -200,7 +200,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           answered: Omit<AnsweredCall, "at" | "latencyMs">
         ): void => {
           const latencyMs = send(source, target, startedAt, answered.answer)
-          desk.note(integration, { ...answered, at: now, latencyMs })
+          calls.note(integration, { ...answered, at: now, latencyMs })
         }
 
         const logDefect = (id: string, method: string, cause: Cause.Cause<unknown>): void => {
@@ -236,12 +236,12 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             done(refused(serverError))
           }
           try {
-            if (traces === undefined && desk.start(integration, call, finish)) return
+            if (traces === undefined && calls.start(integration, call, finish)) return
           } catch (defect) {
             return finish(Exit.die(defect))
           }
           const about = { id, path: route, providerId: integration.providerId }
-          const run = desk.run(integration, call)
+          const run = calls.run(integration, call)
           const traced = traces === undefined ? run : traces.aroundAnswer(
             { method: "POST", traceparent, id: id() },
             `${route} ${call.method}`,
@@ -264,7 +264,11 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
               return void send(source, target, startedAt, { status, body, contentType: head }, undefined, node)
             }
             const failure = Exit.findErrorOption(exit)
-            tell(request, asked, refused(failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError))
+            answerOutcome(
+              request,
+              asked,
+              refused(failure._tag === "Some" ? refuseUnanswered(failure.value) : serverError)
+            )
           }
           const call = { head, body: body.toString("latin1") }
           forwarder.post(playerId, channel, call, { isRepeatable: true }, (exit) => {
@@ -272,17 +276,17 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           })
         }
 
-        const tell = (request: Request<Known>, { call, render }: Asked, outcome: WalletOutcome): void =>
+        const answerOutcome = (request: Request<Known>, { call, render }: Asked, outcome: WalletOutcome): void =>
           answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
 
         const ask = (request: Request<Known>, asked: Asked, body: Buffer): void => {
           const { integration, source, target } = request
-          if (drain.isDraining()) return contain(target, () => tell(request, asked, refused(draining)))
+          if (drain.isDraining()) return contain(target, () => answerOutcome(request, asked, refused(draining)))
           const traceparent = headerOf(source.headers["traceparent"])
           perform(integration, asked.call, () => ids.of(named(source)), traceparent, (outcome) => {
             const elsewhere = elsewhereIn(outcome)
             contain(target, () => {
-              if (elsewhere === undefined) tell(request, asked, outcome)
+              if (elsewhere === undefined) answerOutcome(request, asked, outcome)
               else forward(request, asked, elsewhere, body)
             })
           })
@@ -294,18 +298,18 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           sent: typeof SentCall.Type,
           body: Buffer,
           startedAt: bigint,
-          done: (answer: Answer | typeof unowned) => void
+          done: (answer: Answer | typeof notOwned) => void
         ): void => {
           const { headers, id, method, now, rest } = sent
           const received = integration.bound.receive(callOf({ headers, method }, rest, now, body))
           // settings differ while one of the nodes has the old ones cached
-          if (received._tag !== "Call") return done(unowned)
+          if (received._tag !== "Call") return done(notOwned)
           const { call, render } = received
           perform(integration, call, () => id, headers["traceparent"], (outcome) => {
-            if (elsewhereIn(outcome) !== undefined) return done(unowned)
+            if (elsewhereIn(outcome) !== undefined) return done(notOwned)
             const answered = render(outcome)
             const latencyMs = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
-            desk.note(integration, {
+            calls.note(integration, {
               method: call.method,
               call,
               outcome,
@@ -323,12 +327,12 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           const startedAt = clock.monotonicTimeNanosUnsafe()
           const sent = decodeCall(head)
           const bytes = Buffer.from(body, "latin1")
-          const known = desk.peek(sent.slug, clock.currentTimeMillisUnsafe())
+          const known = calls.peek(sent.slug, clock.currentTimeMillisUnsafe())
           if (known !== undefined) return serveForwarded(known, sent, bytes, startedAt, done)
-          fork(desk.find(sent.slug)).addObserver((exit) =>
+          fork(calls.find(sent.slug)).addObserver((exit) =>
             Exit.isSuccess(exit) && exit.value !== undefined
               ? serveForwarded(exit.value, sent, bytes, startedAt, done)
-              : done(unowned)
+              : done(notOwned)
           )
         })
 
@@ -392,12 +396,12 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             unknown()
             return true
           }
-          const known = desk.peek(slug, now)
+          const known = calls.peek(slug, now)
           if (known !== undefined) {
             read({ integration: known, source, target, rest, now, startedAt })
             return true
           }
-          fork(desk.find(slug)).addObserver((exit) =>
+          fork(calls.find(slug)).addObserver((exit) =>
             contain(target, () => {
               if (Exit.isSuccess(exit)) {
                 return exit.value === undefined

@@ -8,7 +8,7 @@ import { Documentation } from "../http/Documentation.ts"
 import { Drain } from "../http/Drain.ts"
 import { OutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { providerLanes } from "../features/settlement/Lanes.ts"
-import { makeVendorWallet } from "../features/integrations/IntegrationLanes.ts"
+import { makeVendorCalls } from "../features/integrations/IntegrationLanes.ts"
 import { ExpressLane, type Take } from "../http/ExpressLane.ts"
 import { VendorLane } from "../http/VendorLane.ts"
 import { AccountHandlers } from "../features/account/Handlers.ts"
@@ -81,5 +81,5 @@ export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
   const take: Take = (request, response) => express.take(request, response) || vendors.take(request, response)
   return serveAt(Routes, { host, port, ownPort }, take)
 })).pipe(
-  Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes), VendorLane.layerOf(makeVendorWallet)])
+  Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes), VendorLane.layerOf(makeVendorCalls)])
 )

@@ -25,7 +25,7 @@ interface OwnedElsewhere extends Refusal<"TRY_AGAIN"> {
 }
 
 /** The player owned by another node, if that caused the failure. */
-export const ownedElsewhere = (error: unknown): number | undefined =>
+export const elsewhereOf = (error: unknown): number | undefined =>
   typeof error === "object" && error !== null && "elsewhere" in error && typeof error.elsewhere === "number"
     ? error.elsewhere
     : undefined
@@ -42,7 +42,9 @@ const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
     case "MailboxFull":
       return tryAgain("Too much is waiting for this player. Try again in a moment.")
     case "OutcomeUnknown":
-      return tryAgain("It is not known yet whether this was done. Ask again in a moment: it is never done twice.")
+      return tryAgain(
+        "It is not known yet whether this was done. Send the same request again in a moment: under its id or Idempotency-Key it is never done twice."
+      )
     case "StoreUnavailable":
       return tryAgain("The service cannot write right now. Try again in a moment.")
     case "NotOwned": {

@@ -1,8 +1,8 @@
 /** Internal commands of services to a player, run on the node that owns the player. */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
-import { type Call, Forwarder, type Handler, unowned } from "../cluster/Forwarder.ts"
+import { type Call, Forwarder, type Handler, notOwned } from "../cluster/Forwarder.ts"
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
-import { ownedElsewhere } from "./PlayerActors.ts"
+import { elsewhereOf } from "./PlayerActors.ts"
 
 const channel = "errand"
 
@@ -49,7 +49,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           if (Exit.isSuccess(exit)) return done({ status: 200, head: "", body: "" })
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") {
-            if (ownedElsewhere(failure.value) !== undefined) return done(unowned)
+            if (elsewhereOf(failure.value) !== undefined) return done(notOwned)
             const { code, details, message } = failure.value
             return done({ status: statusByCode[code], head: "", body: JSON.stringify({ code, message, details }) })
           }
@@ -80,7 +80,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           return (playerId, given) =>
             Effect.catchIf(
               run(playerId, given),
-              (refusal) => ownedElsewhere(refusal) !== undefined,
+              (refusal) => elsewhereOf(refusal) !== undefined,
               () => send(playerId, { head: `${name} ${playerId}`, body: encode(given) })
             )
         }

@@ -66,13 +66,13 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
 > {
   const sql = yield* SqlClient.SqlClient
   const scope = yield* Effect.scope
-  const compacting = new Set<number>()
+  const folding = new Set<number>()
 
   /** Folds the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
-  const compact = (operatorId: number) =>
+  const fold = (operatorId: number) =>
     Effect.suspend(() => {
-      if (compacting.has(operatorId)) return Effect.void
-      compacting.add(operatorId)
+      if (folding.has(operatorId)) return Effect.void
+      folding.add(operatorId)
       const names = sql.literal(groups.join(", "))
       return sql`WITH gone AS (
           DELETE FROM ${
@@ -83,7 +83,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         SELECT ${operatorId}::float8::bigint, created_on, ${names}, sum(rows), true
         FROM gone GROUP BY created_on, ${names} HAVING sum(rows) <> 0`.pipe(
         Effect.tapError(() => Effect.annotateLogs(Effect.logWarning("count compaction failed"), { table: kept })),
-        Effect.ensuring(Effect.sync(() => compacting.delete(operatorId))),
+        Effect.ensuring(Effect.sync(() => folding.delete(operatorId))),
         Effect.ignore
       )
     })
@@ -112,7 +112,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
       )
       total += found?.total ?? 0
       if (operatorId !== undefined && (found?.loose ?? 0) > maxUnfolded) {
-        yield* Effect.forkIn(compact(operatorId), scope)
+        yield* Effect.forkIn(fold(operatorId), scope)
       }
     }
     for (const { from, to } of rests) {

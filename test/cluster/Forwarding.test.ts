@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
-import { type Answered, type NotAnswered, unowned } from "../../src/cluster/Forwarder.ts"
+import { type Answered, type NotAnswered, notOwned } from "../../src/cluster/Forwarder.ts"
 import { eventually } from "../kit/ClusterNode.ts"
 import {
   again,
@@ -64,7 +64,7 @@ describe("calls to the owner of a key", () => {
       let asked = 0
       two.forwarder.serve("where", (_, done) => {
         asked++
-        done(unowned)
+        done(notOwned)
         // as if its handover were due
         change(world, one.self)
       })

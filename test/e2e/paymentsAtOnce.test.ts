@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
+import { vi } from "vitest"
+import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
@@ -74,6 +76,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         [{ name: "direct", headers: {} }, { name: "routed", headers: toRouter }],
         (side) => Effect.map(register(call, side.name), (playerId) => ({ ...side, playerId }))
       )
+      const started = [vi.spyOn(yield* Wallet, "startDeposit"), vi.spyOn(yield* Payments, "startWithdrawal")]
       for (const [index, [status, ask]] of scenes.entries()) {
         const [direct, routed] = yield* Effect.forEach(sides, ({ headers, name, playerId }) => {
           const { body, path } = ask(name)
@@ -84,6 +87,11 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         })
         assert.deepStrictEqual(direct, routed, `scene ${index}`)
         assert.strictEqual(direct?.status, status, `scene ${index}`)
+      }
+      if (nodesOfRun === 1) {
+        const [deposits, withdrawals] = started.map(({ mock }) => mock.results.filter(({ value }) => value).length)
+        // all of the first player but the first deposit, malformed ones, and those with an unknown method
+        assert.deepStrictEqual({ deposits, withdrawals }, { deposits: 8, withdrawals: 5 })
       }
       const balances = yield* Effect.forEach(
         sides,

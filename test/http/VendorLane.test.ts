@@ -5,7 +5,7 @@ import { networks } from "../../src/auth/Addresses.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { serveAt } from "../../src/http/Listener.ts"
-import { type AnsweredCall, type Integration, VendorLane, type VendorWallet } from "../../src/http/VendorLane.ts"
+import { type AnsweredCall, type Integration, VendorLane, type VendorCalls } from "../../src/http/VendorLane.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import type { Bound, Received, VendorCall, WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
@@ -69,7 +69,7 @@ const outcomeOf = ({ player: { ref }, ...call }: WalletCall): WalletOutcome => (
 const notes: Array<AnsweredCall> = []
 const found = new Set<string>()
 
-const desk: VendorWallet<Integration> = {
+const calls: VendorCalls<Integration> = {
   peek: (slug) => found.has(slug) ? known.get(slug) : undefined,
   find: (slug) => {
     found.add(slug)
@@ -112,7 +112,7 @@ const desk: VendorWallet<Integration> = {
 const Live = Layer.unwrap(
   Effect.map(VendorLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
 ).pipe(
-  Layer.provide(VendorLane.layerOf(Effect.succeed(desk))),
+  Layer.provide(VendorLane.layerOf(Effect.succeed(calls))),
   Layer.provideMerge(layerHttpServices),
   Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
 )

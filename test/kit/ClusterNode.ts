@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { layerCluster } from "../../src/cluster/Cluster.ts"
-import { type Answer, type Call, Forwarder, unowned } from "../../src/cluster/Forwarder.ts"
+import { type Answer, type Call, Forwarder, notOwned } from "../../src/cluster/Forwarder.ts"
 import { Nodes } from "../../src/cluster/Nodes.ts"
 import { assign, nameOf, shardOf } from "../../src/cluster/Shards.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -83,7 +83,7 @@ export const serveWhere = (node: ClusterNode): void =>
   node.forwarder.serve(
     "where",
     ({ body, head }, done) =>
-      done(node.placement.epochOf(Number(head)) === 0 ? unowned : { status: 200, head, body: `${node.id} ${body}` })
+      done(node.placement.epochOf(Number(head)) === 0 ? notOwned : { status: 200, head, body: `${node.id} ${body}` })
   )
 
 export const where = (key: number): Call => ({ head: String(key), body: "?" })

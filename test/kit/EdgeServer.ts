@@ -185,9 +185,9 @@ const ProbeHandlers = Layer.mergeAll(
         const placed = place(probe, order)
         // a defect of a command may also be thrown
         if (Exit.isFailure(placed) && Cause.hasDies(placed.cause)) throw Cause.squash(placed.cause)
-        done(Exit.map(placed, (data) => ({ status: 201, body: JSON.stringify(data) })))
+        done(placed)
         return true
-      })
+      }, (data) => ({ status: 201, body: JSON.stringify(data) }))
       return handlers
         .handle("open", () => Effect.flatMap(CurrentOperator, ({ operator }) => count(operator.slug)))
         .handle("list", ({ query }) => count(query))

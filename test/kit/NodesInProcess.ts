@@ -5,7 +5,14 @@
  */
 import { type Context, Effect, Layer } from "effect"
 import * as Net from "node:net"
-import { type Answered, type Call, Forwarder, type Handler, NotAnswered, unowned } from "../../src/cluster/Forwarder.ts"
+import {
+  type Answered,
+  type Call,
+  Forwarder,
+  type Handler,
+  NotAnswered,
+  notOwned
+} from "../../src/cluster/Forwarder.ts"
 import { Nodes } from "../../src/cluster/Nodes.ts"
 import { shardOf } from "../../src/cluster/Shards.ts"
 import { Placement } from "../../src/engine/Placement.ts"
@@ -32,7 +39,7 @@ export const makeNodesInProcess = (
       if (open === undefined) return resume(Effect.fail(new NotAnswered({ because: "unsent" })))
       open({ head: call.head, body: call.body }, (answer) =>
         resume(
-          answer === unowned
+          answer === notOwned
             ? Effect.fail(new NotAnswered({ because: "unsent" }))
             : Effect.succeed({ ...answer, node: `n${node}` })
         ))

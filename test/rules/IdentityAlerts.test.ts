@@ -124,7 +124,7 @@ describe("identityChange", () => {
   })
 })
 
-describe("alertMoves", () => {
+describe("alertTransitions", () => {
   it("lead on, between review and escalation, and to an end that is one", () => {
     assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertTransitions(status)])), {
       open: ["in_review", "escalated", "closed"],

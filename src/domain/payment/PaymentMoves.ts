@@ -127,7 +127,7 @@ const refuseMove = (player: Player, payment: Payment, command: MovePayment): Mov
   const held = move === "approve" || move === "pay" ? refuseHeld(player) : undefined
   if (held !== undefined) return held
   if ((move === "approve" || move === "pay") && needsSecond(payment, command)) {
-    const refusal = refuseSamePerson(payment, command)
+    const refusal = refuseApprover(payment, command)
     if (refusal !== undefined) return refusal
   }
   return transition.entry === null || isBalance(player.real + transition.entry.sign * payment.amount)
@@ -139,7 +139,7 @@ const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MoveP
   needsTwo(amount, beside, secondApprovalAbove)
 
 /** Refuses an actor where another person is required, and a payment whose approvers changed since the objection was judged. */
-const refuseSamePerson = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
+const refuseApprover = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
   if (move === "approve" && payment.firstApprovedBy === actor) {
     return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
       reason: "second_approver",

@@ -29,7 +29,11 @@ import {
 } from "./SettlementParts.ts"
 
 /** Rule of `closeRound`. */
-export const closeRoundOf = (draft: Draft, command: CloseRound, known: Knowledge | undefined): Outcome<"NOT_FOUND"> => {
+export const applyCloseRound = (
+  draft: Draft,
+  command: CloseRound,
+  known: Knowledge | undefined
+): Outcome<"NOT_FOUND"> => {
   const { game, providerId, roundId } = command
   if (game.id === unknownGame.id) return noSuchGame
   const round = findRound(draft, known, game.id, roundId)
@@ -41,7 +45,7 @@ export const closeRoundOf = (draft: Draft, command: CloseRound, known: Knowledge
 }
 
 /** Rule of `payPromoWin`. */
-export const settlePromoWin = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
+export const applyPromoWin = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {
   const { player } = draft
   const detail = `${win.kind}:${win.campaignId}`
   const earlier = findTransaction(draft, known, win.providerId, win.transactionId)

@@ -30,7 +30,7 @@ import type {
 } from "../Messages.ts"
 import type { Player } from "../player/Player.ts"
 import type { Refusal } from "../Refusal.ts"
-import { adjust, closeRoundOf, settlePromoWin } from "./OtherMessages.ts"
+import { adjust, applyCloseRound, applyPromoWin } from "./OtherMessages.ts"
 import { rollBack } from "./Rollbacks.ts"
 import { indexOfTransaction, roundKey } from "./Rounds.ts"
 import {
@@ -64,11 +64,11 @@ const apply = (draft: Draft, action: Action, known: Knowledge | undefined): Outc
     case "rollback":
       return rollBack(draft, action, known)
     case "promo_win":
-      return settlePromoWin(draft, action, known)
+      return applyPromoWin(draft, action, known)
     case "adjust":
       return adjust(draft, action, known)
     case "close_round":
-      return closeRoundOf(draft, action, known)
+      return applyCloseRound(draft, action, known)
   }
 }
 
@@ -199,7 +199,7 @@ export const closeRound = (
 ): Decision<Settlement, Refusal<"NOT_FOUND">> => {
   if (!knowsProvider(player, command.providerId)) return refused(playerUnknownToProvider)
   const draft = new Draft(player, context)
-  return toDecision(draft, closeRoundOf(draft, command, context.known))
+  return toDecision(draft, applyCloseRound(draft, command, context.known))
 }
 
 /** Pays money that belongs to no round: a jackpot, a tournament prize, free rounds, a cash drop. Always real money. */
@@ -210,5 +210,5 @@ export const payPromoWin = (
 ): Decision<Settlement, Refusal<PromoWinCode>> => {
   if (!knowsProvider(player, win.providerId)) return refused(playerUnknownToProvider)
   const draft = new Draft(player, context)
-  return toDecision(draft, settlePromoWin(draft, win, context.known))
+  return toDecision(draft, applyPromoWin(draft, win, context.known))
 }

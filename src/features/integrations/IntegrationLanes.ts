@@ -1,6 +1,6 @@
-/** Calls of the vendors' lane: providers by their slugs, the wallet behind them, and the record of their calls. */
+/** Vendors' calls as their lane needs them: providers by slug, calls of the wallet, and the record of calls. */
 import { Effect } from "effect"
-import type { AnsweredCall, VendorWallet } from "../../http/VendorLane.ts"
+import type { AnsweredCall, VendorCalls } from "../../http/VendorLane.ts"
 import { decimalText } from "../../protocols/Decimal.ts"
 import type { WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"
 import { type Integration, Integrations } from "./Integrations.ts"
@@ -23,8 +23,8 @@ const amountOf = (call: WalletCall | undefined): string | null => {
 const playerOf = (outcome: WalletOutcome | undefined): string | null =>
   outcome === undefined ? null : outcome._tag === "Identified" ? outcome.player.playerRef : outcome.playerRef
 
-export const makeVendorWallet: Effect.Effect<
-  VendorWallet<Integration>,
+export const makeVendorCalls: Effect.Effect<
+  VendorCalls<Integration>,
   never,
   Integrations | IntegrationWallet | ProviderCallLog
 > = Effect.gen(function*() {

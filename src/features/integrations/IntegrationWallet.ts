@@ -62,7 +62,7 @@ const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
 const invalidSession = (session: "unknown" | "over") =>
   refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.", { session })
 
-const fraction = refuseFields({ amount: ["must be a whole number of the currency's minor units"] })
+const wholeAmountRefusal = refuseFields({ amount: ["must be a whole number of the currency's minor units"] })
 
 const otherCurrency = (currency: string) => refuseFields({ currency: [`must be the player's currency ${currency}`] })
 
@@ -272,7 +272,9 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
               actions: call.actions.filter(({ action }) => action !== "close_round")
             }
           })
-          if (actions === undefined) return { _tag: "Refuse", error: { ...fraction, funds: fundsOf(player, played) } }
+          if (actions === undefined) {
+            return { _tag: "Refuse", error: { ...wholeAmountRefusal, funds: fundsOf(player, played) } }
+          }
           const decision = flagLargeCredits(settleAll(player, actions, context), context, terms)
           switch (decision._tag) {
             case "Missing":

@@ -1,5 +1,5 @@
 /** Handlers of payment methods, deposits and withdrawals for operators. */
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"
 import { idInPath } from "../../contract/Fields.ts"
@@ -49,13 +49,13 @@ export const PaymentsHandlers = HttpApiBuilder.group(
     endpoints.addCommand(deposit, Wire.Deposit, ({ operator }, params, body, done) => {
       const playerId = idInPath(params["player"])
       return playerId !== undefined &&
-        wallet.startDeposit(operator, playerId, toDeposit(body), (exit) => done(Exit.map(exit, render)))
-    })
+        wallet.startDeposit(operator, playerId, toDeposit(body), done)
+    }, render)
     endpoints.addCommand(withdraw, Wire.Withdrawal, ({ operator }, params, body, done) => {
       const playerId = idInPath(params["player"])
       return playerId !== undefined &&
-        payments.startWithdrawal(operator, playerId, toWithdrawal(body), (exit) => done(Exit.map(exit, render)))
-    })
+        payments.startWithdrawal(operator, playerId, toWithdrawal(body), done)
+    }, render)
     return handlers
       .handle("methods", () =>
         Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { windowEnd, windowStart } from "../../domain/limit/Windows.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { ownedElsewhere } from "../../store/PlayerActors.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import type { Spender } from "./StaffFacts.ts"
 
@@ -81,13 +81,15 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const insert = Effect.fnUntraced(function*(
         staff: { readonly label: string; readonly approvedBy: string | null },
         { amount, kind, playerId }: Spending,
-        base: { readonly operatorId: number; readonly value: number | null },
+        valued: { readonly operatorId: number; readonly value: number | null },
         now: number
       ) {
         const id = yield* newId
         yield* sql`INSERT INTO staff_spending (id, at, staff, approved_by, operator_id, player_id, kind, amount, value)
-          VALUES (${id}, ${toDate(now)}, ${staff.label}, ${staff.approvedBy}, ${base.operatorId}, ${playerId}, ${kind},
-            ${amount}, ${base.value})`
+          VALUES (${id}, ${
+          toDate(now)
+        }, ${staff.label}, ${staff.approvedBy}, ${valued.operatorId}, ${playerId}, ${kind},
+            ${amount}, ${valued.value})`
         return id
       })
 
@@ -117,9 +119,9 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       })
 
       const reserve: StaffSpending["Service"]["reserve"] = Effect.fnUntraced(function*(spender, spending, now) {
-        const base = yield* valueOf(spending)
-        yield* refuseOverBudget(spender, base, now)
-        return yield* insert({ label: spender.label, approvedBy: null }, spending, base, now)
+        const valued = yield* valueOf(spending)
+        yield* refuseOverBudget(spender, valued, now)
+        return yield* insert({ label: spender.label, approvedBy: null }, spending, valued, now)
       })
 
       const note: StaffSpending["Service"]["note"] = Effect.fnUntraced(function*(staff, spending, now) {
@@ -132,7 +134,7 @@ export class StaffSpending extends Context.Service<StaffSpending, {
       const releasing: StaffSpending["Service"]["releasing"] = (id, effect) =>
         Effect.tapError(effect, (refusal) =>
           // unknown outcome: stays reserved; a refusal for a player of another node is released, as that node reserves itself
-          refusal.code === "TRY_AGAIN" && ownedElsewhere(refusal) === undefined ? Effect.void : release(id))
+          refusal.code === "TRY_AGAIN" && elsewhereOf(refusal) === undefined ? Effect.void : release(id))
 
       const correctedToday: StaffSpending["Service"]["correctedToday"] = ({ amount, playerId }, now) =>
         Effect.map(

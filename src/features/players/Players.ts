@@ -155,8 +155,8 @@ const toRow = (
 
 export class Players extends Context.Service<Players, {
   /**
-   * Registers a player with empty wallets and the operator's default limits. `body` is the request as it came; every bad field is named at once. Player,
-   * wallets, the event `player.registered` and the stored answer commit together.
+   * Registers a player with empty wallets and the operator's default limits. `body` is the request as it came; every bad field is named at once.
+   * Player, wallets, the event `player.registered` and the stored answer commit together.
    */
   readonly register: (
     operator: Operator,
@@ -340,16 +340,16 @@ export class Players extends Context.Service<Players, {
       const searchFor = Effect.fnUntraced(
         function*(scope: Scope, { search }: PlayerFilters, wanted: number) {
           if (search === undefined || !isStorable(search)) return { byIndex: false, maxMatches: undefined }
-          const { countAllBelow } = yield* SearchBounds
+          const { countAllUpTo } = yield* SearchBounds
           const many = yield* sumWithin(scope, (operatorId) => countPlayers({ operatorId, groups: {} }))
           const byIndex = yield* isRare(sql, scope, search, many, wanted)
-          return { byIndex, maxMatches: byIndex || many <= countAllBelow ? undefined : wanted }
+          return { byIndex, maxMatches: byIndex || many <= countAllUpTo ? undefined : wanted }
         }
       )
 
       /**
-       * Selects a page of matching players, newest first, with their number. Materialises all matches, or the first `maxMatches` of a scan from the newest,
-       * since a plan for ORDER BY with LIMIT in one statement always scans. Sets work_mem for a bitmap of all candidates that does not become lossy.
+       * Selects a page of matching players, newest first, with their number. Materialises all matches, or the first `maxMatches` of a scan from the
+       * newest, since a plan for ORDER BY with LIMIT in one statement always scans. Sets work_mem for a bitmap of all candidates that does not become lossy.
        */
       const selectFound = Effect.fnUntraced(
         function*(

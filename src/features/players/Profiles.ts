@@ -140,7 +140,7 @@ export class Profiles extends Context.Service<Profiles, {
         }
       )
 
-      const updateFacts = (yield* RemoteCommands).define({
+      const updateProfile = (yield* RemoteCommands).define({
         name: "player.profile",
         payload: Schema.Struct({
           operatorId: Schema.Number,
@@ -153,7 +153,7 @@ export class Profiles extends Context.Service<Profiles, {
 
       /** Passes country and language, which game providers are sent, to the player's actor, wherever it is now. The row is authoritative. */
       const tell = ({ country, id, language, operatorId }: PlayerRow) =>
-        updateFacts(id, { operatorId, country, language }).pipe(
+        updateProfile(id, { operatorId, country, language }).pipe(
           Effect.catch(({ code }) =>
             Effect.annotateLogs(Effect.logWarning("country and language update failed"), {
               player_id: id,

@@ -12,7 +12,12 @@ import { Ids } from "../../platform/Ids.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { Attempts } from "./Attempts.ts"
-import { type AttemptResult, makeDeliveryStore, type Slots, type TakenDelivery } from "./internal/DeliveryStore.ts"
+import {
+  type AttemptResult,
+  makeDeliveryStore,
+  type EndpointSlots,
+  type TakenDelivery
+} from "./internal/DeliveryStore.ts"
 import { attemptSeconds, attemptsTotal, deliveriesTotal, inFlight as inFlightGauge } from "./internal/Metrics.ts"
 
 export interface SenderOptions {
@@ -158,8 +163,8 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         })
 
         /** Free slots per candidate, shared evenly when insufficient. */
-        const findSlots = (): ReadonlyArray<Slots> => {
-          const free: Array<Slots> = []
+        const findSlots = (): ReadonlyArray<EndpointSlots> => {
+          const free: Array<EndpointSlots> = []
           let left = maxInFlight - inFlight.size
           let others = candidates.size
           for (const endpointId of candidates) {

@@ -2,7 +2,7 @@
 import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AuthenticationFailures, type CallerKind } from "../AuthenticationFailures.ts"
-import { ownedElsewhere } from "../../store/PlayerActors.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { answerCause, isRefusal, type Retry } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
@@ -19,7 +19,7 @@ export const makeAnswering = Effect.fnUntraced(function*(callerKind: CallerKind)
     answeringHere: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.catchCause(effect, (cause) => {
         const failure = Cause.findErrorOption(cause)
-        return failure._tag === "Some" && ownedElsewhere(failure.value) !== undefined
+        return failure._tag === "Some" && elsewhereOf(failure.value) !== undefined
           ? Effect.fail(failure.value)
           : answered(cause)
       }),

@@ -12,7 +12,7 @@ import {
 } from "../../contract/Middleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
-import { ownedElsewhere } from "../../store/PlayerActors.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
 import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
 import { targetOf } from "../RequestTarget.ts"
 
@@ -61,7 +61,7 @@ const runOnce = <E, R, E2, R2>(
     Effect.map(answered),
     Effect.catch((error) =>
       // another node stores its own answer
-      isRefusal(error) && ownedElsewhere(error) === undefined ? Effect.succeed(refused(error)) : Effect.fail(error)
+      isRefusal(error) && elsewhereOf(error) === undefined ? Effect.succeed(refused(error)) : Effect.fail(error)
     )
   )
   return Effect.gen(function*() {

@@ -15,7 +15,7 @@ import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
-import { makeBatcher } from "./Batcher.ts"
+import { makeReadBatcher } from "./ReadBatcher.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
 import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
 import { examineUnits } from "./RejectedUnits.ts"
@@ -49,14 +49,14 @@ export const makePlayerStore = Effect.gen(function*() {
   const batched = <Request, A>(
     answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
   ) =>
-    makeBatcher({
+    makeReadBatcher({
       ...batching,
       answer: (requests: ReadonlyArray<Request>) => withDeadline(answer(requests), noAnswer)
     })
-  const loadAll = yield* batched(loadPlayers(sql))
-  const lookUpAll = yield* batched((requests: ReadonlyArray<LookUpRequest>) => find(requests))
+  const loadBatched = yield* batched(loadPlayers(sql))
+  const lookUpBatched = yield* batched((requests: ReadonlyArray<LookUpRequest>) => find(requests))
   // on the journal's connections, not those of reads: a fence hangs only when a commit does
-  const fenceAll = yield* batched(fencePlayers(journal))
+  const fenceBatched = yield* batched(fencePlayers(journal))
   const chain = yield* Chain
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
@@ -85,16 +85,16 @@ export const makePlayerStore = Effect.gen(function*() {
 
   const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
     (fence
-      ? Effect.flatMap(fenceAll(key), (isFenced) =>
+      ? Effect.flatMap(fenceBatched(key), (isFenced) =>
         isFenced
-          ? loadAll(key)
+          ? loadBatched(key)
           // the row is locked, or does not exist
-          : Effect.flatMap(loadAll(key), (found) => found.loaded === undefined ? Effect.succeed(found) : pending))
-      : loadAll(key))
+          : Effect.flatMap(loadBatched(key), (found) => found.loaded === undefined ? Effect.succeed(found) : pending))
+      : loadBatched(key))
       .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(warnUnread(key)))
 
   const lookUp: Store<Player, Change, Query, Knowledge>["lookUp"] = (player, query, known) =>
-    lookUpAll({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(warnUnread(player.id)))
+    lookUpBatched({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(warnUnread(player.id)))
 
   /** End of the chain; undefined when a new chain has to be begun. Commits are sequential. */
   let end: ChainPosition | undefined

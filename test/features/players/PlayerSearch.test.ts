@@ -70,7 +70,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players
-      const bounds = { countAllBelow: 0, maxCounted: 7, maxScanned: 2500 }
+      const bounds = { countAllUpTo: 0, maxCounted: 7, maxScanned: 2500 }
       const all = yield* sql<{ readonly id: number; readonly fields: ReadonlyArray<string> }>`
         SELECT id::float8 AS id, ARRAY[lower(username), lower(email), lower(last_name)] AS fields
         FROM players WHERE operator_id = 1 ORDER BY id DESC`

@@ -10,7 +10,7 @@ import {
   Forwarder,
   type Handler,
   NotAnswered,
-  unowned
+  notOwned
 } from "../../../src/cluster/Forwarder.ts"
 import { Locks } from "../../../src/cluster/Locks.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
@@ -31,7 +31,7 @@ const maxAnswerMs = 5500
 const lookPauseMs = 40
 
 /** Result of a call to another node. */
-type Awaited = Answered | typeof unowned | "unsent" | "lost"
+type Awaited = Answered | typeof notOwned | "unsent" | "lost"
 
 interface Post {
   readonly machine: Machine
@@ -120,7 +120,7 @@ export class Wires {
         open(call, (answer) => {
           if (!target.waiting.delete(isGone)) return
           if (this.isCut(from, target.machine)) return hear(chance.between(200, 3000), "lost")
-          hear(delayOf(chance), answer === unowned ? unowned : { ...answer, node: address })
+          hear(delayOf(chance), answer === notOwned ? notOwned : { ...answer, node: address })
         })
       })
     })
@@ -193,7 +193,7 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
       Effect.callback<Awaited>((resume) => {
         const open = post.channels.get(channel)
         if (open === undefined) return resume(Effect.succeed("unsent"))
-        open(call, (answer) => resume(Effect.succeed(answer === unowned ? answer : { ...answer, node: address })))
+        open(call, (answer) => resume(Effect.succeed(answer === notOwned ? answer : { ...answer, node: address })))
       })
 
     const send: Forwarder["Service"]["send"] = Effect.fnUntraced(function*(key, channel, call, options) {

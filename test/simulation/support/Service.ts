@@ -13,7 +13,7 @@ import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
-import { Forwarder, unowned } from "../../../src/cluster/Forwarder.ts"
+import { Forwarder, notOwned } from "../../../src/cluster/Forwarder.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { RemoteCommands } from "../../../src/store/RemoteCommands.ts"
 import { type LaunchedGame, Launches } from "../../../src/features/games/Launches.ts"
@@ -28,7 +28,7 @@ import { Ids } from "../../../src/platform/Ids.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
-import { ownedElsewhere, PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { elsewhereOf, PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
@@ -225,7 +225,7 @@ export const makePort = Effect.fnUntraced(function*(
     const answered = run({ claim, render }).pipe(
       Effect.map((reply) => ({ ...render(reply), code: undefined, refusal: undefined })),
       Effect.catch((refusal) => {
-        if (ownedElsewhere(refusal) !== undefined) return Effect.fail(refusal)
+        if (elsewhereOf(refusal) !== undefined) return Effect.fail(refusal)
         const { code, details, message } = refusal
         const body = JSON.stringify({ error: { code, message, details } })
         return Effect.succeed({ status: statusByCode[code], code, body, refusal })
@@ -377,14 +377,14 @@ export const makePort = Effect.fnUntraced(function*(
 
   forwarder.serve(channel, ({ body }, done) => {
     const request = messages.readRequest(body)
-    const orRefuse = (refusal: Refusal): Answer | typeof unowned =>
-      ownedElsewhere(refusal) === undefined ? refusedAs(refusal) : unowned
-    const answer: Effect.Effect<Answer | typeof unowned> = request === undefined
+    const orRefuse = (refusal: Refusal): Answer | typeof notOwned =>
+      elsewhereOf(refusal) === undefined ? refusedAs(refusal) : notOwned
+    const answer: Effect.Effect<Answer | typeof notOwned> = request === undefined
       ? Effect.succeed(notKnown)
       : dispatch(request).pipe(Effect.catch((refusal) => Effect.succeed(orRefuse(refusal))))
     fork(answer).addObserver((exit) => {
       if (Exit.isFailure(exit)) done({ status: 500, head: Cause.pretty(exit.cause), body: "" })
-      else if (exit.value === unowned) done(unowned)
+      else if (exit.value === notOwned) done(notOwned)
       else done({ status: 200, head: "", body: messages.sendAnswer(exit.value) })
     })
   })
@@ -395,7 +395,7 @@ export const makePort = Effect.fnUntraced(function*(
       forwarder.node !== undefined && "playerId" in request && placement.epochOf(request.playerId) === 0
         ? sendOn(request.playerId, request)
         : dispatch(request).pipe(Effect.catch((refusal) => {
-          const elsewhere = ownedElsewhere(refusal)
+          const elsewhere = elsewhereOf(refusal)
           return elsewhere === undefined ? Effect.succeed(refusedAs(refusal)) : sendOn(elsewhere, request)
         }))
     )

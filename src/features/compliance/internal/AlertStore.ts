@@ -138,8 +138,9 @@ export const makeAlertStore = Effect.gen(function*() {
     for (let left = found; left.length > 0;) {
       const news = yield* newsOf(left)
       if (news.length === 0) return raised
-      const firsts = new Map(news.toReversed().map((one) => [keyOf(one), one]))
-      raised += yield* raiseTogether([...firsts.values()].toReversed(), now)
+      const firsts = new Map<string, Found>()
+      for (const one of news) if (!firsts.has(keyOf(one))) firsts.set(keyOf(one), one)
+      raised += yield* raiseTogether([...firsts.values()], now)
       left = news.filter((one) => {
         const first = firsts.get(keyOf(one))
         return first !== undefined && rankOf(one) > rankOf(first)

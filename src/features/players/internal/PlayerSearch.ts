@@ -16,13 +16,13 @@ const indexed = `search_pieces(username || E'\\n' || email || E'\\n' || last_nam
 /** How far a search goes. A reference, so that tests need no hundreds of thousands of players. */
 export const SearchBounds = Context.Reference<{
   /** Of an operator with at most so many players every search counts all that it finds. */
-  readonly countAllBelow: number
+  readonly countAllUpTo: number
   /** How many a search of a larger operator counts. */
   readonly maxCounted: number
   /** So many of the newest players are walked over for a text that seems common; where they are not enough, the index is asked. */
   readonly maxScanned: number
 }>("pitboss/players/SearchBounds", {
-  defaultValue: () => ({ countAllBelow: 50_000, maxCounted: 1000, maxScanned: 50_000 })
+  defaultValue: () => ({ countAllUpTo: 50_000, maxCounted: 1000, maxScanned: 50_000 })
 })
 
 /** How many of the newest players tell whether a text is common, and how many of them must have it. */
@@ -30,7 +30,7 @@ const sampled = 2000
 const common = 20
 
 /** At least two characters, as PostgreSQL counts them. */
-const hasTrigrams = /^../su
+const hasPieces = /^../su
 
 /** That a text is part of one of the three fields, in any case. */
 export const holds = (sql: SqlClient.SqlClient, text: string): Statement.Fragment =>
@@ -73,8 +73,8 @@ export const isRare = Effect.fnUntraced(function*(
   players: number,
   wanted: number
 ) {
-  const { countAllBelow, maxScanned } = yield* SearchBounds
-  if (!hasTrigrams.test(text) || players <= countAllBelow) return false
+  const { countAllUpTo, maxScanned } = yield* SearchBounds
+  if (!hasPieces.test(text) || players <= countAllUpTo) return false
   if ((yield* countInNewest(sql, scope, text, sampled, common)) < common) return true
   return (yield* countInNewest(sql, scope, text, maxScanned, wanted)) < wanted
 })

@@ -41,7 +41,7 @@ export interface AttemptResult {
 }
 
 /** Free slots of an endpoint. */
-export interface Slots {
+export interface EndpointSlots {
   readonly endpointId: number
   readonly slots: number
 }
@@ -158,7 +158,9 @@ export const makeDeliveryStore = Effect.gen(function*() {
 
   /** Leases due deliveries until an instant, oldest first, per endpoint up to its free slots. */
   const take = Effect.fn("DeliveryStore.take")(
-    function*(options: { readonly free: ReadonlyArray<Slots>; readonly sender: number; now: number; until: number }) {
+    function*(
+      options: { readonly free: ReadonlyArray<EndpointSlots>; readonly sender: number; now: number; until: number }
+    ) {
       const { now, free, sender, until } = options
       const rows = yield* takenRows(sql`
         WITH due AS MATERIALIZED (

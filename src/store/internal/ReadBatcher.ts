@@ -5,7 +5,7 @@ interface Pending<out Request, in A, in E> {
   readonly resume: (exit: Exit.Exit<A, E>) => void
 }
 
-export interface BatcherOptions<in Request, out A, in out E> {
+export interface ReadBatcherOptions<in Request, out A, in out E> {
   /** Answers all requests, in their order. */
   readonly answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, E>
   /** Whether a single request may have caused the failure: each is then sent alone. */
@@ -16,7 +16,7 @@ export interface BatcherOptions<in Request, out A, in out E> {
 }
 
 /** Batches concurrent requests: those of one turn of the event loop, and those that arrive while the maximum of queries is running. */
-export const makeBatcher = Effect.fnUntraced(function*<Request, A, E>(options: BatcherOptions<Request, A, E>) {
+export const makeReadBatcher = Effect.fnUntraced(function*<Request, A, E>(options: ReadBatcherOptions<Request, A, E>) {
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   let waiting: Array<Pending<Request, A, E>> = []
   let running = 0

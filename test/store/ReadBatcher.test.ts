@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Latch } from "effect"
-import { makeBatcher } from "../../src/store/internal/Batcher.ts"
+import { makeReadBatcher } from "../../src/store/internal/ReadBatcher.ts"
 
 /** Queries that wait until released; a request below zero fails its whole query. */
 const makeAsks = Effect.gen(function*() {
   const asked: Array<ReadonlyArray<number>> = []
   const open = yield* Latch.make()
-  const ask = yield* makeBatcher({
+  const ask = yield* makeReadBatcher({
     answer: (requests: ReadonlyArray<number>) =>
       Effect.andThen(
         Effect.sync(() => asked.push(requests)),
