@@ -1,11 +1,11 @@
 /**
- * Group commit. Units that arrive during a commit form the next one; otherwise a unit is committed at once. There is no timer: the store sets the
- * pace.
+ * Group commit. Units that arrive during a commit form the next one; otherwise those of one turn of the event loop are committed together. There is
+ * no timer: the store sets the pace.
  *
  * Of a rejected batch the store reports in one round trip which units caused it (`docs/decisions/0036-rejected-commits.md`). The others are committed
  * together at once; the rejected ones end with the store's verdict. Only a batch rejected without a culprit is divided.
  */
-import { Clock, Effect, Exit, Metric, type Scope } from "effect"
+import { Clock, Effect, Exit, Metric, Scheduler, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
 import { type CommitFailure, OutcomeUnknown, type Rejected, StoreUnavailable } from "./Failures.ts"
 import type { CommitOutcome, Verdict } from "./Machine.ts"
@@ -86,6 +86,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
+  const turn = (yield* Scheduler.Scheduler).makeDispatcher()
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
   let waiting: Array<Entry> = []
@@ -219,7 +220,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     waiting.push({ unit, complete })
     if (!isRunning) {
       isRunning = true
-      run()
+      turn.scheduleTask(run, 0)
     }
     return true
   }

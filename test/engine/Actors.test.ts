@@ -504,6 +504,7 @@ describe("Actors", () => {
         yield* actors.read(1)
         store.held.add(1)
         const held = yield* start(actors.ask(1, post("a", 1)))
+        yield* settle
         for (const name of ["b", "c", "d"]) yield* actors.ask(2, post(name, 1))
         yield* TestClock.adjust("1900 millis")
         assert.isTrue(isWaiting(held))
@@ -737,8 +738,12 @@ describe("Actors", () => {
         store.behaviours.push(breaksDown(store))
         const actors = yield* makeActors(store, { maxResident: 2 })
         yield* Effect.flip(actors.ask(1, post("r", 10)))
+        yield* settle
         store.outage = undefined
-        for (const key of [2, 3, 2, 3]) yield* actors.ask(key, post(`${key} ${store.commits.length}`, 1))
+        // an actor is busy until its completion has returned, and cannot make room
+        for (const key of [2, 3, 2, 3]) {
+          yield* Effect.andThen(actors.ask(key, post(`${key} ${store.commits.length}`, 1)), settle)
+        }
         assert.strictEqual((yield* actors.ask(1, post("s", 1))).total, 11)
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))

@@ -56,20 +56,26 @@ const append = (journal: Journal.Journal<Row, string>, each: Row) =>
     ) resume(Effect.fail("full"))
   })
 
+/** Appends the first row in a turn of its own, so that the others form the next batches. */
 const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Row>) =>
-  Effect.forEach(rows, (each) => start(append(journal, each)))
+  Effect.forEach(
+    rows,
+    (each, index) => Effect.andThen(index === 1 ? settle : Effect.void, start(append(journal, each)))
+  )
 
 describe("Journal", () => {
-  // Goal: no timer and no batching delay. Method: one row commits at once; rows that arrive meanwhile share the next commit.
-  it.effect("commits at once when idle, and gathers while it commits", () =>
+  // Goal: no timer. Method: rows of one turn of the event loop commit together; rows that arrive meanwhile share the next commit.
+  it.effect("commits the rows of a turn together when idle, and gathers while it commits", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
-      const fibers = yield* appendAll(journal, ["a", "b", "c"].map((name) => row(name)))
+      const first = yield* Effect.forEach(["a", "b"], (name) => start(append(journal, row(name))))
       yield* gate.arrived
-      assert.deepStrictEqual(batches, [["a"]])
+      const later = yield* Effect.forEach(["c", "d"], (name) => start(append(journal, row(name))))
+      yield* settle
+      assert.deepStrictEqual(batches, [["a", "b"]])
       yield* gate.open
-      yield* Fiber.joinAll(fibers)
-      assert.deepStrictEqual(batches, [["a"], ["b", "c"]])
+      yield* Fiber.joinAll([...first, ...later])
+      assert.deepStrictEqual(batches, [["a", "b"], ["c", "d"]])
     }))
 
   it.effect("commits no more than the weight, in order, and a heavy row alone", () =>
