@@ -224,7 +224,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       const insert = (reply: StoredReply) =>
         Effect.flatMap(write(reply), (isNew) => isNew ? Effect.void : Effect.fail(inProgress))
 
-      /** Stores an answer not stored with its effect; it is replaced by the answer of a faster request. */
+      /** Stores an answer not stored with its effect; a refusal is replaced by the stored answer of a faster request. */
       const settle = Effect.fnUntraced(function*<A extends Answer>(
         claim: IdempotencyClaim,
         answer: A,
@@ -245,7 +245,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           return answered
         }
         const isNew = yield* write({ ...claim, status: answer.status, body: answer.body, createdAt })
-        if (isNew) return answered
+        if (isNew || answer.code === undefined) return answered
         const earlier = yield* find(claim)
         return earlier === undefined ? answered : yield* replay(claim, earlier)
       })

@@ -163,8 +163,6 @@ layer(Live)("Idempotency", (it) => {
         )
       for (
         const answer of [
-          // a request whose player has moved to another node, and whose retry was answered there
-          { status: 201, code: undefined, body: "{\"loser\":1}" },
           { status: 409, code: "IDEMPOTENCY_IN_PROGRESS", body: "{}" },
           { status: 503, code: "TRY_AGAIN", body: "{}" },
           { status: 500, code: "SERVER_ERROR", body: "{}" },
