@@ -3,8 +3,7 @@ import { Context, Effect, type Exit, Layer } from "effect"
 import type { Entry } from "../../domain/Change.ts"
 import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
 import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
-import { storingReply } from "../../domain/StoringReply.ts"
+import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import type { Operator } from "../../domain/Operator.ts"
 import { type Deposit, type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
 import type { Player } from "../../domain/player/Player.ts"
@@ -29,12 +28,6 @@ export interface DepositRequest {
   readonly notes: string | null
 }
 
-/** Storage of an answer under the caller's idempotency key, if any. */
-export interface Answering<in Reply> {
-  readonly claim: IdempotencyClaim | undefined
-  readonly render: (reply: Reply) => RenderedReply
-}
-
 /** A deposit to decide; cap and bounds in the player's currency. */
 const toDeposit = (
   { amount, externalReference, info, notes, paymentMethod: methodCode }: DepositRequest,
@@ -55,7 +48,7 @@ export class Wallet extends Context.Service<Wallet, {
     operator: Operator,
     playerId: number,
     request: DepositRequest,
-    answering: Answering<PaymentOutcome>
+    answering: KeyedReply<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
   /**
    * As `deposit`, without a fiber: `done` is called once, perhaps at once. False when nothing was done: the player or the method is not in
@@ -107,7 +100,7 @@ export class Wallet extends Context.Service<Wallet, {
         operator: Operator,
         playerId: number,
         request: DepositRequest,
-        answering: Answering<PaymentOutcome>
+        answering: KeyedReply<PaymentOutcome>
       ) {
         const { paymentMethod: methodCode } = request
         const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
