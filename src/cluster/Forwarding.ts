@@ -8,6 +8,7 @@
 import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
+import { makeTurnEnd } from "../platform/TurnEnd.ts"
 import { type ForwardingCounts, registerClusterMetrics } from "./ClusterMetrics.ts"
 import {
   type Answered,
@@ -22,7 +23,7 @@ import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
 import { noChannelStatus, noKey, type SentAnswer, type SentCall, notOwnedStatus } from "./Messages.ts"
-import { answerCalls, dial, type Line, makeTurnEnd } from "./Wire.ts"
+import { answerCalls, dial, type Line } from "./Wire.ts"
 
 /** Maximum calls in one message. */
 const maxMessage = 256

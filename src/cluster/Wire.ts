@@ -4,9 +4,10 @@
  * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time per message, and messages of a busy node are
  * small.)
  */
-import { Deferred, Effect, Scheduler, Schema, type Scope } from "effect"
+import { Deferred, Effect, Schema, type Scope } from "effect"
 import type { Socket } from "node:net"
 import * as Tls from "node:tls"
+import { makeTurnEnd } from "../platform/TurnEnd.ts"
 import {
   lengthBytes,
   type Message,
@@ -20,12 +21,6 @@ import {
 } from "./Messages.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
-
-/** Runs a function at the end of this turn of the event loop. */
-export const makeTurnEnd = Effect.map(Scheduler.Scheduler, (scheduler) => {
-  const dispatcher = scheduler.makeDispatcher()
-  return (act: () => void): void => dispatcher.scheduleTask(act, 0)
-})
 
 /** The connection could not be opened, or has ended. */
 export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}

@@ -5,8 +5,9 @@
  * Of a rejected batch the store reports in one round trip which units caused it (`docs/decisions/0036-rejected-commits.md`). The others are committed
  * together at once; the rejected ones end with the store's verdict. Only a batch rejected without a culprit is divided.
  */
-import { Clock, Effect, Exit, Metric, Scheduler, type Scope } from "effect"
+import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
+import { makeTurnEnd } from "../platform/TurnEnd.ts"
 import { type CommitFailure, OutcomeUnknown, type Rejected, StoreUnavailable } from "./Failures.ts"
 import type { CommitOutcome, Verdict } from "./Machine.ts"
 
@@ -86,7 +87,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
-  const turn = (yield* Scheduler.Scheduler).makeDispatcher()
+  const whenTurnEnds = yield* makeTurnEnd
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
   let waiting: Array<Entry> = []
@@ -220,7 +221,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
     waiting.push({ unit, complete })
     if (!isRunning) {
       isRunning = true
-      turn.scheduleTask(run, 0)
+      whenTurnEnds(run)
     }
     return true
   }
