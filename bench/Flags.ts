@@ -1,6 +1,7 @@
 /** Flags of the scenarios, and those that several of them share. */
 import { Schema } from "effect"
 import { Flag } from "effect/cli"
+import { resolve } from "node:path"
 
 export const count = (name: string, description: string, maximum: number) =>
   Flag.Int(name).pipe(
@@ -90,6 +91,12 @@ export const bettors = (standard: number, description: string) =>
 export const dataFolder = Flag.String("data").pipe(
   Flag.withDescription("keep the generated database in this folder, or use the one that is there, whatever its size"),
   Flag.map((folder): string | undefined => folder),
+  Flag.withDefault(undefined)
+)
+
+export const before = Flag.String("before").pipe(
+  Flag.withDescription("measure the service of this other checkout, its packages installed, in the same rounds"),
+  Flag.map((folder): string | undefined => resolve(folder)),
   Flag.withDefault(undefined)
 )
 

@@ -26,7 +26,7 @@ export interface ReportOptions {
 }
 
 const noBars: Bars = () => undefined
-const allReferences = ["baseline", "one-statement", "ceiling"]
+const allReferences = ["baseline", "one-statement", "ceiling", "before"]
 
 export const addHistograms = (histograms: ReadonlyArray<Histogram>): Histogram => {
   const sum = makeHistogram()
@@ -107,6 +107,7 @@ const measureTarget = (
     const found = ratios(own, of(name))
     return found.length === 0 ? [] : [figure(`× ${name}`, "×", "higher", found)]
   })
+  const costs = ratios(own, target === "before" ? [] : of("before"), ({ serviceMicros }) => serviceMicros)
   const first = groups[0]
   const againstFirst = isOpen || first === undefined || first === group
     ? []
@@ -123,6 +124,7 @@ const measureTarget = (
       ...(againstFirst.length === 0 ? [] : [figure(`× ${first}`, "×", "higher", againstFirst)]),
       ...openLoopFigures(own, target === "baseline" ? [] : of("baseline")),
       figure("CPU service", "µs", "lower", values(({ serviceMicros }) => serviceMicros)),
+      ...(costs.length === 0 ? [] : [figure("CPU service × before", "×", "lower", costs)]),
       ...(target === "ceiling"
         ? []
         : [figure("CPU PostgreSQL", "µs", "lower", values(({ postgresMicros }) => postgresMicros))]),

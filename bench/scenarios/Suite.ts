@@ -92,7 +92,8 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
         baseline: bestBaselines.baseline.poolSize,
         "one-statement": bestBaselines["one-statement"].poolSize
       },
-      cpuProfile: false
+      cpuProfile: false,
+      before: undefined
     })
   return [
     traffic("bet", mixNames),

@@ -109,13 +109,17 @@ const mixSize = (mix: MixName, players: number): number =>
 const groupName = (mix: MixName, players: number): string =>
   mix === "many" ? `${players.toLocaleString("en-US")} players` : mix === "ten" ? "ten hot players" : "one hot player"
 
+const targetsOf = (
+  { before, targets }: { readonly before: string | undefined; readonly targets: ReadonlyArray<TargetName> }
+): ReadonlyArray<TargetName | "before"> => before === undefined ? targets : [...targets, "before"]
+
 interface Started {
   readonly target: Target
   readonly profiler: Profiler | undefined
 }
 
 const startTarget = (
-  name: TargetName,
+  name: TargetName | "before",
   postgres: Postgres,
   needs: PlayerNeeds,
   options: {
@@ -123,6 +127,7 @@ const startTarget = (
     readonly registered: number
     readonly pools: Readonly<Record<keyof typeof bestBaselines, number>>
     readonly cpuProfile: boolean
+    readonly before: string | undefined
   }
 ): Effect.Effect<Started, BenchError, Scope.Scope> => {
   const provisioning: Provisioning = {
@@ -131,8 +136,13 @@ const startTarget = (
     currency: "EUR",
     openingBalance
   }
-  if (name === "pitboss") {
-    return startPitboss(postgres, provisioning, showProgress, { needs, profiled: options.cpuProfile }).pipe(
+  if (name === "pitboss" || name === "before") {
+    return startPitboss(postgres, provisioning, showProgress, {
+      name,
+      database: name,
+      needs,
+      ...(name === "before" ? { checkout: options.before } : { profiled: options.cpuProfile })
+    }).pipe(
       Effect.map((target) => ({ target, profiler: target.profiler }))
     )
   }
@@ -177,6 +187,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
         Flag.withDefault(null)
       ),
       cpuProfile: Flags.cpuProfile,
+      before: Flags.before,
       shares: Flags.shares(
         "open-loop",
         "the mix `many` besides in an open loop at so many hundredths of each target's own peak; `none`: not",
@@ -191,8 +202,9 @@ const trafficScenario = (kind: MeasuredAlike) => {
         )
       }
     },
-    plan: ({ mixes, players, rounds, seconds, shares, targets, warmUpSeconds }) => {
-      const count = rounds * targets.length * (mixes.length + (mixes.includes("many") ? shares.length : 0))
+    plan: ({ before, mixes, players, rounds, seconds, shares, targets, warmUpSeconds }) => {
+      const count = rounds * targetsOf({ before, targets }).length *
+        (mixes.length + (mixes.includes("many") ? shares.length : 0))
       return [
         `${name}: ${count} rounds of ${warmUpSeconds} + ${seconds} s`,
         10 + targets.length * players / 200 + count * (warmUpSeconds + seconds + 0.7)
@@ -201,7 +213,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
     measure: Effect.fnUntraced(function*(options) {
       const postgres = yield* startPostgres()
       const server = yield* describeServer(postgres)
-      const started = yield* Effect.forEach(options.targets, (target) => {
+      const started = yield* Effect.forEach(targetsOf(options), (target) => {
         showProgress(`starting ${target} with ${options.players} players`)
         return startTarget(target, postgres, needs, options)
       })
@@ -219,7 +231,8 @@ const trafficScenario = (kind: MeasuredAlike) => {
         commits.push(commit)
         const commit_ms = summarize(commit).p50_ms
         for (const mix of options.mixes) {
-          for (const { context, profiler } of contexts) {
+          // of two that are compared closely, neither is always the second
+          for (const { context, profiler } of round % 2 === 1 ? contexts : contexts.toReversed()) {
             const target = context.target.name
             const players = mixSize(mix, options.players)
             const run = (
@@ -284,6 +297,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
               "idle connection before each round. A bar is held against the median."
             ]
             : []),
+          ...(options.before === undefined ? [] : ["before is the service of another checkout."]),
           ...(options.targets.includes("ceiling") ? ["The ceiling is bare node:http that stores nothing."] : []),
           ...(options.cpuProfile ? ["The service was profiled meanwhile, which slows it down."] : [])
         ],

@@ -28,6 +28,8 @@ export interface PlayerNeeds {
 
 export interface PitbossOptions {
   readonly name?: string
+  /** Another checkout of the project; this one when left out. */
+  readonly checkout?: string | undefined
   /** A new database is made where there is no {@link dataset}. */
   readonly database?: string
   /** Uses existing players instead of new ones: of this operator, in a migrated database. */
@@ -145,7 +147,7 @@ export const startPitboss = (
   options: PitbossOptions = {}
 ): Effect.Effect<Pitboss, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { database = "pitboss", dataset, name = "pitboss", needs = {} } = options
+    const { checkout, database = "pitboss", dataset, name = "pitboss", needs = {} } = options
     if (dataset === undefined) {
       // a kept folder may hold that of an earlier run
       yield* postgres.query("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
@@ -154,6 +156,7 @@ export const startPitboss = (
     const environment = dataset?.environment ?? environmentOn(postgres, database)
     const inspectorPort = options.profiled === true ? yield* freePort : undefined
     const service = yield* startService(environment, {
+      checkout,
       nodeArguments: inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
     })
     const { backofficePort, child, create, host, port } = service

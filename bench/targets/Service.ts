@@ -9,7 +9,6 @@ import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 
 const project = join(import.meta.dirname, "..", "..")
-const source = join(project, "src")
 const host = "127.0.0.1"
 const startTimeoutMs = 120_000
 
@@ -22,7 +21,6 @@ export const startArguments = (packageText: string): ReadonlyArray<string> => {
   return words.slice(program + 1, script)
 }
 const PackageFile = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ start: Schema.String }) }))
-const nodeArgumentsOfStart = () => startArguments(readFileSync(join(project, "package.json"), "utf8"))
 
 /** Ignores the other fields of an answer. */
 export const Created = Schema.Struct({ id: Schema.Int })
@@ -117,6 +115,8 @@ export const get = (url: string): Effect.Effect<string, BenchError> =>
   })
 
 interface ServiceOptions {
+  /** Another checkout of the project with its packages installed; this one when left out. */
+  readonly checkout?: string | undefined
   /** Free ones when left out. */
   readonly ports?: { readonly port: number; readonly backofficePort: number }
   /** Arguments for Node.js itself, beside those of `npm start`. */
@@ -129,13 +129,17 @@ interface ServiceOptions {
 export const startService = Effect.fnUntraced(
   function*(
     environment: Environment,
-    { askEveryMs = 100, nodeArguments = [], ports }: ServiceOptions = {}
+    { askEveryMs = 100, checkout = project, nodeArguments = [], ports }: ServiceOptions = {}
   ): Effect.fn.Return<Service, BenchError, Scope.Scope> {
     const { backofficePort, port } = ports ?? { port: yield* freePort, backofficePort: yield* freePort }
     const complete = { ...environment, PORT: String(port), BACKOFFICE_PORT: String(backofficePort) }
+    const packageText = yield* Effect.try({
+      try: () => readFileSync(join(checkout, "package.json"), "utf8"),
+      catch: failedAt(checkout)
+    })
     const child = yield* startChild({
       name: "pitboss",
-      args: [...nodeArgumentsOfStart(), ...nodeArguments, join(source, "main.ts")],
+      args: [...startArguments(packageText), ...nodeArguments, join(checkout, "src", "main.ts")],
       environment: complete
     })
     yield* get(`http://${host}:${port}/health/ready`).pipe(

@@ -92,19 +92,23 @@ describe("the report of the bench suite", () => {
     const result = (perSecond: number): RoundResult => ({
       ...emptyResult,
       perSecond,
+      serviceMicros: 32_000 / perSecond,
       errors: perSecond === 400 ? { TRY_AGAIN: 2 } : {}
     })
     const rows = measureTraffic([
       { round: 1, group: "many", target: "pitboss", result: result(800) },
       { round: 1, group: "many", target: "baseline", result: result(200) },
       { round: 2, group: "many", target: "pitboss", result: result(400) },
-      { round: 2, group: "many", target: "baseline", result: result(100) }
+      { round: 2, group: "many", target: "baseline", result: result(100) },
+      { round: 1, group: "many", target: "before", result: { ...result(800), serviceMicros: 80 } },
+      { round: 2, group: "many", target: "before", result: { ...result(400), serviceMicros: 160 } }
     ], "bets")
-    expect(rows.map(({ name }) => name)).toEqual(["pitboss", "baseline"])
+    expect(rows.map(({ name }) => name)).toEqual(["pitboss", "baseline", "before"])
     const valuesOf = (name: string) => rows[0]?.figures.find((figure) => figure.name === name)?.values
     expect(valuesOf("bets")).toEqual([800, 400])
     expect(valuesOf("× baseline")).toEqual([4, 4])
     expect(valuesOf("× ceiling")).toBeUndefined()
+    expect(valuesOf("CPU service × before")).toEqual([0.5, 0.5])
     expect(rows[0]?.errors).toEqual({ TRY_AGAIN: 2 })
   })
 
