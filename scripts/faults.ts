@@ -116,6 +116,7 @@ const nodes = Command.make("nodes", nodeFlags, (input) =>
       seed: input.seed._tag === "Some" ? input.seed.value : randomInt(1, 2 ** 31),
       faults: input,
       keepsFolder: input.keep,
+      onProgress: (text) => void process.stderr.write(`${text}\n`),
       onFault: showFault
     }
     const outcome = yield* runNodes(plan)

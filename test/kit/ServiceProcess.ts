@@ -19,10 +19,12 @@ export const compileCache = join(tmpdir(), "node-compile-cache")
 const longEnough = "60 seconds"
 
 export class ServiceDied extends Schema.TaggedError<ServiceDied>()("ServiceDied", {
+  /** How it ended, or what it last answered. */
+  reason: Schema.String,
   output: Schema.String
 }) {
   override get message() {
-    return `the service ended before it was ready: ${this.output}`
+    return `the service was not ready: ${this.reason}\n${this.output}`
   }
 }
 
@@ -78,10 +80,14 @@ export interface ServiceOptions {
 /** Same key as in the settings of in-process services, so that each opens the other's secrets. */
 const masterKey = Buffer.alloc(32).toString("base64")
 
-const isReady = (port: number) =>
-  Effect.tryPromise((signal) => fetch(`http://127.0.0.1:${port}/health/ready`, { signal })).pipe(
-    Effect.map(({ status }) => status === 200),
-    Effect.orElseSucceed(() => false)
+/** What keeps it from being ready, undefined when nothing does. */
+const whyNotReady = (port: number) =>
+  Effect.tryPromise(async (signal) => {
+    const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal })
+    return response.status === 200 ? undefined : await response.text()
+  }).pipe(
+    Effect.timeout("5 seconds"),
+    Effect.catch(({ message }) => Effect.succeed(message))
   )
 
 /** Starts `node src/main.ts` and waits until it is ready. Killed when the scope closes. */
@@ -150,11 +156,13 @@ export const startService = Effect.fnUntraced(function*(
         return service.exited
       })
   )
-  const ready = isReady(options.port).pipe(
-    Effect.repeat({ until: (answered) => answered, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOption(longEnough)
+  let last: string | undefined
+  const ready = whyNotReady(options.port).pipe(
+    Effect.tap((answer) => Effect.sync(() => (last = answer))),
+    Effect.repeat({ until: (answer) => answer === undefined, schedule: Schedule.spaced("20 millis") }),
+    Effect.timeoutOrElse({ duration: longEnough, orElse: () => Effect.succeed(last ?? "no answer") })
   )
-  const died = Effect.as(service.exited, undefined)
-  const outcome = yield* Effect.raceFirst(ready, died)
-  return outcome?._tag === "Some" ? service : yield* new ServiceDied({ output: service.output() })
+  const died = Effect.map(service.exited, ({ code, signal }) => `it ended with ${signal ?? `code ${code}`}`)
+  const reason = yield* Effect.raceFirst(ready, died)
+  return reason === undefined ? service : yield* new ServiceDied({ reason, output: service.output() })
 })

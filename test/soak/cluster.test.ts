@@ -22,6 +22,7 @@ describe("three nodes", () => {
         leaseSeconds: 4,
         faults: { kill: 1, leave: 1, pause: 1, unreachable: 1, parted: 1, database: 1 },
         keepsFolder: false,
+        onProgress: () => {},
         onFault: () => {}
       })
       assert.deepStrictEqual(outcome.violations, [], outcome.folder)

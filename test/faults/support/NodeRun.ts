@@ -35,6 +35,7 @@ export interface NodePlan {
   /** Number of each kind. */
   readonly faults: { readonly [Kind in NodeFault]: number }
   readonly keepsFolder: boolean
+  readonly onProgress: (text: string) => void
   readonly onFault: (outcome: FaultOutcome, number: number, all: number) => void
 }
 
@@ -153,6 +154,7 @@ const runOn = Effect.fnUntraced(function*(
       concurrency: 16
     })
   const names = Array.from({ length: plan.players }, (_, index) => `player${index}`)
+  plan.onProgress(`seed ${plan.seed}: ${plan.players} players come first`)
   const seats = yield* seatAll(names, 50_000)
   const watched = yield* seatAll(Array.from({ length: witnessCount }, (_, index) => `witness${index}`), startBalance)
   const idOf = (node: ClusterNode) =>

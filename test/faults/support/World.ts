@@ -42,7 +42,7 @@ export interface RunFolder extends HistoryLog {
   readonly keep: () => void
 }
 
-/** A folder for the journal and the service's output. Removed with the scope, unless kept. */
+/** A folder for the journal and the service's output. Removed with the scope, unless kept or the run failed. */
 export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const path = mkdtempSync(join(tmpdir(), "pitboss-faults-"))
@@ -54,13 +54,14 @@ export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effec
       keep: () => {
         isKept = true
       },
-      close: () => {
+      close: (hasFailed: boolean) => {
         closeSync(journal)
-        if (!isKept) rmSync(path, { recursive: true, force: true })
+        if (hasFailed) process.stderr.write(`what is left of the run: ${path}\n`)
+        else if (!isKept) rmSync(path, { recursive: true, force: true })
       }
     }
   }),
-  (folder) => Effect.sync(folder.close)
+  (folder, exit) => Effect.sync(() => folder.close(exit._tag === "Failure"))
 )
 
 /** Space for an empty database, its WAL, and a run's worth of rows. */
