@@ -15,18 +15,22 @@ describe("the simulator", () => {
     assert.strictEqual(new Set(hashes).size, hashes.length)
   })
 
-  it("keeps the other actions when one is removed", () => {
-    const plan = planOf(14, steps)
-    const without = (id: string): Plan => ({ ...plan, actions: plan.actions.filter((action) => action.id !== id) })
-    const asks = (of: Plan) =>
-      new Map(
-        simulate(of).notes.map(({ action, request }) => [action.id, JSON.stringify(request?.kind)])
+  it("keeps the draws of the other actions when one is removed", () => {
+    // answers may differ: the removed action was one of the world's tasks. The first call of an action depends on no answer, unless it names
+    // what another action made
+    const firstCalls = (plan: Plan) => {
+      const { drawn } = simulate(plan)
+      return plan.actions.filter(({ what }) => what.kind !== "move" && what.kind !== "cancel_bonus")
+        .map(({ id }) => [id, drawn.get(`${id} 0`) ?? assert.fail(id)])
+    }
+    for (const seed of [14, 15, 16]) {
+      const plan = planOf(seed, steps)
+      const removed = plan.actions[3]?.id
+      assert.deepStrictEqual(
+        firstCalls({ ...plan, actions: plan.actions.filter(({ id }) => id !== removed) }),
+        firstCalls(plan).filter(([id]) => id !== removed)
       )
-    const all = asks(plan)
-    const fewer = asks(without(plan.actions[3]?.id ?? ""))
-    assert.strictEqual(fewer.size, all.size - 1)
-    const changed = [...fewer].filter(([id, request]) => all.get(id) !== request)
-    assert.deepStrictEqual(changed, [])
+    }
   })
 
   it("finds no violation in the nodes of a cluster", () => {

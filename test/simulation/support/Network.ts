@@ -22,6 +22,8 @@ export interface Delivery {
 
 export class Network {
   readonly deliveries: Array<Delivery> = []
+  /** Time-out of each call, then the delays of its copies there and back, all in ms, by its name. */
+  readonly drawn = new Map<string, Array<number>>()
   /** Requests that ended in a defect. */
   readonly defects: Array<string> = []
   private readonly world: World
@@ -70,6 +72,8 @@ export class Network {
       const sentAt = world.step
       const hear = (answer: Answer | undefined) => resume(Effect.succeed(answer))
       const hangUps: Array<() => void> = []
+      const drawn = [timeoutMs]
+      this.drawn.set(name, drawn)
       world.after(timeoutMs, clients, () => {
         hear(undefined)
         for (const hangUp of hangUps) hangUp()
@@ -79,6 +83,7 @@ export class Network {
         if (chance.happens(drop)) continue
         const isAnswerLost = chance.happens(drop)
         const [there, back] = [delay(), delay()]
+        drawn.push(there, back)
         world.after(there, clients, () => {
           const life = target()
           if (life?.port === undefined) {

@@ -21,6 +21,7 @@ export interface Outcome {
   readonly history: ReadonlyArray<Committed>
   readonly notes: ReadonlyArray<Note>
   readonly deliveries: ReadonlyArray<Delivery>
+  readonly drawn: Network["drawn"]
 }
 
 /** Wait for pending work after the last event, in ms. */
@@ -72,6 +73,7 @@ export const simulate = (plan: Plan, bug: SeededBug = noBug): Outcome => {
     answers: network.deliveries.length,
     history: database.history,
     notes: clients.notes,
-    deliveries: network.deliveries
+    deliveries: network.deliveries,
+    drawn: network.drawn
   }
 }
