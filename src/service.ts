@@ -77,7 +77,7 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer,
-    IntegrationWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer.pipe(Layer.provide(Idempotency.layer)))),
+    IntegrationWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer)),
     Integrations.layer,
     Wallet.layer,
     Ledger.layer,
@@ -103,7 +103,6 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Credentials.layer,
     RateLimiter.layer,
     ReplayStore.layer,
-    Idempotency.layer,
     Seals.layer,
     OldRows.layer,
     OperatorsOfRows.layer,
@@ -116,6 +115,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Layer.provideMerge(Layer.mergeAll(
       actors,
       RemoteCommands.layer,
+      Idempotency.layer,
       ActiveOperators.layer,
       Games.layer,
       ProviderCallLog.layer,

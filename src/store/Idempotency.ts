@@ -156,7 +156,7 @@ const maxPruned = 10_000
 export class Idempotency extends Context.Service<Idempotency, {
   /**
    * Runs a request unless its key has an answer. The caller must make it uninterruptible once `run` has begun. When `run` finds at its commit that
-   * another process was faster, it answers IDEMPOTENCY_IN_PROGRESS, and the other's answer is returned.
+   * another process was faster, it answers IDEMPOTENCY_IN_PROGRESS or TRY_AGAIN, and the other's answer is returned.
    */
   readonly guard: <A extends Answer, E, R>(
     claim: IdempotencyClaim,
@@ -245,6 +245,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           return answered
         }
         const isNew = yield* write({ ...claim, status: answer.status, body: answer.body, createdAt })
+        // a success is never replaced: the stored one is its own, which an actor commits with the effect and without `noteStored`
         if (isNew || answer.code === undefined) return answered
         const earlier = yield* find(claim)
         return earlier === undefined ? answered : yield* replay(claim, earlier)

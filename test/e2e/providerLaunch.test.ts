@@ -4,16 +4,15 @@ import { SqlClient } from "effect/sql"
 import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
 import { anyProtocol } from "../../src/protocols/Protocol.ts"
-import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
-import { Placement } from "../../src/engine/Placement.ts"
 import { layerBothServers, layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { fakeProtocol } from "../kit/FakeVendor.ts"
+import { makeNodesInProcess } from "../kit/NodesInProcess.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: a vendor's game opens at the vendor's address, once per idempotency key, and a failed launch
-// leaves no session. Method: both servers over HTTP, a vendor scripted by the test.
+// leaves no session, also when the player moves to another node. Method: both servers over HTTP, a vendor scripted by the test.
 
 /** A protocol with a defect. */
 const brokenProtocol = anyProtocol({
@@ -30,18 +29,8 @@ const brokenProtocol = anyProtocol({
 const layerProtocols = Layer.succeed(ProviderProtocols, [fakeProtocol, brokenProtocol])
 const live = layerBothServers.pipe(Layer.provide(layerProtocols))
 
-/** Whether all players are at another node. */
-let areElsewhere = false
-
-const layerMoving = Layer.succeed(
-  Placement,
-  Placement.of({
-    isShared: true,
-    epochOf: () => areElsewhere ? 0 : 1,
-    holds: () => !areElsewhere,
-    onRelease: () => {}
-  })
-)
+/** The node, of two, that owns all players. */
+let owner = 0
 
 /** A casino with a vendor's game. */
 const openAtVendor = Effect.gen(function*() {
@@ -164,20 +153,51 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
     }))
 })
 
-layer(layerBothServersOn([Layer.merge(layerSingleNode, layerMoving)]).pipe(Layer.provide(layerProtocols)), {
-  excludeTestServices: true
-})("a launch on several nodes", (it) => {
-  it.effect("is asked for once when the player moves to another node meanwhile", () =>
+const layerTwoNodes = layerBothServersOn(makeNodesInProcess(2, true, () => owner)).pipe(Layer.provide(layerProtocols))
+
+layer(layerTwoNodes, { excludeTestServices: true })("a launch whose player moves to another node meanwhile", (it) => {
+  it.effect("is asked for once", () =>
     Effect.gen(function*() {
       const { launch, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
       vendor.launching = () => {
-        areElsewhere = true
+        owner = 1 - owner
       }
       const first = yield* launch({}, once)
-      areElsewhere = false
       const again = yield* launch({}, once)
       assert.deepStrictEqual([again.status, again.text], [200, first.text])
       assert.lengthOf(vendor.asked, 1)
+    }))
+
+  it.effect("leaves no session when the vendor breaks off", () =>
+    Effect.gen(function*() {
+      const { launch, player, vendor } = yield* openAtVendor
+      vendor.launching = () => {
+        owner = 1 - owner
+        return Promise.reject(new Error("the vendor breaks off"))
+      }
+      assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
+      assert.deepStrictEqual(yield* sessionsOf(player), [])
+    }))
+
+  it.effect("opens one session when a retry there is faster, and answers as the retry", () =>
+    Effect.gen(function*() {
+      const { launch, player, vendor } = yield* openAtVendor
+      const once = { "idempotency-key": fresh("launch-") }
+      const retry = launch({}, once)
+      const run = Effect.runPromiseWith(yield* Effect.context<Effect.Services<typeof retry>>())
+      let retried = ""
+      vendor.launching = () => {
+        vendor.launching = () => {}
+        owner = 1 - owner
+        return run(retry).then(({ text }) => {
+          retried = text
+        })
+      }
+      const first = yield* launch({}, once)
+      assert.deepStrictEqual([first.status, first.text], [200, retried])
+      assert.lengthOf(vendor.asked, 2)
+      const session = (yield* SessionTokens).verify(dataOf(first).session_token)
+      assert.deepStrictEqual((yield* sessionsOf(player)).map(({ id }) => Number(id)), [session?.sessionId])
     }))
 })

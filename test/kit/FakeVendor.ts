@@ -138,8 +138,8 @@ export interface FakeVendor {
   mood: Mood
   games: ReadonlyArray<CatalogueGame>
   feed: Feed
-  /** Runs while a launch is asked for. */
-  launching: (order: LaunchOrder) => void
+  /** Runs while a launch is asked for, which is answered after a promise that it returns. */
+  launching: (order: LaunchOrder) => unknown
   /** Closes hanging connections. */
   readonly cut: () => void
 }
@@ -149,7 +149,6 @@ export const makeFakeVendor = Effect.gen(function*() {
   const answerTo = (path: string, body: string): unknown => {
     switch (path) {
       case "/launch":
-        vendor.launching(JSON.parse(body))
         return { url: `https://games.example/play?token=${JSON.parse(body).token}` }
       case "/games":
         return { games: vendor.games }
@@ -170,8 +169,11 @@ export const makeFakeVendor = Effect.gen(function*() {
       vendor.asked.push({ path, key: headers["x-key"]?.toString(), body: JSON.parse(body) })
       const { mood } = vendor
       if (mood === "hang") return
-      if (mood === "good") response.writeHead(200).end(JSON.stringify(answerTo(path, body)))
-      else if ("no" in mood) response.writeHead(409).end(JSON.stringify(mood))
+      if (mood === "good") {
+        const launching = path === "/launch" ? vendor.launching(JSON.parse(body)) : undefined
+        const answer = () => response.writeHead(200).end(JSON.stringify(answerTo(path, body)))
+        void Promise.resolve(launching).then(answer, () => response.destroy())
+      } else if ("no" in mood) response.writeHead(409).end(JSON.stringify(mood))
       else response.writeHead(mood.status).end("out of order")
     })
   })

@@ -1,6 +1,6 @@
 /**
- * Several nodes in the process of a test, on one database and one clock: ownership of players never changes, and messages between nodes
- * are passed in memory. Moves of players are tested in `test/cluster` and `test/soak`; this is for the forwarding of requests.
+ * Several nodes in the process of a test, on one database and one clock, with messages between nodes passed in memory. They hand nothing
+ * over: moves of players are tested in `test/cluster` and `test/soak`; this is for the forwarding of requests.
  * `E2E_NODES=3` runs the end-to-end tests on three of them.
  */
 import { type Context, Effect, Layer } from "effect"
@@ -25,13 +25,16 @@ type Node = Layer.Layer<Forwarder | Nodes | Placement>
 /** The number of the node that owns a key. */
 export const ownerAmong = (count: number, key: number): number => shardOf(key) % count
 
-/** Nodes of one casino. `isKnown` false: a node assumes that it owns every player until a request shows otherwise. */
+/**
+ * Nodes of one casino. `isKnown` false: a node assumes that it owns every player until a request shows otherwise. `ownerOf` gives a player's
+ * node; it may change once for a player, to a node that never had the player.
+ */
 export const makeNodesInProcess = (
   count: number,
-  isKnown = process.env["E2E_LATE"] === undefined
+  isKnown = process.env["E2E_LATE"] === undefined,
+  ownerOf = (key: number): number => ownerAmong(count, key)
 ): ReadonlyArray<Node> => {
   const channels = Array.from({ length: count }, () => new Map<string, Handler>())
-  const ownerOf = (key: number) => ownerAmong(count, key)
 
   const ask = (node: number, channel: string, call: Call): Effect.Effect<Answered, NotAnswered> =>
     Effect.callback((resume) => {

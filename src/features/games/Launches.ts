@@ -1,9 +1,11 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
-import type { Refusal } from "../../domain/Refusal.ts"
+import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { Idempotency } from "../../store/Idempotency.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import type { Step } from "../../domain/Decision.ts"
 import { ownProtocol } from "../providers/ProviderSettings.ts"
 import type { Game } from "./Game.ts"
@@ -49,6 +51,7 @@ export class Launches extends Context.Service<Launches, {
       const games = yield* Games
       const sessions = yield* SessionTokens
       const vendors = yield* VendorLaunches
+      const idempotency = yield* Idempotency
 
       /** The rule that opens a session, with the answer that `address` completes. */
       const opening = (game: Game, request: LaunchRequest, address: (sessionToken: string) => string | null) => {
@@ -81,12 +84,21 @@ export class Launches extends Context.Service<Launches, {
         return step
       }
 
-      /** Ends the session of a launch that came to nothing. Where that cannot be written now, it ends by itself: its player never hears its token. */
-      const endFailedLaunch = (operatorId: number, playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
+      const endSessionAnywhere = (yield* RemoteCommands).define({
+        name: "session.end",
+        payload: Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number }),
+        run: (playerId, session) => actors.ask(null, playerId, endSession(session))
+      })
+
+      /**
+       * Ends the session of a launch that came to nothing, at the node that the player is of by now. Where that cannot be written now, it ends by itself:
+       * its player never hears its token.
+       */
+      const endFailedLaunch = (playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
         const session = sessions.verify(sessionToken)
         return session === undefined
           ? Effect.void
-          : Effect.ignore(actors.ask(operatorId, playerId, endSession({ id: session.sessionId, expiresAt })))
+          : Effect.ignore(endSessionAnywhere(playerId, { id: session.sessionId, expiresAt }))
       }
 
       const launchAtVendor = Effect.fnUntraced(
@@ -99,6 +111,7 @@ export class Launches extends Context.Service<Launches, {
         ) {
           const { claim, render } = answering
           if (request.mode === "demo") {
+            // asked again where the player moves meanwhile: the vendor is given no token, and one of the requests opens a session
             const player = yield* actors.read(operatorId, playerId)
             const address = yield* vendors.address(game, player, request, "")
             return yield* actors.ask(
@@ -112,11 +125,23 @@ export class Launches extends Context.Service<Launches, {
           const launchUrl = yield* actors.read(operatorId, playerId).pipe(
             Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
             // a defect as well leaves no session
-            Effect.onError(() => endFailedLaunch(operatorId, playerId, opened))
+            Effect.onError(() => endFailedLaunch(playerId, opened))
           )
-          // stored under the key by `Idempotency.guard`, not through the actor: the player may be of another node by now, which would ask
-          // the vendor again
-          return { ...opened, launchUrl }
+          const launched = { ...opened, launchUrl }
+          if (claim === undefined) return launched
+          // not through the actor: the player may be of another node by now, which would ask the vendor again, or may have answered a retry
+          const createdAt = yield* Clock.currentTimeMillis
+          yield* idempotency.insert({ ...claim, ...render(launched), createdAt }).pipe(
+            Effect.tap(() => Effect.sync(() => idempotency.noteStored(claim))),
+            // `Idempotency.guard` tries again
+            Effect.catchTag("SqlError", () => Effect.void),
+            // another node was faster: `Idempotency.guard` gives its answer
+            Effect.catchTag(
+              "Refusal",
+              () => Effect.andThen(endFailedLaunch(playerId, opened), Effect.fail(temporarilyUnavailable))
+            )
+          )
+          return launched
         }
       )
 

@@ -76,10 +76,9 @@ export const layerService = (
     Bonuses.layerWithoutRepository,
     ResponsibleGaming.layer,
     PlayerAccounts.layer,
-    DueAccountChanges.layerWithoutRepository,
-    Idempotency.layerWithoutRepository
+    DueAccountChanges.layerWithoutRepository
   ).pipe(
-    Layer.provideMerge(Layer.merge(actors, RemoteCommands.layer)),
+    Layer.provideMerge(Layer.mergeAll(actors, RemoteCommands.layer, Idempotency.layerWithoutRepository)),
     Layer.provideMerge(placed),
     Layer.provide([Thresholds.layer, StaffSpending.layer]),
     Layer.provide([layerIds(database), layerCatalogues, layerNames]),
