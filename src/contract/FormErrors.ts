@@ -1,5 +1,5 @@
 /** Validation messages of malformed requests, by field. */
-import { type SchemaAST, SchemaIssue } from "effect"
+import { Predicate, type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }
 
@@ -71,7 +71,7 @@ export const fieldIssues = (issue: SchemaIssue.Issue): FieldIssues => {
 export const parseObject = (text: string): { readonly [field: string]: unknown } | undefined => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
+    return Predicate.isReadonlyObject(value) ? value : undefined
   } catch {
     return undefined
   }

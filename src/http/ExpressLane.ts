@@ -18,7 +18,7 @@ import { type Refusal, refuseFields, temporarilyUnavailable } from "../domain/Re
 import type { ListBound } from "../contract/Annotations.ts"
 import { refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
-import { fieldIssues } from "../contract/FormErrors.ts"
+import { fieldIssues, parseObject } from "../contract/FormErrors.ts"
 import { noObject } from "./FormRules.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
@@ -126,16 +126,6 @@ const isJson = (contentType: string | undefined): boolean =>
 
 const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value : undefined
-
-/** The body as an object; undefined when it is not JSON or not an object. */
-const parseObject = (text: string): object | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** An unwritten answer. */
 interface Outcome {
