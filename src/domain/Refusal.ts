@@ -92,6 +92,13 @@ const bounded = (fields: FieldMessages): FieldMessages => {
 export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"> =>
   refuse("VALIDATION_FAILED", "The request has invalid fields.", bounded(fields))
 
+/** Unknown outcome of a request that no id or key identifies: sent again, it might be done twice. */
+export const outcomeUnknown = refuse(
+  "TRY_AGAIN",
+  "It is not known whether this was done. See whether it was before you ask for it again.",
+  { retry: "never" }
+)
+
 /** Transient failure of a dependency; nothing was done. */
 export const temporarilyUnavailable = refuse(
   "TRY_AGAIN",

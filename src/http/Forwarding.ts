@@ -5,7 +5,7 @@
 import { Context, Effect, Schema, Tracer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"
 import { type Answered, Forwarder, type NotAnswered } from "../cluster/Forwarder.ts"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { outcomeUnknown, type Refusal, refuse } from "../domain/Refusal.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
@@ -57,12 +57,6 @@ const notKnown = refuse(
   "TRY_AGAIN",
   "It is not known yet whether this was done. Ask again in a moment: it is never done twice.",
   { retry: "same_request" }
-)
-/** Refusal of a request without idempotency whose outcome is unknown. */
-const notKnownOnce = refuse(
-  "TRY_AGAIN",
-  "It is not known whether this was done. See whether it was before you ask for it again.",
-  { retry: "never" }
 )
 const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's node. Try again in a moment.", {
   retry: "same_request"
@@ -152,7 +146,8 @@ export class Forwarding extends Context.Service<Forwarding, {
         return responseOf(
           yield* Effect.mapError(
             forwarder.send(playerId, channel, { head, body }, { isRepeatable, timeoutMs }),
-            (unanswered) => isRepeatable || unanswered.because !== "lost" ? refuseUnanswered(unanswered) : notKnownOnce
+            (unanswered) =>
+              isRepeatable || unanswered.because !== "lost" ? refuseUnanswered(unanswered) : outcomeUnknown
           )
         )
       })

@@ -5,7 +5,7 @@ import type { Change } from "../domain/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/Decision.ts"
 import { hasBonusDue } from "../domain/Draft.ts"
 import { compact, type Player, writtenAt } from "../domain/player/Player.ts"
-import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { outcomeUnknown, type Refusal, refuse } from "../domain/Refusal.ts"
 import type { Query } from "../domain/settlement/Rounds.ts"
 import * as Actors from "../engine/Actors.ts"
 import type { EngineFailure } from "../engine/Failures.ts"
@@ -34,6 +34,14 @@ const notFound = refuse("NOT_FOUND", "There is no such player.")
 
 const tryAgain = (message: string) => refuse("TRY_AGAIN", message, { retry: "same_request" })
 
+const notKnownYet = tryAgain(
+  "It is not known yet whether this was done. Send the same request again in a moment: under its id or Idempotency-Key it is never done twice."
+)
+
+/** Refusal of a command that no id or key identifies: after an unknown outcome it must not be sent again unseen. */
+export const refusingOnce = <Error extends Refusal>(error: Error): Error | Refusal<"TRY_AGAIN"> =>
+  error === notKnownYet ? outcomeUnknown : error
+
 /** Refusal of an engine failure. All but an unknown player are transient, and safe to retry with the same request. */
 const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
   switch (failure._tag) {
@@ -42,9 +50,7 @@ const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
     case "MailboxFull":
       return tryAgain("Too much is waiting for this player. Try again in a moment.")
     case "OutcomeUnknown":
-      return tryAgain(
-        "It is not known yet whether this was done. Send the same request again in a moment: under its id or Idempotency-Key it is never done twice."
-      )
+      return notKnownYet
     case "StoreUnavailable":
       return tryAgain("The service cannot write right now. Try again in a moment.")
     case "NotOwned": {

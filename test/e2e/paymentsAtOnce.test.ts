@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { vi } from "vitest"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
+import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { addPaymentMethod, addTenant, register } from "../kit/E2eWorld.ts"
@@ -99,6 +101,35 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       )
       const left = 5000 + 5000 + 800_000 - 700 - 700
       assert.deepStrictEqual(balances.map(({ json }) => Object(json).data.balance), [left, left])
+    }))
+
+  it.effect("of unknown outcome are to be sent again only under an id or a key", () =>
+    Effect.gen(function*() {
+      const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
+      const sql = yield* SqlClient.SqlClient
+      yield* addPaymentMethod(operator.id, "card")
+      const playerId = yield* register(call, "unknown")
+      const player = `/api/v1/operator/players/${playerId}`
+      yield* call.post(`${player}/deposits`, deposit("unknown").body)
+      const advice = Effect.fnUntraced(function*(body: Body, headers: { readonly [name: string]: string }) {
+        // in memory again after the last one
+        yield* call.send(`${player}/wallet`)
+        const release = yield* holdPlayer(playerId)
+        const asking = yield* Effect.forkChild(call.send(`${player}/withdrawals`, { method: "POST", body, headers }))
+        yield* TestClock.withLive(untilSomeoneWaits)
+        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE wait_event = 'PgSleep' AND datname = current_database()`
+        const { json, status } = yield* Fiber.join(asking)
+        yield* release
+        return [status, Object(json).error.details.retry]
+      })
+      const { body } = withdrawal("unknown")
+      const { external_reference: _, ...bare } = body
+      assert.deepStrictEqual(yield* advice(bare, {}), [503, "never"])
+      assert.deepStrictEqual(yield* advice(bare, toRouter), [503, "never"])
+      assert.deepStrictEqual(yield* advice(bare, { "idempotency-key": "unknown" }), [503, "same_request"])
+      assert.deepStrictEqual(yield* advice(body, {}), [503, "same_request"])
+      assert.deepStrictEqual(yield* advice(body, toRouter), [503, "same_request"])
     }))
 
   // over several nodes every payment has a fiber

@@ -25,7 +25,7 @@ import { type SpendingRefusal, StaffSpending } from "../payments/StaffSpending.t
 import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { isStorable, orTryAgain, type Page } from "../../store/Rows.ts"
 import type { OwnedBonus } from "../../store/BonusRows.ts"
@@ -158,7 +158,8 @@ export class Bonuses extends Context.Service<Bonuses, {
           // an unknown player answers before an unknown bonus does
           const player = yield* actors.read(operatorId, playerId)
           const step = yield* grantOf(player, yield* offered(operatorId, request.bonusId), request)
-          return yield* actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
+          const asked = actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
+          return yield* answering.claim === undefined ? Effect.mapError(asked, refusingOnce) : asked
         }
       )
 
@@ -184,7 +185,8 @@ export class Bonuses extends Context.Service<Bonuses, {
           if (mayNotGrantCash !== undefined && bonus.wageringMultiplier === 0) {
             return yield* Effect.fail(mayNotGrantCash)
           }
-          const granted = actors.ask(operatorId, playerId, yield* grantOf(player, bonus, request, actor.label))
+          const step = yield* grantOf(player, bonus, request, actor.label)
+          const granted = Effect.mapError(actors.ask(operatorId, playerId, step), refusingOnce)
           const amount = request.amount ?? bonus.defaultAmount
           return bonus.wageringMultiplier === 0
             ? yield* spending.spend(

@@ -1,5 +1,5 @@
 /** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
-import { Context, Effect, type Exit, Layer, Schema } from "effect"
+import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payment, PaymentStatus, PaymentType } from "../../domain/Change.ts"
 import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
@@ -12,7 +12,7 @@ import { type Withdrawal, type WithdrawalRefusal, withdrawalStep } from "../../d
 import { toDate } from "../../platform/Time.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
@@ -120,7 +120,10 @@ export class Payments extends Context.Service<Payments, {
             ? null
             : yield* thresholds.bounds(ownBounds(method), { currency, base })
           const step = withdrawalStep(toWithdrawal(operator, request, { method, bounds, dailyCap, kycThreshold }))
-          return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
+          const asked = actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
+          return yield* request.externalReference === null && answering.claim === undefined
+            ? Effect.mapError(asked, refusingOnce)
+            : asked
         }
       )
 
@@ -133,7 +136,12 @@ export class Payments extends Context.Service<Payments, {
           dailyCap: thresholdIn(operator.dailyWithdrawalCap, oneForOne),
           kycThreshold: thresholdIn(operator.kycWithdrawalThreshold, oneForOne)
         })
-        actors.post(operator.id, playerId, withdrawalStep(withdrawal), done)
+        actors.post(
+          operator.id,
+          playerId,
+          withdrawalStep(withdrawal),
+          request.externalReference === null ? (exit) => done(Exit.mapError(exit, refusingOnce)) : done
+        )
         return true
       }
 

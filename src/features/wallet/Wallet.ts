@@ -11,7 +11,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
 import { type PaymentMethod, PaymentMethods } from "../payments/Methods.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 
 export interface WalletView {
   readonly player: Player
@@ -131,7 +131,7 @@ export class Wallet extends Context.Service<Wallet, {
 
       const correct = Effect.fn("Wallet.correct")(
         (operatorId: number | null, playerId: number, correction: Correction) =>
-          actors.ask(operatorId, playerId, correctionStep(correction))
+          Effect.mapError(actors.ask(operatorId, playerId, correctionStep(correction)), refusingOnce)
       )
 
       return Wallet.of({ view, viewAtOnce, staffView, deposit, startDeposit, correct })
