@@ -204,7 +204,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       if (started.delete(found) && started.size === 0) whenAllEnded()
     }
 
-    // as for fibers: a shutdown waits for them before the services that they use close
+    // as for writes in fibers: a shutdown waits for them before the services that they use close, until the database's time-outs end them or the
+    // hard stop ends the process
     yield* Effect.addFinalizer(() =>
       Effect.callback<void>((resume) => {
         whenAllEnded = () => resume(Effect.void)

@@ -96,10 +96,12 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
 
   it.effect("ends in time even when the database does not let go", () =>
     Effect.gen(function*() {
-      const { at, bet, service } = yield* startScene("impatient")
+      const { at, bet, commandsWait, deposit, service } = yield* startScene("impatient")
       const letGo = yield* holdPlayer(at.playerId)
-      const inFlight = yield* Effect.forkChild(Effect.result(bet("one")))
+      const first = yield* Effect.forkChild(Effect.result(deposit("one")))
       yield* untilSomeoneWaits
+      const second = yield* Effect.forkChild(Effect.result(bet("two")))
+      yield* commandsWait(1)
 
       const toldAt = yield* Clock.currentTimeMillis
       service.kill("SIGTERM")
@@ -107,7 +109,8 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       const tookMs = (yield* Clock.currentTimeMillis) - toldAt
       assert.deepStrictEqual(ending, { code: 0, signal: null }, service.output())
       assert.isBelow(tookMs, mostMs)
-      yield* Fiber.join(inFlight)
+      yield* Fiber.join(first)
+      yield* Fiber.join(second)
       yield* letGo
     }))
 })
