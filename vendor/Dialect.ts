@@ -102,6 +102,12 @@ export interface Expectation {
   readonly balance?: "required" | "absent"
 }
 
+/** What is expected in each situation. */
+export type Situations = { readonly [situation in Situation]?: Expectation }
+
+/** What is expected of each message in each situation. */
+export type Expectations = { readonly [kind in Message["kind"]]?: Situations }
+
 interface WireRequest {
   readonly method: "GET" | "POST"
   /** Below the wallet's address: empty, or beginning with a slash. */

@@ -1,7 +1,7 @@
 /** How answers in JSON are looked at: each deviation is a sentence. */
 import type { Decimal } from "../src/protocols/Decimal.ts"
 import { type JsonObject, parseJson, readDecimal } from "../src/protocols/JsonBody.ts"
-import type { WireAnswer } from "./Dialect.ts"
+import type { Dialect, Expectations, Situations, WireAnswer } from "./Dialect.ts"
 
 /** A look at one answer, which notes what is wrong. */
 export class AnswerReader {
@@ -59,3 +59,10 @@ export const addDecimals = (one: Decimal, other: Decimal): Decimal => {
   const unitsOf = (amount: Decimal) => amount.coefficient * 10 ** (scale - amount.scale)
   return { coefficient: unitsOf(one) + unitsOf(other), scale }
 }
+
+/** What a message must be answered: as its own kind says, or as every kind. */
+export const expecting = (own: Expectations, everywhere: Situations): Dialect["expect"] => (kind, situation) =>
+  own[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false }
+
+/** A signature in digits that is another one. */
+export const otherSign = (sign: string): string => sign.replace(/./g, (digit) => digit === "0" ? "1" : "0")

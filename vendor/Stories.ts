@@ -39,14 +39,16 @@ const promoOf = (seat: Seat, minor: number, grant: string | null = null): PromoM
   grant
 })
 
-const always = () => true
+type Play = (seat: Seat) => Generator<Effect.Effect<unknown>, void, never>
 
-const story = (
-  weight: number,
-  name: string,
-  play: Story["play"],
-  isPossible: Story["isPossible"] = always
-): Story => ({ name, weight, play, isPossible })
+const storyWhere = (isPossible: Story["isPossible"], weight: number, name: string, play: Play): Story => ({
+  name,
+  weight,
+  isPossible,
+  play: Effect.fnUntraced(play)
+})
+
+const story = (weight: number, name: string, play: Play) => storyWhere(() => true, weight, name, play)
 
 const pay = Effect.fnUntraced(function*(seat: Seat, bet: BetMessage, stake: number, closes = true) {
   const win = seat.winOf(bet, yield* payout(stake), closes)
@@ -55,245 +57,149 @@ const pay = Effect.fnUntraced(function*(seat: Seat, bet: BetMessage, stake: numb
 })
 
 const stories: ReadonlyArray<Story> = [
-  story(
-    24,
-    "a bet and its win",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* pay(seat, bet, stake)
-    })
-  ),
-  story(
-    6,
-    "a bet that wins nothing",
-    Effect.fnUntraced(function*(seat) {
-      const { bet } = yield* placed(seat)
-      const win = seat.winOf(bet, 0)
-      yield* seat.send(win)
-      yield* seat.send(win)
-    })
-  ),
-  story(
-    10,
-    "a bet and its win, each sent again",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* seat.send(bet)
-      const win = yield* pay(seat, bet, stake)
-      yield* seat.send(win)
-      yield* seat.send(bet)
-    })
-  ),
-  story(
+  story(24, "a bet and its win", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* pay(seat, bet, stake)
+  }),
+  story(6, "a bet that wins nothing", function*(seat) {
+    const { bet } = yield* placed(seat)
+    const win = seat.winOf(bet, 0)
+    yield* seat.send(win)
+    yield* seat.send(win)
+  }),
+  story(10, "a bet and its win, each sent again", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* seat.send(bet)
+    const win = yield* pay(seat, bet, stake)
+    yield* seat.send(win)
+    yield* seat.send(bet)
+  }),
+  storyWhere(
+    ({ winsName }) => winsName === "bet",
     6,
     "several bets in a round, settled each on its own",
-    Effect.fnUntraced(function*(seat) {
+    function*(seat) {
       const first = yield* placed(seat)
       const second = yield* placed(seat, first.bet.roundId)
       const third = yield* placed(seat, first.bet.roundId)
       yield* pay(seat, second.bet, second.stake, false)
       yield* seat.send(seat.rollbackOf(third.bet))
       yield* pay(seat, first.bet, first.stake)
-    }),
-    ({ winsName }) => winsName === "bet"
+    }
   ),
-  story(
-    6,
-    "several bets in a round, one rolled back, one win for the round",
-    Effect.fnUntraced(function*(seat) {
-      const first = yield* placed(seat)
-      const second = yield* placed(seat, first.bet.roundId)
-      yield* seat.send(seat.rollbackOf(second.bet))
-      yield* pay(seat, first.bet, first.stake)
-    })
-  ),
-  story(
-    4,
-    "a bet rolled back, the rollback sent again",
-    Effect.fnUntraced(function*(seat) {
-      const { bet } = yield* placed(seat)
-      const rollback = seat.rollbackOf(bet)
-      yield* seat.send(rollback)
-      yield* seat.send(rollback)
-      yield* seat.send(bet)
-    })
-  ),
-  story(
-    4,
-    "a rollback that overtakes its bet",
-    Effect.fnUntraced(function*(seat) {
-      const bet = seat.newBet(yield* stakeOf(seat))
-      const rollback = seat.rollbackOf(bet)
-      yield* seat.send(rollback)
-      yield* seat.send(bet)
-      yield* seat.send(bet)
-      yield* seat.send(rollback)
-    })
-  ),
-  story(
-    3,
-    "a win of a bet that was rolled back",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* seat.send(seat.rollbackOf(bet))
-      yield* seat.send(seat.winOf(bet, stake))
-    })
-  ),
-  story(
-    3,
-    "a rollback of a bet that was paid",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* seat.send(seat.winOf(bet, stake))
-      yield* seat.send(seat.rollbackOf(bet))
-    })
-  ),
-  story(
-    3,
-    "two wins of one bet",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* seat.send(seat.winOf(bet, stake, false))
-      yield* seat.send(seat.winOf(bet, stake * 2))
-    })
-  ),
-  story(
-    2,
-    "a win and a rollback of nothing",
-    Effect.fnUntraced(function*(seat) {
-      const bet = seat.newBet(yield* stakeOf(seat))
-      yield* seat.send(seat.winOf(bet, 1))
-      yield* seat.send(seat.rollbackOf(seat.newBet(1)))
-    })
-  ),
-  story(
-    4,
-    "the same bet and the same win many times at once",
-    Effect.fnUntraced(function*(seat) {
-      const stake = yield* stakeOf(seat)
-      const bet = seat.newBet(stake)
-      yield* seat.sendAtOnce(bet, yield* between(2, 8))
-      yield* seat.sendAtOnce(seat.winOf(bet, stake * 2), yield* between(2, 8))
-    })
-  ),
-  story(
-    2,
-    "the same rollback many times at once",
-    Effect.fnUntraced(function*(seat) {
-      const { bet } = yield* placed(seat)
-      yield* seat.sendAtOnce(seat.rollbackOf(bet), yield* between(2, 8))
-    })
-  ),
-  story(
-    4,
-    "a bet whose answer is too late, rolled back",
-    Effect.fnUntraced(function*(seat) {
-      const bet = seat.newBet(yield* stakeOf(seat))
-      yield* seat.giveUp(bet, seat.rollbackOf(bet), yield* between(1, 8))
-    })
-  ),
-  story(
-    3,
-    "a win whose answer is too late, sent again",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* seat.giveUpWin(seat.winOf(bet, stake), yield* between(1, 8))
-    })
-  ),
-  story(
-    3,
-    "a win that comes rounds later",
-    Effect.fnUntraced(function*(seat) {
-      const late = yield* placed(seat)
-      const next = yield* placed(seat)
-      yield* pay(seat, next.bet, next.stake)
-      const last = yield* placed(seat)
-      yield* seat.send(seat.rollbackOf(last.bet))
-      yield* pay(seat, late.bet, late.stake)
-    })
-  ),
-  story(
-    3,
-    "bet and win in one call, sent again",
-    Effect.fnUntraced(function*(seat) {
-      const stake = yield* stakeOf(seat)
-      const bet = seat.newBet(stake)
-      const message = { kind: "bet_win", bet, win: seat.winOf(bet, yield* payout(stake)) } as const
-      yield* seat.send(message)
-      yield* seat.send(message)
-    }),
-    ({ betWin }) => betWin
-  ),
-  story(
-    3,
-    "a prize, sent again",
-    Effect.fnUntraced(function*(seat) {
-      const promo = promoOf(seat, yield* between(1, 300))
-      yield* seat.send(promo)
-      yield* seat.send(promo)
-    }),
-    ({ promo }) => promo
-  ),
-  story(
-    2,
-    "a round that is closed",
-    Effect.fnUntraced(function*(seat) {
-      const { bet, stake } = yield* placed(seat)
-      yield* pay(seat, bet, stake, false)
-      const close = { kind: "close", roundId: bet.roundId, gameId: bet.gameId } as const
-      yield* seat.send(close)
-      yield* seat.send(close)
-    }),
-    ({ close }) => close
-  ),
-  story(
-    2,
-    "a stake beyond the balance",
-    Effect.fnUntraced(function*(seat) {
-      const stake = seat.books.balance + (yield* between(1, 1000))
-      yield* seat.send(seat.newBet(Math.max(1, stake)))
-    })
-  ),
-  story(
-    2,
-    "an amount that is no amount",
-    Effect.fnUntraced(function*(seat) {
-      const { dialect, digits } = seat
-      const bet = seat.newBet(1)
-      const amount = dialect.tooFine(bet.amount, digits)
-      if (amount !== undefined) yield* seat.send({ ...bet, amount }, { situation: "too_fine" })
-    })
-  ),
-  story(
-    2,
-    "a body that cannot be read",
-    Effect.fnUntraced(function*(seat) {
-      yield* seat.send(seat.newBet(1), { situation: "malformed", damage: "body" })
-    }),
-    ({ malformed }) => malformed
-  ),
-  story(
-    2,
-    "a token that is exchanged",
-    Effect.fnUntraced(function*(seat) {
-      const before = seat.session()
-      yield* seat.send({ kind: "authenticate" })
-      if (seat.session().token !== before.token) {
-        yield* seat.send(seat.newBet(1), { session: before, situation: "over" })
-      }
-    }),
-    ({ authenticate }) => authenticate === "exchanges"
-  ),
-  story(
-    1,
-    "a session that is none",
-    Effect.fnUntraced(function*(seat) {
-      const session = { ...seat.session(), token: randomUUID() }
-      yield* seat.send(seat.newBet(1), { session, situation: "over" })
-    }),
-    ({ sessions }) => sessions
-  ),
-  story(3, "the balance", (seat) => Effect.asVoid(seat.send({ kind: "balance" })), ({ balance }) => balance)
+  story(6, "several bets in a round, one rolled back, one win for the round", function*(seat) {
+    const first = yield* placed(seat)
+    const second = yield* placed(seat, first.bet.roundId)
+    yield* seat.send(seat.rollbackOf(second.bet))
+    yield* pay(seat, first.bet, first.stake)
+  }),
+  story(4, "a bet rolled back, the rollback sent again", function*(seat) {
+    const { bet } = yield* placed(seat)
+    const rollback = seat.rollbackOf(bet)
+    yield* seat.send(rollback)
+    yield* seat.send(rollback)
+    yield* seat.send(bet)
+  }),
+  story(4, "a rollback that overtakes its bet", function*(seat) {
+    const bet = seat.newBet(yield* stakeOf(seat))
+    const rollback = seat.rollbackOf(bet)
+    yield* seat.send(rollback)
+    yield* seat.send(bet)
+    yield* seat.send(bet)
+    yield* seat.send(rollback)
+  }),
+  story(3, "a win of a bet that was rolled back", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* seat.send(seat.rollbackOf(bet))
+    yield* seat.send(seat.winOf(bet, stake))
+  }),
+  story(3, "a rollback of a bet that was paid", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* seat.send(seat.winOf(bet, stake))
+    yield* seat.send(seat.rollbackOf(bet))
+  }),
+  story(3, "two wins of one bet", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* seat.send(seat.winOf(bet, stake, false))
+    yield* seat.send(seat.winOf(bet, stake * 2))
+  }),
+  story(2, "a win and a rollback of nothing", function*(seat) {
+    const bet = seat.newBet(yield* stakeOf(seat))
+    yield* seat.send(seat.winOf(bet, 1))
+    yield* seat.send(seat.rollbackOf(seat.newBet(1)))
+  }),
+  story(4, "the same bet and the same win many times at once", function*(seat) {
+    const stake = yield* stakeOf(seat)
+    const bet = seat.newBet(stake)
+    yield* seat.sendAtOnce(bet, yield* between(2, 8))
+    yield* seat.sendAtOnce(seat.winOf(bet, stake * 2), yield* between(2, 8))
+  }),
+  story(2, "the same rollback many times at once", function*(seat) {
+    const { bet } = yield* placed(seat)
+    yield* seat.sendAtOnce(seat.rollbackOf(bet), yield* between(2, 8))
+  }),
+  story(4, "a bet whose answer is too late, rolled back", function*(seat) {
+    const bet = seat.newBet(yield* stakeOf(seat))
+    yield* seat.giveUp(bet, seat.rollbackOf(bet), yield* between(1, 8))
+  }),
+  story(3, "a win whose answer is too late, sent again", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* seat.giveUpWin(seat.winOf(bet, stake), yield* between(1, 8))
+  }),
+  story(3, "a win that comes rounds later", function*(seat) {
+    const late = yield* placed(seat)
+    const next = yield* placed(seat)
+    yield* pay(seat, next.bet, next.stake)
+    const last = yield* placed(seat)
+    yield* seat.send(seat.rollbackOf(last.bet))
+    yield* pay(seat, late.bet, late.stake)
+  }),
+  storyWhere(({ betWin }) => betWin, 3, "bet and win in one call, sent again", function*(seat) {
+    const stake = yield* stakeOf(seat)
+    const bet = seat.newBet(stake)
+    const message = { kind: "bet_win", bet, win: seat.winOf(bet, yield* payout(stake)) } as const
+    yield* seat.send(message)
+    yield* seat.send(message)
+  }),
+  storyWhere(({ promo }) => promo, 3, "a prize, sent again", function*(seat) {
+    const promo = promoOf(seat, yield* between(1, 300))
+    yield* seat.send(promo)
+    yield* seat.send(promo)
+  }),
+  storyWhere(({ close }) => close, 2, "a round that is closed", function*(seat) {
+    const { bet, stake } = yield* placed(seat)
+    yield* pay(seat, bet, stake, false)
+    const close = { kind: "close", roundId: bet.roundId, gameId: bet.gameId } as const
+    yield* seat.send(close)
+    yield* seat.send(close)
+  }),
+  story(2, "a stake beyond the balance", function*(seat) {
+    const stake = seat.books.balance + (yield* between(1, 1000))
+    yield* seat.send(seat.newBet(Math.max(1, stake)))
+  }),
+  story(2, "an amount that is no amount", function*(seat) {
+    const { dialect, digits } = seat
+    const bet = seat.newBet(1)
+    const amount = dialect.tooFine(bet.amount, digits)
+    if (amount !== undefined) yield* seat.send({ ...bet, amount }, { situation: "too_fine" })
+  }),
+  storyWhere(({ malformed }) => malformed, 2, "a body that cannot be read", function*(seat) {
+    yield* seat.send(seat.newBet(1), { situation: "malformed", damage: "body" })
+  }),
+  storyWhere(({ authenticate }) => authenticate === "exchanges", 2, "a token that is exchanged", function*(seat) {
+    const before = seat.session()
+    yield* seat.send({ kind: "authenticate" })
+    if (seat.session().token !== before.token) {
+      yield* seat.send(seat.newBet(1), { session: before, situation: "over" })
+    }
+  }),
+  storyWhere(({ sessions }) => sessions, 1, "a session that is none", function*(seat) {
+    const session = { ...seat.session(), token: randomUUID() }
+    yield* seat.send(seat.newBet(1), { session, situation: "over" })
+  }),
+  storyWhere(({ balance }) => balance, 3, "the balance", function*(seat) {
+    yield* seat.send({ kind: "balance" })
+  })
 ]
 
 /** Signatures that are wrong, once for each player at most: wallets count them, and shut out who sends many. */

@@ -8,15 +8,16 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   ServerAnswer,
   ServerCall,
   Session,
-  Situation,
+  Situations,
   VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
+import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
 
@@ -88,14 +89,14 @@ const refused = (code: string, balance?: "required" | "absent"): Expectation => 
   ...balance === undefined ? {} : { balance }
 })
 
-const everywhere: { readonly [situation in Situation]?: Expectation } = {
+const everywhere: Situations = {
   malformed: refused("400", "absent"),
   forged: refused("403", "absent"),
   too_fine: refused("400", "required")
 }
 
 /** A late original of a rollback is answered as good and moves nothing. */
-const betExpectations: { readonly [situation in Situation]?: Expectation } = {
+const betExpectations: Situations = {
   first: done(true),
   again: done(false),
   tombstoned: done(false),
@@ -103,7 +104,7 @@ const betExpectations: { readonly [situation in Situation]?: Expectation } = {
   too_much: refused("100", "required")
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   balance: { first: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
@@ -212,7 +213,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         path: `/v2/a8r_casino.${methods[message.kind] ?? message.kind}`,
         headers: {
           "content-type": "application/json",
-          "X-REQUEST-SIGN": damage === "signature" ? sign.replace(/./g, (digit) => digit === "0" ? "1" : "0") : sign
+          "X-REQUEST-SIGN": damage === "signature" ? otherSign(sign) : sign
         },
         body
       }
@@ -259,8 +260,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
-    expect: (kind, situation) =>
-      expectations[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, everywhere),
     serve
   }
 }

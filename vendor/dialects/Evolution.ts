@@ -6,12 +6,13 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   ServerCall,
   Session,
-  Situation
+  Situations
 } from "../Dialect.ts"
-import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
+import { AnswerReader, decimalText, expecting, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   auth_token: Schema.String,
@@ -105,14 +106,14 @@ const bodyOf = (message: Message, { currency, gameId, playerRef, token }: Sessio
 
 const done = (code: string, moves: boolean): Expectation => ({ codes: [code], moves, balance: "required" })
 
-const notDone: { readonly [situation in Situation]?: Expectation } = {
+const notDone: Situations = {
   malformed: { codes: ["INVALID_PARAMETER"], http: [400], moves: false, balance: "absent" },
   forged: { codes: ["INVALID_TOKEN_ID", "HTTP_401"], http: [401], moves: false, balance: "absent" },
   too_fine: { codes: ["INVALID_PARAMETER"], moves: false },
   over: { codes: ["INVALID_SID"], moves: false }
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   authenticate: { first: { codes: ["OK"], moves: false } },
   balance: { first: done("OK", false) },
   bet: {
@@ -194,7 +195,7 @@ const make = (settings: typeof Settings.Type): Dialect => ({
     }
   },
 
-  expect: (kind, situation) => expectations[kind]?.[situation] ?? notDone[situation] ?? { codes: [], moves: false },
+  expect: expecting(expectations, notDone),
 
   serve: (call, vendorServer) => {
     if (call.method !== "POST" || call.path !== `/ua/v1/${settings.casino_key}/${settings.api_token}`) return undefined

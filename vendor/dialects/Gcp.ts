@@ -9,15 +9,16 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   ServerAnswer,
   ServerCall,
   Session,
-  Situation,
+  Situations,
   VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { AnswerReader } from "../Reading.ts"
+import { AnswerReader, expecting, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
 
@@ -86,12 +87,12 @@ const done = (moves: boolean): Expectation => ({ codes: ["OK"], moves, balance: 
 
 const refused = (code: string, http = 412): Expectation => ({ codes: [code], http: [http], moves: false })
 
-const everywhere: { readonly [situation in Situation]?: Expectation } = {
+const everywhere: Situations = {
   malformed: refused("400"),
   forged: refused("403", 403)
 }
 
-const betExpectations: { readonly [situation in Situation]?: Expectation } = {
+const betExpectations: Situations = {
   first: done(true),
   again: done(false),
   tombstoned: refused("400"),
@@ -99,7 +100,7 @@ const betExpectations: { readonly [situation in Situation]?: Expectation } = {
   too_much: { ...refused("100"), balance: "required" }
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   balance: { first: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
@@ -192,7 +193,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         path: message.kind === "rollback" ? "/rollback" : message.kind === "promo" ? "/freespins" : "/play",
         headers: {
           "content-type": "application/json",
-          "X-REQUEST-SIGN": damage === "signature" ? sign.replace(/./g, (digit) => digit === "0" ? "1" : "0") : sign
+          "X-REQUEST-SIGN": damage === "signature" ? otherSign(sign) : sign
         },
         body
       }
@@ -232,8 +233,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
-    expect: (kind, situation) =>
-      expectations[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, everywhere),
     serve
   }
 }

@@ -8,16 +8,17 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   PlayedTransaction,
   ServerAnswer,
   ServerCall,
   Session,
-  Situation,
+  Situations,
   VendorServer,
   WinMessage
 } from "../Dialect.ts"
-import { AnswerReader, finerBy } from "../Reading.ts"
+import { AnswerReader, expecting, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   /** The vendor's own key: what the wallet has the public half of. */
@@ -118,14 +119,14 @@ const refused = (...words: ReadonlyArray<string>): Expectation => ({
   moves: false
 })
 
-const notDone: { readonly [situation in Situation]?: Expectation } = {
+const notDone: Situations = {
   malformed: refused("WRONG_SYNTAX"),
   forged: refused("INVALID_SIGNATURE"),
   too_fine: refused("WRONG_TYPES"),
   over: refused("INVALID_TOKEN", "TOKEN_EXPIRED")
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   authenticate: { first: { codes: ["RS_OK"], moves: false } },
   balance: { first: ok(false) },
   bet: {
@@ -316,7 +317,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       }
     },
 
-    expect: (kind, situation) => expectations[kind]?.[situation] ?? notDone[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, notDone),
 
     serve
   }

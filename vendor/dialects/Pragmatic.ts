@@ -8,15 +8,16 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   PlayedTransaction,
   ServerAnswer,
   ServerCall,
   Session,
-  Situation,
+  Situations,
   VendorServer
 } from "../Dialect.ts"
-import { addDecimals, AnswerReader, decimalText, finerBy } from "../Reading.ts"
+import { addDecimals, AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   secret_key: Schema.String,
@@ -112,14 +113,14 @@ const done = (moves: boolean, balance: "required" | "absent" = "required"): Expe
 
 const notDone = (...codes: ReadonlyArray<string>): Expectation => ({ codes, moves: false, balance: "absent" })
 
-const everywhere: { readonly [situation in Situation]?: Expectation } = {
+const everywhere: Situations = {
   malformed: notDone("5", "7"),
   forged: notDone("5"),
   too_fine: notDone("7"),
   over: notDone("4")
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   authenticate: { first: done(false) },
   balance: { first: done(false) },
   bet: {
@@ -317,7 +318,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       const entries: FormEntries = [["providerId", settings.provider_id], ...fieldsOf(message, session, now)]
       const form = new URLSearchParams(Object.fromEntries(entries))
       const hash = pragmaticHash(settings.secret_key, entries)
-      form.append("hash", damage === "signature" ? hash.replace(/./g, (digit) => digit === "0" ? "1" : "0") : hash)
+      form.append("hash", damage === "signature" ? otherSign(hash) : hash)
       const body = form.toString()
       return {
         method: "POST",
@@ -348,8 +349,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       }
     },
 
-    expect: (kind, situation) =>
-      expectations[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, everywhere),
     serve
   }
 }

@@ -8,15 +8,16 @@ import type {
   Dialect,
   DialectDefinition,
   Expectation,
+  Expectations,
   Message,
   RollbackMessage,
   ServerAnswer,
   ServerCall,
   Session,
-  Situation,
+  Situations,
   VendorServer
 } from "../Dialect.ts"
-import { AnswerReader, decimalText, finerBy } from "../Reading.ts"
+import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ merchant_id: Schema.String, merchant_key: Schema.String })
 
@@ -90,14 +91,14 @@ const done = (moves: boolean): Expectation => ({ codes: ["OK"], moves, balance: 
 
 const failed = (...codes: ReadonlyArray<string>): Expectation => ({ codes, moves: false, balance: "absent" })
 
-const everywhere: { readonly [situation in Situation]?: Expectation } = {
+const everywhere: Situations = {
   malformed: failed("INTERNAL_ERROR"),
   forged: failed("INTERNAL_ERROR"),
   too_fine: failed("INTERNAL_ERROR"),
   over: failed("INTERNAL_ERROR")
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   balance: { first: done(false) },
   bet: {
     first: done(true),
@@ -240,7 +241,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         path: "",
         headers: {
           ...headers,
-          "X-Sign": damage === "signature" ? sign.replace(/./g, (digit) => digit === "0" ? "1" : "0") : sign,
+          "X-Sign": damage === "signature" ? otherSign(sign) : sign,
           "content-type": "application/x-www-form-urlencoded"
         },
         body: damage === "body" ? body.slice(0, -3) : body
@@ -265,8 +266,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       return { code: "OK", balance, retry: false, problems: reader.problems }
     },
 
-    expect: (kind, situation) =>
-      expectations[kind]?.[situation] ?? everywhere[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, everywhere),
     serve
   }
 }

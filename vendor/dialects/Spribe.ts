@@ -3,8 +3,17 @@ import { Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { type Decimal, fromUnits } from "../../src/protocols/Decimal.ts"
 import { type JsonObject, readDecimal, readInteger, readObject } from "../../src/protocols/JsonBody.ts"
-import type { Dialect, DialectDefinition, Expectation, Message, ServerCall, Session, Situation } from "../Dialect.ts"
-import { AnswerReader, finerBy } from "../Reading.ts"
+import type {
+  Dialect,
+  DialectDefinition,
+  Expectation,
+  Expectations,
+  Message,
+  ServerCall,
+  Session,
+  Situations
+} from "../Dialect.ts"
+import { AnswerReader, expecting, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
   client_id: Schema.String,
@@ -108,13 +117,13 @@ const fieldsOf = (message: Message, session: Session): object => {
 const told = (code: number, moves: boolean): Expectation => ({ codes: [`${code}`], moves, balance: "required" })
 const refused = (...words: ReadonlyArray<number>): Expectation => ({ codes: words.map(String), moves: false })
 
-const notDone: { readonly [situation in Situation]?: Expectation } = {
+const notDone: Situations = {
   malformed: { ...refused(405), balance: "absent" },
   forged: { ...refused(413), balance: "absent" },
   too_fine: refused(405)
 }
 
-const expectations: { readonly [kind in Message["kind"]]?: { readonly [situation in Situation]?: Expectation } } = {
+const expectations: Expectations = {
   authenticate: { first: told(200, false) },
   balance: { first: told(200, false) },
   bet: {
@@ -240,7 +249,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       }
     },
 
-    expect: (kind, situation) => expectations[kind]?.[situation] ?? notDone[situation] ?? { codes: [], moves: false },
+    expect: expecting(expectations, notDone),
 
     serve: (call, vendorServer) => {
       if (call.method !== "GET") return undefined
