@@ -18,84 +18,77 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       [`report series --operator $house --metric ggr ${days} --step hour`, "VALIDATION_FAILED"],
       [`report series --operator $house --metric deposits ${days} --provider $studio`, "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        dataOf(yield* (yield* casino.sit(1000)).bet(100))
-        const { points } = yield* done(`report series --operator ${casino.slug} --metric bets ${days}`)
-        assert.strictEqual(points.length, 20)
-        assert.deepStrictEqual(points.at(-1), { at: "2026-11-20T00:00:00.000Z", value: 100 })
-      })
+    *works() {
+      const casino = yield* openCasino()
+      dataOf(yield* (yield* casino.sit(1000)).bet(100))
+      const { points } = yield* done(`report series --operator ${casino.slug} --metric bets ${days}`)
+      assert.strictEqual(points.length, 20)
+      assert.deepStrictEqual(points.at(-1), { at: "2026-11-20T00:00:00.000Z", value: 100 })
+    }
   },
   {
     line: `report breakdown --operator $house --by day ${days}`,
     misused: [`report breakdown --operator $house --by month ${days}`],
     refused: [[`report breakdown --operator nobody --by day ${days}`, "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        dataOf(yield* (yield* casino.sit(1000)).bet(100))
-        const { rows } = yield* done(`report breakdown --operator ${casino.slug} --by day ${days}`)
-        assert.deepInclude(rows[0], { key: "2026-11-20", bets: 100, ggr: 100, deposits: 1000 })
-      })
+    *works() {
+      const casino = yield* openCasino()
+      dataOf(yield* (yield* casino.sit(1000)).bet(100))
+      const { rows } = yield* done(`report breakdown --operator ${casino.slug} --by day ${days}`)
+      assert.deepInclude(rows[0], { key: "2026-11-20", bets: 100, ggr: 100, deposits: 1000 })
+    }
   },
   {
     line: "report funds",
     misused: ["report funds --wallet real"],
     refused: [["report funds --operator nobody", "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        assert.deepStrictEqual(yield* done(`report funds --operator ${casino.slug}`), [])
-      })
+    *works() {
+      const casino = yield* openCasino()
+      assert.deepStrictEqual(yield* done(`report funds --operator ${casino.slug}`), [])
+    }
   },
   {
     line: `report bonuses --operator $house ${days}`,
     misused: [],
     refused: [[`report bonuses --operator nobody ${days}`, "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        const { bonus } = yield* grantedBonus(casino)
-        const [cost] = yield* done(`report bonuses --operator ${casino.slug} ${days}`)
-        assert.deepInclude(cost, { bonus_id: bonus, granted: 1, liability: 500 })
-      })
+    *works() {
+      const casino = yield* openCasino()
+      const { bonus } = yield* grantedBonus(casino)
+      const [cost] = yield* done(`report bonuses --operator ${casino.slug} ${days}`)
+      assert.deepInclude(cost, { bonus_id: bonus, granted: 1, liability: 500 })
+    }
   },
   {
     line: "figures overview",
     misused: ["figures overview --since today"],
     refused: [["figures overview --operator nobody", "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        yield* casino.sit(1000)
-        const { money } = yield* done(`figures overview --operator ${casino.slug}`)
-        assert.deepInclude(money[0], { currency: "EUR", deposits: 1000 })
-      })
+    *works() {
+      const casino = yield* openCasino()
+      yield* casino.sit(1000)
+      const { money } = yield* done(`figures overview --operator ${casino.slug}`)
+      assert.deepInclude(money[0], { currency: "EUR", deposits: 1000 })
+    }
   },
   {
     line: "bonus show $bonus",
     misused: ["bonus show welcome"],
     refused: [[`bonus show ${nobody}`, "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const { bonus } = yield* grantedBonus(yield* openCasino())
-        const { id, liability } = yield* done(`bonus show ${bonus}`)
-        assert.strictEqual(id, bonus)
-        assert.deepInclude(liability[0], { currency: "EUR", running: 1, amount: 500 })
-      })
+    *works() {
+      const { bonus } = yield* grantedBonus(yield* openCasino())
+      const { id, liability } = yield* done(`bonus show ${bonus}`)
+      assert.strictEqual(id, bonus)
+      assert.deepInclude(liability[0], { currency: "EUR", running: 1, amount: 500 })
+    }
   },
   {
     line: "bonus grants $bonus",
     misused: ["bonus grants $bonus --state lost"],
     refused: [[`bonus grants ${nobody}`, "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const { bonus, granted } = yield* grantedBonus(yield* openCasino())
-        const [only] = yield* done(`bonus grants ${bonus} --state activated`)
-        assert.strictEqual(only.id, granted)
-        assert.deepStrictEqual(yield* done(`bonus grants ${bonus} --state finished`), [])
-      })
+    *works() {
+      const { bonus, granted } = yield* grantedBonus(yield* openCasino())
+      const [only] = yield* done(`bonus grants ${bonus} --state activated`)
+      assert.strictEqual(only.id, granted)
+      assert.deepStrictEqual(yield* done(`bonus grants ${bonus} --state finished`), [])
+    }
   },
   {
     line: "alert assign $alert --staff none",
@@ -105,12 +98,11 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       ["alert assign $alert --staff somebody", "VALIDATION_FAILED"],
       ["alert assign $closed_alert --staff none", "VALIDATION_FAILED"]
     ],
-    works: ({ names }) =>
-      Effect.gen(function*() {
-        const { alert } = yield* raisedAlert(yield* openCasino())
-        const given = yield* done(`alert assign ${alert} --staff ${names.admin}`)
-        assert.strictEqual(String(given.assigned_to), names.admin)
-      }),
+    *works({ names }) {
+      const { alert } = yield* raisedAlert(yield* openCasino())
+      const given = yield* done(`alert assign ${alert} --staff ${names.admin}`)
+      assert.strictEqual(String(given.assigned_to), names.admin)
+    },
     changes: ({ names }) =>
       Effect.map(Effect.flatMap(openCasino(), raisedAlert), ({ alert }) => ({
         line: `alert assign ${alert} --staff ${names.admin}`,
@@ -124,12 +116,11 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       [`alert hold ${nobody} --reason papers`, "NOT_FOUND"],
       ["alert hold $closed_alert --reason papers", "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const { alert } = yield* raisedAlert(yield* openCasino())
-        assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
-        assert.strictEqual((yield* done(`alert hold ${alert} --reason papers`)).stops_withdrawals, true)
-      }),
+    *works() {
+      const { alert } = yield* raisedAlert(yield* openCasino())
+      assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
+      assert.strictEqual((yield* done(`alert hold ${alert} --reason papers`)).stops_withdrawals, true)
+    },
     changes: () =>
       Effect.gen(function*() {
         const { alert } = yield* raisedAlert(yield* openCasino())
@@ -144,12 +135,11 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       [`alert release ${nobody} --reason known`, "NOT_FOUND"],
       ["alert release $closed_alert --reason known", "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const { alert } = yield* raisedAlert(yield* openCasino())
-        yield* done(`alert hold ${alert} --reason papers`)
-        assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
-      }),
+    *works() {
+      const { alert } = yield* raisedAlert(yield* openCasino())
+      yield* done(`alert hold ${alert} --reason papers`)
+      assert.strictEqual((yield* done(`alert release ${alert} --reason known`)).stops_withdrawals, false)
+    },
     changes: () =>
       Effect.gen(function*() {
         const { alert } = yield* raisedAlert(yield* openCasino())
@@ -161,14 +151,13 @@ export const figureCases: ReadonlyArray<CommandCase> = [
     line: "delivery show $delivery",
     misused: ["delivery show first"],
     refused: [[`delivery show ${nobody}`, "NOT_FOUND"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const sink = yield* makeSink(() => 500)
-        const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
-        const { id } = yield* done(`webhook ping ${webhook.id}`)
-        const { response } = yield* done(`delivery show ${id}`)
-        assert.deepInclude(response, { status: 500, error: "status" })
-      })
+    *works({ house }) {
+      const sink = yield* makeSink(() => 500)
+      const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
+      const { id } = yield* done(`webhook ping ${webhook.id}`)
+      const { response } = yield* done(`delivery show ${id}`)
+      assert.deepInclude(response, { status: 500, error: "status" })
+    }
   },
   {
     line: "webhook redeliver $webhook --since 2026-11-01T00:00:00Z",
@@ -178,15 +167,14 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       ["webhook redeliver $webhook --since 2026-11-01T00:00:00Z --operator $rival", "NOT_FOUND"],
       ["webhook redeliver $webhook --since yesterday", "VALIDATION_FAILED"]
     ],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const sink = yield* makeSink()
-        const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
-        const { id: delivery } = yield* done(`webhook ping ${webhook.id}`)
-        assert.deepInclude(yield* done(`delivery show ${delivery}`), { id: delivery, status: "delivered" })
-        const again = yield* done(`webhook redeliver ${webhook.id} --since 2026-11-01T00:00:00Z`)
-        assert.deepInclude(again, { webhook_id: webhook.id })
-      }),
+    *works({ house }) {
+      const sink = yield* makeSink()
+      const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
+      const { id: delivery } = yield* done(`webhook ping ${webhook.id}`)
+      assert.deepInclude(yield* done(`delivery show ${delivery}`), { id: delivery, status: "delivered" })
+      const again = yield* done(`webhook redeliver ${webhook.id} --since 2026-11-01T00:00:00Z`)
+      assert.deepInclude(again, { webhook_id: webhook.id })
+    },
     changes: ({ house }) =>
       Effect.gen(function*() {
         const sink = yield* makeSink()

@@ -14,13 +14,12 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       ["player show $player --operator $rival", "NOT_FOUND"],
       ["player show $player --operator nobody", "NOT_FOUND"]
     ],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const player = yield* house.register()
-        const shown = { operator_id: house.id, ...player }
-        assert.deepStrictEqual(yield* done(`player show ${player.id}`), shown)
-        assert.deepStrictEqual(yield* done(`player show ${player.id} --operator ${house.slug}`), shown)
-      })
+    *works({ house }) {
+      const player = yield* house.register()
+      const shown = { operator_id: house.id, ...player }
+      assert.deepStrictEqual(yield* done(`player show ${player.id}`), shown)
+      assert.deepStrictEqual(yield* done(`player show ${player.id} --operator ${house.slug}`), shown)
+    }
   },
   {
     line: "player list",
@@ -31,47 +30,45 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       ["player list --page 101", "VALIDATION_FAILED"],
       ["player list --created-from yesterday", "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino()
-        const [one, two] = [yield* casino.register({ external_id: "x-1" }), yield* casino.register()]
-        yield* casino.put(`/players/${two.id}/status`, { status: "locked" })
-        const ids = (flags: string) =>
-          Effect.map(
-            done(`player list --operator ${casino.slug} ${flags}`),
-            (players: ReadonlyArray<{ readonly id: number }>) => players.map(({ id }) => id)
-          )
-        assert.deepStrictEqual(yield* ids(""), [two.id, one.id])
-        assert.deepStrictEqual(
-          [
-            yield* ids("--status locked"),
-            yield* ids(`--email ${one.email}`),
-            yield* ids(`--username ${two.username}`),
-            yield* ids("--external-id x-1"),
-            yield* ids("--kyc-status verified"),
-            yield* ids(`--search ${one.username}`),
-            yield* ids("--created-from 2099-01-01T00:00:00Z"),
-            yield* ids("--per-page 1 --page 2")
-          ],
-          [[two.id], [one.id], [two.id], [one.id], [], [one.id], [], [one.id]]
+    *works() {
+      const casino = yield* openCasino()
+      const [one, two] = [yield* casino.register({ external_id: "x-1" }), yield* casino.register()]
+      yield* casino.put(`/players/${two.id}/status`, { status: "locked" })
+      const ids = (flags: string) =>
+        Effect.map(
+          done(`player list --operator ${casino.slug} ${flags}`),
+          (players: ReadonlyArray<{ readonly id: number }>) => players.map(({ id }) => id)
         )
-      })
+      assert.deepStrictEqual(yield* ids(""), [two.id, one.id])
+      assert.deepStrictEqual(
+        [
+          yield* ids("--status locked"),
+          yield* ids(`--email ${one.email}`),
+          yield* ids(`--username ${two.username}`),
+          yield* ids("--external-id x-1"),
+          yield* ids("--kyc-status verified"),
+          yield* ids(`--search ${one.username}`),
+          yield* ids("--created-from 2099-01-01T00:00:00Z"),
+          yield* ids("--per-page 1 --page 2")
+        ],
+        [[two.id], [one.id], [two.id], [one.id], [], [one.id], [], [one.id]]
+      )
+    }
   },
   {
     line: "player wallet $player",
     misused: ["player wallet ada"],
     refused: [[`player wallet ${nobody}`, "NOT_FOUND"]],
-    works: () =>
-      Effect.gen(function*() {
-        const casino = yield* openCasino({ kyc_withdrawal_threshold: 700 })
-        const { id } = yield* casino.sit(1000)
-        const { data } = yield* casino.get(`/players/${id}/wallet`)
-        const shown = yield* done(`player wallet ${id}`)
-        assert.deepStrictEqual(shown, data)
-        assert.deepInclude(shown, { balance: 1000, bonus_balance: 0, unverified_withdrawal_allowance: 700 })
-        yield* done(`operator update ${casino.slug} --kyc-withdrawal-threshold none`)
-        assert.isNull((yield* done(`player wallet ${id}`)).unverified_withdrawal_allowance)
-      })
+    *works() {
+      const casino = yield* openCasino({ kyc_withdrawal_threshold: 700 })
+      const { id } = yield* casino.sit(1000)
+      const { data } = yield* casino.get(`/players/${id}/wallet`)
+      const shown = yield* done(`player wallet ${id}`)
+      assert.deepStrictEqual(shown, data)
+      assert.deepInclude(shown, { balance: 1000, bonus_balance: 0, unverified_withdrawal_allowance: 700 })
+      yield* done(`operator update ${casino.slug} --kyc-withdrawal-threshold none`)
+      assert.isNull((yield* done(`player wallet ${id}`)).unverified_withdrawal_allowance)
+    }
   },
   {
     line: "player transactions $player",
@@ -85,55 +82,52 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       ["player transactions $player --created-from yesterday", "VALIDATION_FAILED"],
       ["player transactions $player --per-page 101", "VALIDATION_FAILED"]
     ],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const seat = yield* house.sit(1000)
-        yield* seat.bet(100)
-        yield* done(`player correct ${seat.id} --wallet bonus --amount 5 --reason gift`)
-        const { data } = yield* house.get(`/players/${seat.id}/transactions`)
-        const lines = (flags: string) => done(`player transactions ${seat.id} ${flags}`)
-        assert.deepStrictEqual(yield* lines(""), data)
-        const [bonus, bet, deposit] = data
-        assert.deepStrictEqual(
-          [
-            yield* lines("--type casino_bet"),
-            yield* lines("--wallet bonus"),
-            yield* lines("--per-page 1 --page 3"),
-            yield* lines("--created-from 2099-01-01T00:00:00Z")
-          ],
-          [[bet], [bonus], [deposit], []]
-        )
-      })
+    *works({ house }) {
+      const seat = yield* house.sit(1000)
+      yield* seat.bet(100)
+      yield* done(`player correct ${seat.id} --wallet bonus --amount 5 --reason gift`)
+      const { data } = yield* house.get(`/players/${seat.id}/transactions`)
+      const lines = (flags: string) => done(`player transactions ${seat.id} ${flags}`)
+      assert.deepStrictEqual(yield* lines(""), data)
+      const [bonus, bet, deposit] = data
+      assert.deepStrictEqual(
+        [
+          yield* lines("--type casino_bet"),
+          yield* lines("--wallet bonus"),
+          yield* lines("--per-page 1 --page 3"),
+          yield* lines("--created-from 2099-01-01T00:00:00Z")
+        ],
+        [[bet], [bonus], [deposit], []]
+      )
+    }
   },
   {
     line: "player bonuses $player",
     misused: ["player bonuses ada", "player bonuses $player --state lost"],
     refused: [[`player bonuses ${nobody}`, "NOT_FOUND"], ["player bonuses $player --per-page 0", "VALIDATION_FAILED"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { granted, player } = yield* grantedBonus(house)
-        const { data } = yield* house.get(`/players/${player}/bonuses`)
-        const [bonus] = yield* done(`player bonuses ${player}`)
-        assert.deepStrictEqual([bonus, bonus.id], [data[0], granted])
-        assert.deepStrictEqual(yield* done(`player bonuses ${player} --state finished`), [])
-        assert.deepStrictEqual(yield* done(`player bonuses ${player} --state activated --per-page 1`), [bonus])
-      })
+    *works({ house }) {
+      const { granted, player } = yield* grantedBonus(house)
+      const { data } = yield* house.get(`/players/${player}/bonuses`)
+      const [bonus] = yield* done(`player bonuses ${player}`)
+      assert.deepStrictEqual([bonus, bonus.id], [data[0], granted])
+      assert.deepStrictEqual(yield* done(`player bonuses ${player} --state finished`), [])
+      assert.deepStrictEqual(yield* done(`player bonuses ${player} --state activated --per-page 1`), [bonus])
+    }
   },
   {
     line: "player limits $player",
     misused: ["player limits ada"],
     refused: [[`player limits ${nobody}`, "NOT_FOUND"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        yield* house.limit(id, { max_daily_bet: 500 })
-        yield* house.limit(id, { max_daily_bet: 900 })
-        const { data } = yield* house.get(`/players/${id}/limits`)
-        const shown = yield* done(`player limits ${id}`)
-        assert.deepStrictEqual(shown, data)
-        assert.strictEqual(shown.limits.max_daily_bet, 500)
-        assert.deepInclude(shown.pending_changes[0], { field: "max_daily_bet", requested_value: 900 })
-      })
+    *works({ house }) {
+      const { id } = yield* house.register()
+      yield* house.limit(id, { max_daily_bet: 500 })
+      yield* house.limit(id, { max_daily_bet: 900 })
+      const { data } = yield* house.get(`/players/${id}/limits`)
+      const shown = yield* done(`player limits ${id}`)
+      assert.deepStrictEqual(shown, data)
+      assert.strictEqual(shown.limits.max_daily_bet, 500)
+      assert.deepInclude(shown.pending_changes[0], { field: "max_daily_bet", requested_value: 900 })
+    }
   },
   {
     line: "player status $player --status active",
@@ -142,17 +136,16 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       "player status $player --status locked --reason $long$long$long$long",
       "VALIDATION_FAILED"
     ]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        const locked = yield* done(`player status ${id} --status locked --reason "asked by phone"`)
-        assert.deepInclude(locked, { id, operator_id: house.id, status: "locked" })
-        assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), "PLAYER_RESTRICTED")
-        const [note] = yield* done(`player notes ${id}`)
-        assert.deepInclude(note, { author: "staff:bootstrap", text: "asked by phone", subject: `player:${id}` })
-        yield* done(`player status ${id} --status active`)
-        assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), 201)
-      }),
+    *works({ house }) {
+      const { id } = yield* house.register()
+      const locked = yield* done(`player status ${id} --status locked --reason "asked by phone"`)
+      assert.deepInclude(locked, { id, operator_id: house.id, status: "locked" })
+      assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), "PLAYER_RESTRICTED")
+      const [note] = yield* done(`player notes ${id}`)
+      assert.deepInclude(note, { author: "staff:bootstrap", text: "asked by phone", subject: `player:${id}` })
+      yield* done(`player status ${id} --status active`)
+      assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), 201)
+    },
     changes: ({ house }) =>
       Effect.map(
         house.register(),
@@ -168,14 +161,13 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       ["player kyc $player --status pending_review --document-expires-on 2099-01-01", "VALIDATION_FAILED"],
       ["player kyc $player --status pending_review --document-expires-on soon", "VALIDATION_FAILED"]
     ],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        yield* done(`player kyc ${id} --status pending_review --reason "papers came"`)
-        const verified = yield* done(`player kyc ${id} --status verified --document-expires-on 2031-05-31`)
-        assert.deepInclude(verified, { id, kyc_status: "verified", is_verified: true })
-        assert.deepInclude((yield* house.get(`/players/${id}`)).data, { kyc_status: "verified", is_verified: true })
-      }),
+    *works({ house }) {
+      const { id } = yield* house.register()
+      yield* done(`player kyc ${id} --status pending_review --reason "papers came"`)
+      const verified = yield* done(`player kyc ${id} --status verified --document-expires-on 2031-05-31`)
+      assert.deepInclude(verified, { id, kyc_status: "verified", is_verified: true })
+      assert.deepInclude((yield* house.get(`/players/${id}`)).data, { kyc_status: "verified", is_verified: true })
+    },
     changes: ({ house }) =>
       Effect.map(house.register(), ({ id }) => ({
         line: `player kyc ${id} --status pending_review`,
@@ -186,41 +178,40 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     line: "player restrict $player",
     misused: ["player restrict $player --can-bet maybe", "player restrict ada --can-bet false"],
     refused: [[`player restrict ${nobody} --can-bet false`, "NOT_FOUND"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const seat = yield* house.sit(1000)
-        const { id } = seat
-        const bonus = yield* house.newBonus()
-        const tries = Effect.map(
-          Effect.all([
-            house.post(`/players/${id}/session-tokens`),
-            house.deposit(id, 10),
-            house.withdraw(id, 10),
-            seat.bet(1),
-            house.grant(id, bonus.id)
-          ]),
-          (answers) => answers.map((answer) => outcomeOf(answer))
-        )
-        const restricted = yield* done(
-          `player restrict ${id} --can-login false --can-deposit false --can-withdraw false --can-bet false ` +
-            "--excluded-from-bonuses true"
-        )
-        assert.deepStrictEqual(restricted.restrictions, {
-          can_login: false,
-          can_deposit: false,
-          can_withdraw: false,
-          can_bet: false,
-          excluded_from_bonuses: true
-        })
-        assert.deepStrictEqual(yield* tries, [...Array<string>(4).fill("PLAYER_RESTRICTED"), "BONUS_INVALID"])
-        const freed = yield* done(`player restrict ${id} --can-bet true --can-login true`)
-        assert.deepInclude(freed.restrictions, { can_bet: true, can_login: true, can_deposit: false })
-        // the game session ended with the login
-        assert.deepStrictEqual(
-          yield* tries,
-          [201, "PLAYER_RESTRICTED", "PLAYER_RESTRICTED", "INVALID_SESSION", "BONUS_INVALID"]
-        )
-      }),
+    *works({ house }) {
+      const seat = yield* house.sit(1000)
+      const { id } = seat
+      const bonus = yield* house.newBonus()
+      const tries = Effect.map(
+        Effect.all([
+          house.post(`/players/${id}/session-tokens`),
+          house.deposit(id, 10),
+          house.withdraw(id, 10),
+          seat.bet(1),
+          house.grant(id, bonus.id)
+        ]),
+        (answers) => answers.map((answer) => outcomeOf(answer))
+      )
+      const restricted = yield* done(
+        `player restrict ${id} --can-login false --can-deposit false --can-withdraw false --can-bet false ` +
+          "--excluded-from-bonuses true"
+      )
+      assert.deepStrictEqual(restricted.restrictions, {
+        can_login: false,
+        can_deposit: false,
+        can_withdraw: false,
+        can_bet: false,
+        excluded_from_bonuses: true
+      })
+      assert.deepStrictEqual(yield* tries, [...Array<string>(4).fill("PLAYER_RESTRICTED"), "BONUS_INVALID"])
+      const freed = yield* done(`player restrict ${id} --can-bet true --can-login true`)
+      assert.deepInclude(freed.restrictions, { can_bet: true, can_login: true, can_deposit: false })
+      // the game session ended with the login
+      assert.deepStrictEqual(
+        yield* tries,
+        [201, "PLAYER_RESTRICTED", "PLAYER_RESTRICTED", "INVALID_SESSION", "BONUS_INVALID"]
+      )
+    },
     changes: ({ house }) =>
       Effect.map(
         house.register(),
@@ -231,21 +222,20 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     line: "player sign-out $player",
     misused: ["player sign-out", "player sign-out ada"],
     refused: [[`player sign-out ${nobody}`, "NOT_FOUND"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const seat = yield* house.sit(1000)
-        const { token } = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201)
-        const bet = dataOf(yield* seat.bet(10))
-        const shown = yield* done(`player sign-out ${seat.id} --reason stolen`)
-        assert.deepInclude(shown, { id: seat.id, status: "active" })
-        assertRefused(yield* browserCall(token, "/me"), 401, "INVALID_PLAYER_TOKEN")
-        assertRefused(yield* seat.bet(10), 401, "INVALID_SESSION")
-        dataOf(yield* seat.win(bet.transaction_id, 30))
-        const next = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201).token
-        dataOf(yield* browserCall(next, "/me"))
-        const [line] = yield* done(`audit list --player ${seat.id} --per-page 1`)
-        assert.deepInclude(line, { action: "player.sign_out", reason: "stolen" })
-      }),
+    *works({ house }) {
+      const seat = yield* house.sit(1000)
+      const { token } = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201)
+      const bet = dataOf(yield* seat.bet(10))
+      const shown = yield* done(`player sign-out ${seat.id} --reason stolen`)
+      assert.deepInclude(shown, { id: seat.id, status: "active" })
+      assertRefused(yield* browserCall(token, "/me"), 401, "INVALID_PLAYER_TOKEN")
+      assertRefused(yield* seat.bet(10), 401, "INVALID_SESSION")
+      dataOf(yield* seat.win(bet.transaction_id, 30))
+      const next = dataOf(yield* house.post(`/players/${seat.id}/session-tokens`), 201).token
+      dataOf(yield* browserCall(next, "/me"))
+      const [line] = yield* done(`audit list --player ${seat.id} --per-page 1`)
+      assert.deepInclude(line, { action: "player.sign_out", reason: "stolen" })
+    },
     changes: ({ house }) =>
       Effect.map(house.register(), ({ id }) => ({ line: `player sign-out ${id}`, differs: ["sessions_ended_at"] }))
   },
@@ -262,26 +252,25 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       ["player correct $player --wallet bonus --amount -1 --reason debt", "VALIDATION_FAILED"],
       ["player correct $player --amount 5 --reason \"\"", "VALIDATION_FAILED"]
     ],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        const up = yield* done(`player correct ${id} --amount 2500 --reason welcome`)
-        assert.deepInclude(up, {
-          player_id: id,
-          wallet: "real",
-          type: "correction_up",
-          amount: 2500,
-          balance_after: 2500,
-          currency: "EUR"
-        })
-        const down = yield* done(`player correct ${id} --amount -3000 --reason fee`)
-        assert.deepInclude(down, { type: "correction_down", amount: -3000, balance_after: -500 })
-        const bonus = yield* done(`player correct ${id} --wallet bonus --amount 100 --reason gift`)
-        assert.deepInclude(bonus, { wallet: "bonus", type: "bonus_correction_up", balance_after: 100 })
-        assert.deepStrictEqual(yield* house.balances(id), [-500, 100])
-        const { data } = yield* house.get(`/players/${id}/transactions`)
-        assert.deepStrictEqual(data, [bonus, down, up])
-      }),
+    *works({ house }) {
+      const { id } = yield* house.register()
+      const up = yield* done(`player correct ${id} --amount 2500 --reason welcome`)
+      assert.deepInclude(up, {
+        player_id: id,
+        wallet: "real",
+        type: "correction_up",
+        amount: 2500,
+        balance_after: 2500,
+        currency: "EUR"
+      })
+      const down = yield* done(`player correct ${id} --amount -3000 --reason fee`)
+      assert.deepInclude(down, { type: "correction_down", amount: -3000, balance_after: -500 })
+      const bonus = yield* done(`player correct ${id} --wallet bonus --amount 100 --reason gift`)
+      assert.deepInclude(bonus, { wallet: "bonus", type: "bonus_correction_up", balance_after: 100 })
+      assert.deepStrictEqual(yield* house.balances(id), [-500, 100])
+      const { data } = yield* house.get(`/players/${id}/transactions`)
+      assert.deepStrictEqual(data, [bonus, down, up])
+    },
     changes: ({ house }) =>
       Effect.map(house.register(), ({ id }) => ({
         line: `player correct ${id} --amount 5 --reason gift`,
@@ -295,14 +284,13 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       "player note $player --text \" \"",
       "VALIDATION_FAILED"
     ]],
-    works: ({ house, tokens }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        const note = yield* done(`player note ${id} --text "called twice"`, undefined, tokens["support"])
-        assert.deepInclude(note, { player_id: id, text: "called twice", subject: `player:${id}` })
-        assert.match(note.author, /^staff:\d+$/)
-        assert.deepStrictEqual(yield* done(`player notes ${id}`), [note])
-      }),
+    *works({ house, tokens }) {
+      const { id } = yield* house.register()
+      const note = yield* done(`player note ${id} --text "called twice"`, undefined, tokens["support"])
+      assert.deepInclude(note, { player_id: id, text: "called twice", subject: `player:${id}` })
+      assert.match(note.author, /^staff:\d+$/)
+      assert.deepStrictEqual(yield* done(`player notes ${id}`), [note])
+    },
     changes: ({ house }) =>
       Effect.map(house.register(), ({ id }) => ({ line: `player note ${id} --text called`, differs: [] }))
   },
@@ -310,19 +298,18 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     line: "player notes $player",
     misused: ["player notes ada", "player notes $player --per-page first"],
     refused: [[`player notes ${nobody}`, "NOT_FOUND"], ["player notes $player --per-page 0", "VALIDATION_FAILED"]],
-    works: ({ house }) =>
-      Effect.gen(function*() {
-        const { id } = yield* house.register()
-        assert.deepStrictEqual(yield* done(`player notes ${id}`), [])
-        const { data } = yield* house.deposit(id, 100, { notes: "by phone" })
-        const [note] = yield* done(`player notes ${id} --per-page 5`)
-        assert.deepInclude(note, {
-          player_id: id,
-          author: `operator:${house.id}`,
-          text: "by phone",
-          subject: `payment:${data.id}`
-        })
-        assert.strictEqual((yield* refusal(`player note ${id} --text ""`)).code, "VALIDATION_FAILED")
+    *works({ house }) {
+      const { id } = yield* house.register()
+      assert.deepStrictEqual(yield* done(`player notes ${id}`), [])
+      const { data } = yield* house.deposit(id, 100, { notes: "by phone" })
+      const [note] = yield* done(`player notes ${id} --per-page 5`)
+      assert.deepInclude(note, {
+        player_id: id,
+        author: `operator:${house.id}`,
+        text: "by phone",
+        subject: `payment:${data.id}`
       })
+      assert.strictEqual((yield* refusal(`player note ${id} --text ""`)).code, "VALIDATION_FAILED")
+    }
   }
 ]

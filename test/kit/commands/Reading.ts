@@ -23,19 +23,18 @@ export const readingCases: ReadonlyArray<CommandCase> = [
       ["round search --transaction abc", "VALIDATION_FAILED"],
       ["round search --cursor here", "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const { bet, casino, player } = yield* played
-        const by = [
-          `--player ${player}`,
-          `--provider ${casino.studio.slug} --transaction ${bet} --operator ${casino.slug}`
-        ]
-        for (const flags of by) {
-          const [line, ...others] = yield* done(`round search ${flags}`)
-          assert.deepInclude(line, { player_id: player, round_id: bet, state: "open", real_stake: 100 })
-          assert.deepStrictEqual(others, [])
-        }
-      })
+    *works() {
+      const { bet, casino, player } = yield* played
+      const by = [
+        `--player ${player}`,
+        `--provider ${casino.studio.slug} --transaction ${bet} --operator ${casino.slug}`
+      ]
+      for (const flags of by) {
+        const [line, ...others] = yield* done(`round search ${flags}`)
+        assert.deepInclude(line, { player_id: player, round_id: bet, state: "open", real_stake: 100 })
+        assert.deepStrictEqual(others, [])
+      }
+    }
   },
   {
     line: "round show $studio $slots $round",
@@ -45,13 +44,12 @@ export const readingCases: ReadonlyArray<CommandCase> = [
       ["round show nobody $slots $round", "NOT_FOUND"],
       [`round show $studio $slots $round --player ${nobody}`, "NOT_FOUND"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const { bet, casino, player } = yield* played
-        const shown = yield* done(`round show ${casino.studio.slug} slots ${bet}`)
-        assert.deepInclude(shown.messages[0], { player_id: player, transaction_id: bet, kind: "bet", amount: 100 })
-        assert.deepInclude(shown.entries[0], { player_id: player, type: "casino_bet", amount: -100 })
-      })
+    *works() {
+      const { bet, casino, player } = yield* played
+      const shown = yield* done(`round show ${casino.studio.slug} slots ${bet}`)
+      assert.deepInclude(shown.messages[0], { player_id: player, transaction_id: bet, kind: "bet", amount: 100 })
+      assert.deepInclude(shown.entries[0], { player_id: player, type: "casino_bet", amount: -100 })
+    }
   },
   {
     line: "ledger entries",
@@ -61,39 +59,36 @@ export const readingCases: ReadonlyArray<CommandCase> = [
       ["ledger entries --provider nobody", "NOT_FOUND"],
       ["ledger entries --limit 101", "VALIDATION_FAILED"]
     ],
-    works: () =>
-      Effect.gen(function*() {
-        const { casino, player } = yield* played
-        const types = (flags: string) =>
-          Effect.map(
-            done(`ledger entries ${flags}`),
-            (entries: ReadonlyArray<{ readonly type: string }>) => entries.map(({ type }) => type)
-          )
-        assert.deepStrictEqual(yield* types(`--operator ${casino.slug}`), ["casino_bet", "deposit"])
-        assert.deepStrictEqual(yield* types(`--player ${player} --min-amount 101`), ["deposit"])
-      })
+    *works() {
+      const { casino, player } = yield* played
+      const types = (flags: string) =>
+        Effect.map(
+          done(`ledger entries ${flags}`),
+          (entries: ReadonlyArray<{ readonly type: string }>) => entries.map(({ type }) => type)
+        )
+      assert.deepStrictEqual(yield* types(`--operator ${casino.slug}`), ["casino_bet", "deposit"])
+      assert.deepStrictEqual(yield* types(`--player ${player} --min-amount 101`), ["deposit"])
+    }
   },
   {
     line: "search find $player",
     misused: ["search find $player $player"],
     refused: [["search find $long$long", "VALIDATION_FAILED"]],
-    works: () =>
-      Effect.gen(function*() {
-        const { player, username } = yield* played
-        const [found] = yield* done(`search find ${username}`)
-        assert.deepInclude(found, { kind: "player", label: username, href: `/players/${player}` })
-      })
+    *works() {
+      const { player, username } = yield* played
+      const [found] = yield* done(`search find ${username}`)
+      assert.deepInclude(found, { kind: "player", label: username, href: `/players/${player}` })
+    }
   },
   {
     line: "player timeline $player",
     misused: ["player timeline ada", "player timeline $player --kind dreams"],
     refused: [[`player timeline ${nobody}`, "NOT_FOUND"], ["player timeline $player --limit 0", "VALIDATION_FAILED"]],
-    works: () =>
-      Effect.gen(function*() {
-        const { player } = yield* played
-        const entries = yield* done(`player timeline ${player} --kind entry`)
-        assert.deepStrictEqual(entries.map(({ amount }: { readonly amount: number }) => amount), [-100, 1000])
-      })
+    *works() {
+      const { player } = yield* played
+      const entries = yield* done(`player timeline ${player} --kind entry`)
+      assert.deepStrictEqual(entries.map(({ amount }: { readonly amount: number }) => amount), [-100, 1000])
+    }
   },
   {
     line: "player sessions $player",
@@ -102,11 +97,10 @@ export const readingCases: ReadonlyArray<CommandCase> = [
       "player sessions $player --cursor here",
       "VALIDATION_FAILED"
     ]],
-    works: () =>
-      Effect.gen(function*() {
-        const { casino, player } = yield* played
-        const sessions = yield* done(`player sessions ${player}`)
-        assert.deepStrictEqual(sessions.map(({ game_id }: { readonly game_id: number }) => game_id), [casino.slots.id])
-      })
+    *works() {
+      const { casino, player } = yield* played
+      const sessions = yield* done(`player sessions ${player}`)
+      assert.deepStrictEqual(sessions.map(({ game_id }: { readonly game_id: number }) => game_id), [casino.slots.id])
+    }
   }
 ]

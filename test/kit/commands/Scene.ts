@@ -40,7 +40,7 @@ export interface CommandCase {
   /** Lines that the service refuses, and how. */
   readonly refused: ReadonlyArray<readonly [line: string, code: string]>
   /** Runs the command and checks its effect. */
-  readonly works: (scene: SceneShape) => Effect.Effect<void, unknown, Needs>
+  readonly works: (scene: SceneShape) => Generator<Effect.Effect<unknown, unknown, Needs>, void, unknown>
   /** For a command that changes something: a line that does so now, and which fields are different after it; none: it creates. */
   readonly changes?: (
     scene: SceneShape

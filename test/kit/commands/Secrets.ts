@@ -27,37 +27,35 @@ export const secretCases: ReadonlyArray<CommandCase> = [
     line: "secret list",
     misused: ["secret list all"],
     refused: [],
-    works: () =>
-      Effect.map(done("secret list"), (kinds) => {
-        assert.includeMembers(kinds.map(({ kind }: { readonly kind: string }) => kind), ["api_keys", "server_seeds"])
-        for (const { current, total } of kinds) assert.strictEqual(current, total)
-      })
+    *works() {
+      const kinds = yield* done("secret list")
+      assert.includeMembers(kinds.map(({ kind }: { readonly kind: string }) => kind), ["api_keys", "server_seeds"])
+      for (const { current, total } of kinds) assert.strictEqual(current, total)
+    }
   },
   {
     line: "secret reseal",
     misused: ["secret reseal all"],
     refused: [],
-    works: () =>
-      Effect.gen(function*() {
-        const listed = yield* done("secret list")
-        assert.deepStrictEqual(yield* done("secret reseal"), listed)
-      }),
+    *works() {
+      const listed = yield* done("secret list")
+      assert.deepStrictEqual(yield* done("secret reseal"), listed)
+    },
     changes: () => Effect.succeed({ line: "secret reseal", differs: [] })
   },
   {
     line: "player retire-seeds $player --reason \"the key is gone\"",
     misused: ["player retire-seeds ada --reason gone"],
     refused: [[`player retire-seeds ${nobody} --reason gone`, "NOT_FOUND"]],
-    works: ({ house, tokens }) =>
-      Effect.gen(function*() {
-        const { hashes, player } = yield* playerWithLostSeeds(house)
-        const line = `player retire-seeds ${player} --reason "the key is gone"`
-        const retired = yield* done(line, undefined, tokens["support"])
-        assert.deepInclude(retired, { player_id: player, retired: [...hashes] })
-        const again = yield* done(line)
-        assert.deepStrictEqual(again, { ...retired, retired: [] })
-        assert.match(again.next_server_seed_hash, /^[0-9a-f]{64}$/)
-      }),
+    *works({ house, tokens }) {
+      const { hashes, player } = yield* playerWithLostSeeds(house)
+      const line = `player retire-seeds ${player} --reason "the key is gone"`
+      const retired = yield* done(line, undefined, tokens["support"])
+      assert.deepInclude(retired, { player_id: player, retired: [...hashes] })
+      const again = yield* done(line)
+      assert.deepStrictEqual(again, { ...retired, retired: [] })
+      assert.match(again.next_server_seed_hash, /^[0-9a-f]{64}$/)
+    },
     changes: ({ house }) =>
       Effect.map(playerWithLostSeeds(house), ({ player }) => ({
         line: `player retire-seeds ${player} --reason gone`,
