@@ -5,11 +5,10 @@ import { endSession } from "../../src/domain/settlement/Launch.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { evolutionDialect } from "../../vendor/dialects/Evolution.ts"
 import { samples } from "../../vendor/Samples.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, openSeat } from "../kit/Vendors.ts"
+import { openSeat } from "../kit/Vendors.ts"
+import { openVendor } from "../kit/VendorTables.ts"
 
 // Goal: every rule of Evolution's One Wallet holds over real HTTP. Method: calls as in its description, against the public server
 // and a real database; each answer's status and balance.
@@ -29,22 +28,11 @@ const evolutionCase = () => {
 
 /** A player with 100.00 EUR at a table of a new operator, and the vendor's calls for the player. */
 const newTable = Effect.gen(function*() {
-  const port = yield* portOf
-  const agent = yield* makeAgent()
-  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
-  const tenant = yield* addTenant(agent, port, `o${name}`)
-  const vendor = yield* addVendor(agent, port, `v${name}`, evolutionCase())
-
-  const newPlayer = Effect.fnUntraced(function*(minor: number = 10_000) {
-    const username = `p${(yield* freshName).replaceAll("-", "_")}`
-    const playerId = yield* register(tenant.call, username)
-    yield* deposit(tenant.call, playerId, minor, username)
-    return playerId
-  })
+  const { newPlayer, vendor } = yield* openVendor(evolutionCase())
 
   const ask = Effect.fnUntraced(function*(method: string, body: object) {
     const path = `/api/v1/integrations/${vendor.slug}/${method}?authToken=an-auth-token-of-samples`
-    const reply = yield* exchange(agent, port, path, { body: { uuid: "call-1", ...body } })
+    const reply = yield* exchange(vendor.agent, vendor.port, path, { body: { uuid: "call-1", ...body } })
     assert.strictEqual(reply.status, 200, reply.text)
     return yield* Schema.decodeUnknownEffect(Answer)(reply.text)
   })

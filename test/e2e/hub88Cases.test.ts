@@ -3,11 +3,10 @@ import { Effect, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { hub88Dialect } from "../../vendor/dialects/Hub88.ts"
 import { samples } from "../../vendor/Samples.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { freshName } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, openSeat } from "../kit/Vendors.ts"
+import { openTable } from "../kit/VendorTables.ts"
 
 // Goal: every rule of Hub88's Wallet API, and of Caleta's variant, holds over real HTTP. Method: signed calls as in its
 // description, against the public server and a real database; each answer's status and balance.
@@ -35,23 +34,12 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
   const { provider, vendor: extra } = samples[name]?.("https://vendor.example") ?? { provider: {}, vendor: {} }
   const keys = yield* Schema.decodeUnknownEffect(Keys)({ ...provider, ...extra })
   const dialect = hub88Dialect.make({ ...keys, dialect: name })
-  const port = yield* portOf
-  const agent = yield* makeAgent()
-  const slug = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
-  const tenant = yield* addTenant(agent, port, `o${slug}`)
-  const vendor = yield* addVendor(agent, port, `v${slug}`, { name, protocol: "hub88", settings: provider, dialect })
-
-  const newPlayer = Effect.gen(function*() {
-    const username = `p${(yield* freshName).replaceAll("-", "_")}`
-    const playerId = yield* register(tenant.call, username)
-    yield* deposit(tenant.call, playerId, 10_000, username)
-    return playerId
-  })
+  const { session, vendor } = yield* openTable({ name, protocol: "hub88", settings: provider, dialect })
 
   const ask = Effect.fnUntraced(function*(path: string, fields: object) {
     const raw = JSON.stringify({ request_uuid: "request-1", ...fields })
     const signature = Crypto.sign("sha256", Buffer.from(raw), keys.vendor_private_key).toString("base64")
-    const reply = yield* exchange(agent, port, `/api/v1/integrations/${vendor.slug}${path}`, {
+    const reply = yield* exchange(vendor.agent, vendor.port, `/api/v1/integrations/${vendor.slug}${path}`, {
       raw,
       headers: { [isCaleta ? "X-Auth-Signature" : "X-Hub88-Signature"]: signature, "Content-Type": "application/json" }
     })
@@ -59,47 +47,44 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
     return yield* Schema.decodeUnknownEffect(Answer)(reply.text)
   })
 
-  const seatOf = Effect.fnUntraced(function*(playerId: number) {
-    const { playerRef, token } = yield* openSeat(vendor, playerId)
-    const player = isCaleta ? { supplier_user: playerRef } : { user: playerRef }
-    const transaction = (id: string) => ({
-      ...player,
-      token,
-      transaction_uuid: id,
-      supplier_transaction_id: `s-${id}`,
-      round: "round-1",
-      round_closed: false,
-      game_code: vendor.game.externalId
-    })
-    const base = isCaleta ? "/wallet" : "/transaction"
-    const told = ({ balance, status }: typeof Answer.Type) => [status, balance] as const
-    const money = (id: string, euros: number, more: object) => ({
-      ...transaction(id),
-      is_free: false,
-      currency: "EUR",
-      amount: units(euros),
-      ...more
-    })
-    return {
-      playerRef,
-      token,
-      info: ask("/user/info", { user: playerRef }),
-      balance: (by = token) =>
-        ask(isCaleta ? "/wallet/balance" : "/user/balance", {
-          ...player,
-          token: by,
-          game_code: vendor.game.externalId
-        }),
-      bet: (id: string, euros: number, more: object = {}) =>
-        Effect.map(ask(`${base}/bet`, money(id, euros, more)), told),
-      win: (id: string, bet: string, euros: number, more: object = {}) =>
-        Effect.map(ask(`${base}/win`, money(id, euros, { reference_transaction_uuid: bet, ...more })), told),
-      rollback: (id: string, target: string, more: object = {}) =>
-        Effect.map(ask(`${base}/rollback`, { ...transaction(id), reference_transaction_uuid: target, ...more }), told)
-    }
+  const { playerRef, token } = session
+  const player = isCaleta ? { supplier_user: playerRef } : { user: playerRef }
+  const transaction = (id: string) => ({
+    ...player,
+    token,
+    transaction_uuid: id,
+    supplier_transaction_id: `s-${id}`,
+    round: "round-1",
+    round_closed: false,
+    game_code: vendor.game.externalId
   })
-
-  return { ...yield* seatOf(yield* newPlayer), ask, newPlayer, seatOf }
+  const base = isCaleta ? "/wallet" : "/transaction"
+  const told = ({ balance, status }: typeof Answer.Type) => [status, balance] as const
+  const money = (id: string, euros: number, more: object) => ({
+    ...transaction(id),
+    is_free: false,
+    currency: "EUR",
+    amount: units(euros),
+    ...more
+  })
+  return {
+    ask,
+    playerRef,
+    token,
+    info: ask("/user/info", { user: playerRef }),
+    balance: (by = token) =>
+      ask(isCaleta ? "/wallet/balance" : "/user/balance", {
+        ...player,
+        token: by,
+        game_code: vendor.game.externalId
+      }),
+    bet: (id: string, euros: number, more: object = {}) =>
+      Effect.map(ask(`${base}/bet`, money(id, euros, more)), told),
+    win: (id: string, bet: string, euros: number, more: object = {}) =>
+      Effect.map(ask(`${base}/win`, money(id, euros, { reference_transaction_uuid: bet, ...more })), told),
+    rollback: (id: string, target: string, more: object = {}) =>
+      Effect.map(ask(`${base}/rollback`, { ...transaction(id), reference_transaction_uuid: target, ...more }), told)
+  }
 })
 
 const ids = Effect.map(freshName, (name) => (id: string) => `${name}-${id}`)

@@ -13,7 +13,7 @@ import {
   callWallet,
   dataOf,
   deposit,
-  freshName,
+  freshSlug,
   launch,
   register,
   seat,
@@ -33,7 +33,7 @@ const nodes = 3
 const openHouse = Effect.gen(function*() {
   const ports = yield* NodePorts
   const agent = yield* makeAgent()
-  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+  const name = yield* freshSlug
   const first = ports[0] ?? 0
   const tenant = yield* addTenant(agent, first, `o${name}`)
   const studio = yield* addStudio(agent, first, `s${name}`)
@@ -166,7 +166,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
     Effect.gen(function*() {
       const ports = yield* NodePorts
       const agent = yield* makeAgent()
-      const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
+      const name = yield* freshSlug
       const { call } = yield* addTenant(agent, ports[0] ?? 0, `o${name}`, { rateLimit: 20 })
       const operators = ports.map((port) => callerOf(agent, port, call.signer))
       const left: Array<string | undefined> = []

@@ -1,12 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { parseDecimal } from "../../src/protocols/Decimal.ts"
-import type { BetMessage, Message, RollbackMessage, WinMessage } from "../../vendor/Dialect.ts"
-import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
-import { addVendor, openSeat, play, vendorCases } from "../kit/Vendors.ts"
+import type { Message } from "../../vendor/Dialect.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { play, vendorCases } from "../kit/Vendors.ts"
+import { messagesOf, openTable, realOf } from "../kit/VendorTables.ts"
 
 // Goal: an account's status, an exclusion, a limit or an end of all sessions refuses bets with the protocol's code, and no settlement.
 // Method: two bets of every vendor over HTTP, then the operator changes the player, then a third bet, a win of the first bet, a rollback of
@@ -52,23 +49,15 @@ const words: { readonly [vendor: string]: { readonly [state in State]: string } 
   spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "200" }
 }
 
-const euros = (text: string) => parseDecimal(text) ?? { coefficient: Number.NaN, scale: 0 }
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("accounts at vendors", (it) => {
   for (const found of vendorCases) {
     for (const state of states) {
       it.effect(`${found.name}: ${state}`, () =>
         Effect.gen(function*() {
-          const port = yield* portOf
-          const agent = yield* makeAgent()
-          const actors = yield* PlayerActors
-          const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
-          const { call: operator } = yield* addTenant(agent, port, `o${name}`)
-          const vendor = yield* addVendor(agent, port, `v${name}`, found)
-          const playerId = yield* register(operator, `p${name}`)
-          yield* deposit(operator, playerId, 10_000, name)
-          const session = yield* openSeat(vendor, playerId)
+          const { operator, playerId, session, vendor } = yield* openTable(found)
           const { dialect } = found
+          const { bet, rollback, win } = messagesOf(dialect, session.gameId)
           let calls = 0
           const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)
           const rightly = Effect.fnUntraced(function*(message: Message) {
@@ -76,15 +65,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
             assert.include(dialect.expect(message.kind, "first").codes, answer.code, answer.text)
             assert.deepStrictEqual(answer.problems, [])
           })
-          const bet = (id: string): BetMessage => ({
-            kind: "bet",
-            id: `${name}-${id}`,
-            roundId: `${name}-r${id}`,
-            gameId: session.gameId,
-            amount: euros("10"),
-            grant: null
-          })
-          const [won, taken, late] = [bet("1"), bet("2"), bet("3")]
+          const [won, taken, late] = [bet("b1", "10"), bet("b2", "10"), bet("b3", "10")]
           yield* rightly(won)
           yield* rightly(taken)
 
@@ -100,26 +81,11 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
 
           const refused = yield* send(late)
           assert.strictEqual(refused.code, words[found.name]?.[state], refused.text)
-          const win: WinMessage = {
-            ...won,
-            kind: "win",
-            id: `${name}-w`,
-            bet: dialect.winsName === "bet" ? won : null,
-            amount: euros("25"),
-            closes: true
-          }
-          const rollback: RollbackMessage = {
-            kind: "rollback",
-            id: `${name}-x`,
-            roundId: taken.roundId,
-            gameId: taken.gameId,
-            bet: taken
-          }
-          yield* rightly(win)
-          yield* rightly(rollback)
+          yield* rightly(win("w1", won))
+          yield* rightly(rollback("x2", taken))
           if (dialect.close) yield* rightly({ kind: "close", roundId: won.roundId, gameId: won.gameId })
           const isTaken = dialect.expect("bet", "first").codes.includes(refused.code)
-          assert.strictEqual((yield* actors.read(null, playerId)).real, isTaken ? 10_500 : 11_500)
+          assert.strictEqual(yield* realOf(playerId), isTaken ? 10_500 : 11_500)
         }))
     }
   }

@@ -2,54 +2,35 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
-import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import type { FormEntries } from "../../src/protocols/FormBody.ts"
 import { pragmaticHash } from "../../src/protocols/pragmatic/PragmaticHash.ts"
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
 import { samples } from "../../vendor/Samples.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addTenant, deposit, freshName, register } from "../kit/E2eWorld.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
 import { exchange } from "../kit/HttpCalls.ts"
-import { addVendor, openSeat, vendorCases } from "../kit/Vendors.ts"
+import { vendorCases } from "../kit/Vendors.ts"
+import { openTable, realOf } from "../kit/VendorTables.ts"
 
 // Goal: vendor-specific rules, each by the vendor's own messages over HTTP. Method: the public server on a real
 // database; messages are written by hand, and the player's money is checked besides the answers.
 
 const opening = 10_000
 
-interface Table {
-  readonly port: number
-  readonly slug: string
-  readonly agent: Effect.Success<ReturnType<typeof makeAgent>>
-  readonly gameId: string
-  readonly token: string
-  readonly playerRef: string
-  readonly playerId: number
-}
 
 /** A player with 100.00 EUR at a vendor's game. */
 const newTable = Effect.fnUntraced(function*(protocol: string) {
   const found = vendorCases.find(({ name }) => name === protocol)
   if (found === undefined) return yield* Effect.die(new Error(`no case of ${protocol}`))
-  const port = yield* portOf
-  const agent = yield* makeAgent()
-  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
-  const tenant = yield* addTenant(agent, port, `o${name}`)
-  const vendor = yield* addVendor(agent, port, `v${name}`, found)
-  const playerId = yield* register(tenant.call, `p${name}`)
-  yield* deposit(tenant.call, playerId, opening, name)
-  const { gameId, playerRef, token } = yield* openSeat(vendor, playerId)
-  return { port, slug: vendor.slug, agent, gameId, token, playerRef, playerId } satisfies Table
+  const { playerId, session, vendor } = yield* openTable(found, { opening })
+  return { ...session, playerId, vendor }
 })
 
-const realOf = ({ playerId }: Table) =>
-  Effect.flatMap(PlayerActors, (actors) => Effect.map(actors.read(null, playerId), ({ real }) => real))
+type Table = Effect.Success<ReturnType<typeof newTable>>
 
 const post = Effect.fnUntraced(
-  function*({ agent, port, slug }: Table, path: string, raw: string, headers: { readonly [name: string]: string }) {
-    const { status, text } = yield* exchange(agent, port, `/api/v1/integrations/${slug}${path}`, {
+  function*({ vendor }: Table, path: string, raw: string, headers: { readonly [name: string]: string }) {
+    const { status, text } = yield* exchange(vendor.agent, vendor.port, `/api/v1/integrations/${vendor.slug}${path}`, {
       method: "POST",
       headers,
       raw
@@ -188,7 +169,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("bet", spin(table, "b4", "5.00", "3")), { error: 0 })
       // of two bets of a round one was paid, and the other one's answer was lost
       for (let time = 0; time < 2; time++) assert.deepInclude(yield* call("refund", { reference: "b4" }), { error: 0 })
-      assert.strictEqual(yield* realOf(table), 9_900)
+      assert.strictEqual(yield* realOf(table.playerId), 9_900)
     }))
 
   it.effect("Pragmatic Play: a reference is for one message; a bet is asked for its token, a result is not", () =>
@@ -248,7 +229,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
           { gameID: "other", cash: 100.5, bonus: 0 }
         ]
       })
-      assert.strictEqual(yield* realOf(table), 10_050)
+      assert.strictEqual(yield* realOf(table.playerId), 10_050)
     }))
 
   it.effect("Slotegrator: a refund before its bet, and a second one under another id", () =>
@@ -264,7 +245,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("bet", { ...bet, amount: "100.01", transaction_id: "b2" }), {
         error_code: "INSUFFICIENT_FUNDS"
       })
-      assert.strictEqual(yield* realOf(table), opening)
+      assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
   const listed = (...transactions: ReadonlyArray<readonly [action: string, id: string]>): Fields =>
@@ -283,7 +264,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       yield* call("win", { amount: "5.00", transaction_id: "w1", type: "win", round_id: "r1" })
       yield* call("bet", { amount: "3.00", transaction_id: "b2", type: "bet", round_id: "r1" })
       yield* call("refund", { amount: "3.00", transaction_id: "f2", bet_transaction_id: "b2", round_id: "r1" })
-      assert.strictEqual(yield* realOf(table), opening + 300)
+      assert.strictEqual(yield* realOf(table.playerId), opening + 300)
       const all = { transaction_id: "rb1", type: "rollback", provider_round_id: "r1", round_id: "r1" }
       const fields = { ...all, ...listed(["bet", "b1"], ["win", "w1"], ["bet", "b2"], ["refund", "f2"], ["bet", "b3"]) }
       for (let time = 0; time < 2; time++) {
@@ -297,7 +278,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
         yield* call("bet", { amount: "2.00", transaction_id: "b3", type: "bet", round_id: "r1" }),
         { error_code: "INTERNAL_ERROR" }
       )
-      assert.strictEqual(yield* realOf(table), opening)
+      assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
   it.effect("Slotegrator: wins are paid after the session, without a round, and of a bet that was refunded", () =>
@@ -352,7 +333,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       yield* settle({ id: "b2", type: "bet", amount: "10" }, { id: "w2", type: "win", amount: "50" })
       assert.deepInclude(yield* settle({ id: "b3", type: "bet", amount: "140" }), { balance: "0.00" })
       assert.deepInclude(yield* rollBack("x2", "w2"), { status: 200, balance: "0.00" })
-      assert.strictEqual(yield* realOf(table), -5_000)
+      assert.strictEqual(yield* realOf(table.playerId), -5_000)
       assert.deepInclude(yield* call("Player/Balance", {}), { balance: "0.00" })
       assert.deepInclude(yield* settle({ id: "w4", type: "win", amount: "60" }), { balance: "10.00" })
       assert.deepInclude(yield* rollBack("x3", "b2"), { balance: "20.00" })
@@ -424,7 +405,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepStrictEqual(yield* taken("x5", "never"), { code: 408 })
       assert.deepStrictEqual(yield* settle("withdraw", "never", bet), { code: 405 })
       assert.deepStrictEqual(yield* settle("withdraw", "b2", { ...bet, amount: 10_001 }), { code: 405 })
-      assert.strictEqual(yield* realOf(table), opening)
+      assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
   it.effect("Spribe: deposits of free bets come without a withdrawal, and nobody else bets", () =>
@@ -439,6 +420,6 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("withdraw", { ...stake, user_id: "nobody" }), { code: 401 })
       assert.deepInclude(yield* call("withdraw", { ...stake, currency: "USD" }), { code: 405 })
       assert.deepInclude(yield* call("withdraw", { ...stake, amount: 103_010 }), { code: 402 })
-      assert.strictEqual(yield* realOf(table), opening + 300)
+      assert.strictEqual(yield* realOf(table.playerId), opening + 300)
     }))
 })

@@ -1,80 +1,45 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BetMessage, Message, Session, WinMessage } from "../../vendor/Dialect.ts"
-import { parseDecimal } from "../../src/protocols/Decimal.ts"
-import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import type { Message } from "../../vendor/Dialect.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addTenant, deposit, freshName, register, type Tenant } from "../kit/E2eWorld.ts"
-import { addVendor, openSeat, play, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { openSeat, play, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"
+import { messagesOf, openVendor, realOf } from "../kit/VendorTables.ts"
 
 // Goal: money moves once for any order and repetition of a vendor's messages, and answers use the vendor's codes, TRY_AGAIN's included.
 // Method: every protocol's dialect against the public server and a real database.
 
 const opening = 100_000
 
-const amount = (text: string) => parseDecimal(text) ?? { coefficient: Number.NaN, scale: 0 }
-
-interface Table {
-  readonly vendor: Vendor
-  readonly playerId: number
-  readonly session: Session
-}
-
+/** A player at a vendor's game, authenticated as the vendor does it. */
 const takeSeat = Effect.fnUntraced(function*(vendor: Vendor, playerId: number) {
-  const session = yield* openSeat(vendor, playerId)
-  if (vendor.dialect.authenticate === "none") return { vendor, playerId, session } satisfies Table
-  const { token } = yield* play(vendor, session, { kind: "authenticate" }, "hello")
-  return { vendor, playerId, session: { ...session, token: token ?? session.token } } satisfies Table
+  const opened = yield* openSeat(vendor, playerId)
+  const { token = opened.token } = vendor.dialect.authenticate === "none"
+    ? opened
+    : yield* play(vendor, opened, { kind: "authenticate" }, "hello")
+  return { vendor, playerId, session: { ...opened, token }, ...messagesOf(vendor.dialect, opened.gameId) }
 })
 
-const newPlayer = Effect.fnUntraced(function*({ call }: Tenant) {
-  const name = yield* freshName
-  const playerId = yield* register(call, `p${name}`)
-  yield* deposit(call, playerId, opening, name)
-  return playerId
-})
+type Table = Effect.Success<ReturnType<typeof takeSeat>>
 
 /** A player of a new operator at a new vendor's game, with 1,000.00 EUR. */
 const newTable = Effect.fnUntraced(function*(vendorCase: VendorCase) {
-  const port = yield* portOf
-  const agent = yield* makeAgent()
-  const name = (yield* freshName).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")
-  const tenant = yield* addTenant(agent, port, `o${name}`)
-  const vendor = yield* addVendor(agent, port, `v${name}`, vendorCase)
-  return yield* takeSeat(vendor, yield* newPlayer(tenant))
+  const { newPlayer, vendor } = yield* openVendor(vendorCase, { opening })
+  return yield* takeSeat(vendor, yield* newPlayer())
 })
 
-const realOf = (playerId: number) =>
-  Effect.flatMap(PlayerActors, (actors) => Effect.map(actors.read(null, playerId), ({ real }) => real))
-
-const betOf = ({ session }: Table, id: string, text = "10.50"): BetMessage => ({
-  kind: "bet",
-  id,
-  roundId: `round-${id}`,
-  gameId: session.gameId,
-  amount: amount(text),
-  grant: null
-})
-
-const winOf = ({ vendor: { dialect } }: Table, id: string, bet: BetMessage, text = "25.00"): WinMessage => ({
-  ...bet,
-  kind: "win",
-  id,
-  bet: dialect.winsName === "bet" ? bet : null,
-  amount: amount(text),
-  closes: true
-})
-
-const rollbackOf = (id: string, bet: BetMessage): Message => ({
-  kind: "rollback",
-  id,
-  bet,
-  roundId: bet.roundId,
-  gameId: bet.gameId
-})
+/** Messages, each with the player's money after it. */
+const stepsAt = ({ bet, promo, rollback, vendor, win }: Table): ReadonlyArray<readonly [Message, number]> => {
+  const [won, lost] = [bet("b1"), bet("b2", "100")]
+  return [
+    [won, opening - 1_050],
+    [win("w1", won), opening + 1_450],
+    [lost, opening - 8_550],
+    [rollback("x2", lost), opening + 1_450],
+    ...vendor.dialect.promo ? [[promo("p1", "7"), opening + 2_150] as const] : []
+  ]
+}
 
 /** Sends a message that must be accepted or replayed. */
 const send = Effect.fnUntraced(function*({ session, vendor }: Table, message: Message, callId: string) {
@@ -90,28 +55,12 @@ const copies = 20
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("vendors", (it) => {
   for (const vendorCase of vendorCases) {
-    const { dialect, name } = vendorCase
+    const { name } = vendorCase
 
     it.effect(`${name}: twenty equal messages at once move money once`, () =>
       Effect.gen(function*() {
         const table = yield* newTable(vendorCase)
-        const bet = betOf(table, "b1")
-        const lost = betOf(table, "b2", "100")
-        const steps: ReadonlyArray<readonly [Message, number]> = [
-          [bet, opening - 1_050],
-          [winOf(table, "w1", bet), opening + 1_450],
-          [lost, opening - 8_550],
-          [rollbackOf("x2", lost), opening + 1_450],
-          ...dialect.promo
-            ? [
-              [
-                { kind: "promo", id: "p1", gameId: bet.gameId, amount: amount("7"), grant: null },
-                opening + 2_150
-              ] as const
-            ]
-            : []
-        ]
-        for (const [message, real] of steps) {
+        for (const [message, real] of stepsAt(table)) {
           yield* Effect.all(Array.from({ length: copies }, (_, copy) => send(table, message, `c${copy}`)), {
             concurrency: copies
           })
@@ -123,23 +72,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const table = yield* newTable(vendorCase)
-        const bet = betOf(table, "b1")
-        const lost = betOf(table, "b2")
-        const steps: ReadonlyArray<readonly [Message, number]> = [
-          [bet, opening - 1_050],
-          [winOf(table, "w1", bet), opening + 1_450],
-          [lost, opening + 400],
-          [rollbackOf("x2", lost), opening + 1_450],
-          ...dialect.promo
-            ? [
-              [
-                { kind: "promo", id: "p1", gameId: bet.gameId, amount: amount("7"), grant: null },
-                opening + 2_150
-              ] as const
-            ]
-            : []
-        ]
-        for (const [message, real] of steps) {
+        for (const [message, real] of stepsAt(table)) {
           const release = yield* holdPlayer(table.playerId)
           const cut = yield* Effect.forkChild(play(table.vendor, table.session, message, "cut"))
           yield* untilSomeoneWaits
@@ -157,19 +90,15 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
 
   it.effect("one player plays at every vendor at once, with the same ids", () =>
     Effect.gen(function*() {
-      const port = yield* portOf
-      const agent = yield* makeAgent()
-      const tenant = yield* addTenant(agent, port, "everywhere")
-      const playerId = yield* newPlayer(tenant)
-      const tables = yield* Effect.forEach(vendorCases, (vendorCase, index) =>
-        Effect.flatMap(addVendor(agent, port, `everywhere-${index}`, vendorCase), (vendor) =>
-          takeSeat(vendor, playerId)))
+      const vendors = yield* Effect.forEach(vendorCases, (vendorCase) => openVendor(vendorCase, { opening }))
+      const playerId = yield* (vendors[0] ?? assert.fail("no vendor")).newPlayer()
+      const tables = yield* Effect.forEach(vendors, ({ vendor }) => takeSeat(vendor, playerId))
       yield* Effect.forEach(tables, (table) =>
         Effect.gen(function*() {
           for (let round = 1; round <= 5; round++) {
-            const bet = betOf(table, `b${round}`, "2.00")
+            const bet = table.bet(`b${round}`, "2.00")
             yield* send(table, bet, `c${round}`)
-            const settled = round === 5 ? rollbackOf("x5", bet) : winOf(table, `w${round}`, bet, "3.00")
+            const settled = round === 5 ? table.rollback("x5", bet) : table.win(`w${round}`, bet, "3.00")
             yield* send(table, settled, `d${round}`)
           }
         }), { concurrency: "unbounded" })

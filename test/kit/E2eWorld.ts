@@ -233,3 +233,6 @@ export const seat = Effect.fnUntraced(function*(
 
 /** A name that no other test of the file uses. */
 export const freshName = Effect.map(Entropy, ({ token }) => token("", 12))
+
+/** The same in lower-case letters and digits. */
+export const freshSlug = Effect.map(freshName, (name) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "x"))
