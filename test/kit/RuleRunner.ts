@@ -6,15 +6,23 @@ import { assert } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Change, noChange, type PlayerSettings } from "../../src/domain/Change.ts"
-import { type Accept, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
+import { type Accept, type Context, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { hashOfName } from "../../src/domain/settlement/Recent.ts"
+import { type Action, settle, settleAll } from "../../src/domain/settlement/Settlement.ts"
 import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
 import type { Rejected } from "../../src/engine/Failures.ts"
 import { checkEntries, checkTransaction, type Report } from "./LedgerInvariants.ts"
 import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
 import { noon } from "./Messages.ts"
+
+/** The step that settles one message. */
+export const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
+
+/** The step that settles all messages, or none. */
+export const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
+  settleAll(player, actions, context)
 
 export type Answer<Reply, Error> = { readonly reply: Reply } | { readonly refusal: Error }
 

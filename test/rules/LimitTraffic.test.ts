@@ -1,16 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import type { Context } from "../../src/domain/Decision.ts"
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields } from "../../src/domain/limit/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
-import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
-import { type Answer, RuleRunner } from "../kit/RuleRunner.ts"
+import { type Answer, does, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { LimitModel, type ModelRefusal } from "../kit/LimitModel.ts"
 import { bet, day, hour, makeBonus, makePlayer, minute, providerId, rollback, slot, win } from "../kit/Messages.ts"
@@ -105,8 +102,6 @@ const starts = oneOf(
   "2028-02-29T20:00:00.000Z",
   "2028-12-31T12:00:00.000Z"
 ).map((text) => Date.parse(text))
-
-const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
 /** A refusal in the model's form. */
 const refusalOf = ({ code, details }: Refusal): unknown => code === "LIMIT_EXCEEDED" ? { code, ...details } : { code }

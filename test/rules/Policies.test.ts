@@ -1,16 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Context } from "../../src/domain/Decision.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import { examinedAbove, flagLargeCredits } from "../../src/domain/wallet/LargeCredits.ts"
-import {
-  type Action,
-  ownPolicy,
-  settle,
-  settleAll,
-  type SettlementPolicy,
-  stakeableBonus,
-  unknownGame
-} from "../../src/domain/settlement/Settlement.ts"
+import { type Action, ownPolicy, type SettlementPolicy, stakeableBonus, unknownGame } from "../../src/domain/settlement/Settlement.ts"
 import {
   adjustment,
   bet,
@@ -26,7 +17,7 @@ import {
   slot,
   win
 } from "../kit/Messages.ts"
-import { RuleRunner } from "../kit/RuleRunner.ts"
+import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 
 // Effect of each field of a policy, row by row, with hand-checkable numbers. Everything runs twice: with the player kept in
 // memory, and with passivation after every message.
@@ -36,10 +27,6 @@ const policyOf = (fields: Partial<SettlementPolicy>): { readonly policy: Settlem
 })
 const forced = policyOf({ settledBets: "roll_back" })
 const paying = policyOf({ winsBeforeBets: "pay", closedRounds: "accept" })
-
-const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
-const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
-  settleAll(player, actions, context)
 
 for (const remembers of [true, false]) {
   const makeRunner = (...players: ReadonlyArray<Player>) => new RuleRunner(players, () => !remembers)

@@ -1,11 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Context } from "../../src/domain/Decision.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
 import { type Action, settle, settleAll, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { adjustment, bet, close, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 import { protocols } from "../../src/protocols/Protocols.ts"
 import { policies } from "../kit/Policies.ts"
-import { checkLedger, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
+import { checkLedger, does, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
@@ -99,8 +97,6 @@ const players = {
   "a bonus that converts": makePlayer({ real: 10, bonus: 40, activeBonus: makeBonus({ wagerRequirement: 40 }) })
 }
 
-const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
-
 const sequence = <A>(all: ReadonlyArray<A>, length: number, index: number): ReadonlyArray<A> =>
   Array.from({ length }, (_, place) => all[Math.floor(index / all.length ** place) % all.length]!)
 
@@ -128,7 +124,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
           const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
           const model = new SettlementModel([player], noon)
           for (const [kind, action] of sent) {
-            const answer = runner.ask(step(action))
+            const answer = runner.ask(does(action))
             mustEqual(
               answerOf(answer),
               model.settle(1, action),
@@ -154,7 +150,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
         // the first one or two are sent alone
         const alone = 1 + index % 2
         for (const action of sent.slice(0, alone)) {
-          runner.ask(step(action))
+          runner.ask(does(action))
           model.settle(1, action)
         }
         const list = sent.slice(alone)

@@ -1,15 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { cancelBonusStep } from "../../src/domain/bonus/BonusGrants.ts"
-import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { type Action, settle } from "../../src/domain/settlement/Settlement.ts"
-import { RuleRunner } from "../kit/RuleRunner.ts"
+import { does, RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, day, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 
 // Rollbacks that undo the basis of a conversion: the bonus's money returns to its previous wallet. Every test runs with the
 // player kept in memory, and with passivation after every message.
 
-const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 const moves = (runner: RuleRunner, from: number) =>
   runner.store.tables().entries.slice(from).map(({ amount, playerBonusId, type, wallet }) => [
     wallet,

@@ -2,17 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { maxBalance } from "../../src/domain/Money.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import {
-  type Action,
-  closeRound,
-  payPromoWin,
-  type PromoWin,
-  settle,
-  settleAll,
-  settleBetWin,
-  unknownGame
-} from "../../src/domain/settlement/Settlement.ts"
-import { RuleRunner } from "../kit/RuleRunner.ts"
+import { type Action, closeRound, payPromoWin, type PromoWin, settleBetWin, unknownGame } from "../../src/domain/settlement/Settlement.ts"
+import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 import {
   bet,
   close,
@@ -31,9 +22,6 @@ import {
 // The table of answers of the game-provider wallet, row by row, and the rules for wallets and bonuses, with hand-checkable
 // numbers. Everything runs twice: with the player kept in memory, and with passivation after every message.
 
-const does = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
-const doesAll = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>
-  settleAll(player, actions, context)
 const pays = (message: PromoWin) => (player: Player, context: Context) => payPromoWin(player, message, context)
 const closes = (roundId?: string) => (player: Player, context: Context) => closeRound(player, close(roundId), context)
 const resultsOf = (runner: RuleRunner) => [...runner.store.tables().bonuses].map(([id, { result }]) => [id, result])

@@ -6,7 +6,6 @@ import {
   type CatalogueBonus,
   grantStep
 } from "../../src/domain/bonus/BonusGrants.ts"
-import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { type PlayedRound, playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
@@ -24,7 +23,7 @@ import {
   type SettlementPolicy,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
-import { type Answer, checkLedger, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
+import { type Answer, checkLedger, does, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { policies } from "../kit/Policies.ts"
 import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
@@ -79,8 +78,6 @@ const playedAnswer = (
     round: "closed"
   }
 }
-
-const step = (action: Action) => (player: Player, context: Context) => settle(player, action, context)
 
 describe("every order of one round's messages", () => {
   const kinds = ["bet", "win", "rollback of the bet", "rollback of the win", "close"] as const
@@ -139,7 +136,7 @@ describe("every order of one round's messages", () => {
             const answer = runner.ask<Settlement, { readonly code: string }>(
               kind === "close"
                 ? (player, context) => closeRound(player, close(), context)
-                : step(messages[kind])
+                : does(messages[kind])
             )
             const expected = kind === "close" ? model.close(1, close()) : model.settle(1, messages[kind])
             mustEqual(answerOf(answer), expected, () => `${kind} in ${sequence.join(", ")}`)
@@ -170,7 +167,7 @@ describe("every order of one round's messages", () => {
         const runner = new RuleRunner([player], () => true)
         const model = new SettlementModel([player], noon)
         for (const action of sequence.slice(0, split)) {
-          runner.ask(step(action))
+          runner.ask(does(action))
           model.settle(1, action)
         }
         const batch = sequence.slice(split)
@@ -493,7 +490,7 @@ describe("long traffic", () => {
   const run = (runner: RuleRunner, model: SettlementModel, command: Command, index: number): void => {
     switch (command.type) {
       case "message": {
-        const answer = runner.ask(step(command.action), command.playerId)
+        const answer = runner.ask(does(command.action), command.playerId)
         return assert.deepStrictEqual(answerOf(answer), model.settle(command.playerId, command.action))
       }
       case "batch": {
