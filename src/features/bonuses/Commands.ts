@@ -44,18 +44,12 @@ export const bonus = noun("bonus", "Bonuses").pipe(Command.withSubcommands([
     default_amount: optional(integer("default-amount", "Minor units of the operator's currency")),
     ...bonusTerms
   }, (client, { id, ...input }) => client.bonus.update({ params: { bonus: id }, payload: given(input) })),
-  verb(
-    "list",
-    "Bonuses, offered or not",
-    { operator: optional(operatorFlag) },
-    (client, input) => client.bonus.list({ query: given(input) })
-  ),
-  verb(
-    "show",
-    "One bonus, with what its terms mean and what it may still cost",
-    { id: idOf("bonus") },
-    (client, { id }) => client.bonus.show({ params: { bonus: id } })
-  ),
+  verb("list", "Bonuses, offered or not", {
+    operator: optional(operatorFlag)
+  }, (client, input) => client.bonus.list({ query: given(input) })),
+  verb("show", "One bonus, with what its terms mean and what it may still cost", {
+    id: idOf("bonus")
+  }, (client, { id }) => client.bonus.show({ params: { bonus: id } })),
   verb("grants", "Grants of a bonus, newest first", {
     id: idOf("bonus"),
     state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
@@ -85,10 +79,7 @@ export const promo = noun("promo", "Promo codes").pipe(Command.withSubcommands([
     id: idOf("promo code"),
     active: boolean("active", "Whether it can be redeemed")
   }, (client, { id, active }) => client.promo.update({ params: { promo: id }, payload: { active } })),
-  verb(
-    "list",
-    "Promo codes",
-    { operator: optional(operatorFlag) },
-    (client, input) => client.promo.list({ query: given(input) })
-  )
+  verb("list", "Promo codes", {
+    operator: optional(operatorFlag)
+  }, (client, input) => client.promo.list({ query: given(input) }))
 ]))

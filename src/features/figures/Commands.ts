@@ -24,11 +24,8 @@ const live = Command.make("live", {
   )
 
 export const figures = noun("figures", "How the casino stands now").pipe(Command.withSubcommands([
-  verb(
-    "overview",
-    "Today against the same weekday of last week, and what waits or fails",
-    { operator: optional(operatorFlag) },
-    (client, input) => client.figures.overview({ query: given(input) })
-  ),
+  verb("overview", "Today against the same weekday of last week, and what waits or fails", {
+    operator: optional(operatorFlag)
+  }, (client, input) => client.figures.overview({ query: given(input) })),
   live
 ]))

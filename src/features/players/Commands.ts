@@ -11,12 +11,10 @@ import { playerOrders, timelineKinds } from "./StaffApi.ts"
 const { optional } = Flag
 
 export const player = noun("player", "Players").pipe(Command.withSubcommands([
-  verb(
-    "show",
-    "One player",
-    { id: idOf("player"), ...ofOperator },
-    (client, { id, ...input }) => client.player.show({ params: { player: id }, query: given(input) })
-  ),
+  verb("show", "One player", {
+    id: idOf("player"),
+    ...ofOperator
+  }, (client, { id, ...input }) => client.player.show({ params: { player: id }, query: given(input) })),
   verb("list", "Players, newest first", {
     operator: optional(operatorFlag),
     status: optional(about(Flag.Literals("status", playerStatuses), "Only accounts that are so")),
@@ -32,12 +30,9 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     created_to: optional(text("created-to", "Registered at or before")),
     ...pageFlags
   }, (client, input) => client.player.list({ query: given(input) })),
-  verb(
-    "wallet",
-    "The balances",
-    { id: idOf("player") },
-    (client, { id }) => client.player.wallet({ params: { player: id } })
-  ),
+  verb("wallet", "The balances", {
+    id: idOf("player")
+  }, (client, { id }) => client.player.wallet({ params: { player: id } })),
   verb("transactions", "The ledger, newest first", {
     id: idOf("player"),
     type: optional(about(Flag.Literals("type", entryTypes), "Only these")),
@@ -60,12 +55,9 @@ export const player = noun("player", "Players").pipe(Command.withSubcommands([
     state: optional(about(Flag.Literals("state", bonusStates), "Only those that are so")),
     ...partFlags
   }, (client, { id, ...input }) => client.player.bonuses({ params: { player: id }, query: given(input) })),
-  verb(
-    "limits",
-    "The limits with what waits, and the self-exclusion",
-    { id: idOf("player") },
-    (client, { id }) => client.player.limits({ params: { player: id } })
-  ),
+  verb("limits", "The limits with what waits, and the self-exclusion", {
+    id: idOf("player")
+  }, (client, { id }) => client.player.limits({ params: { player: id } })),
   verb("status", "Lock, close or open an account; the reason stays as a note", {
     id: idOf("player"),
     status: about(Flag.Literals("status", playerStatuses), "What the account is from now on"),

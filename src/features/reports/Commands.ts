@@ -31,18 +31,13 @@ export const report = noun("report", "Reports").pipe(Command.withSubcommands([
     by: about(Flag.Literals("by", ["day", "provider"]), "One row for each"),
     ...days
   }, (client, input) => client.report.breakdown({ query: given(input) })),
-  verb(
-    "funds",
-    "What players hold, by currency and wallet, as it was read last",
-    { operator: optional(operatorFlag) },
-    (client, input) => client.report.funds({ query: given(input) })
-  ),
-  verb(
-    "bonuses",
-    "What bonuses have cost in a range of days, and what running ones may still cost",
-    { operator: operatorFlag, ...days },
-    (client, input) => client.report.bonuses({ query: given(input) })
-  )
+  verb("funds", "What players hold, by currency and wallet, as it was read last", {
+    operator: optional(operatorFlag)
+  }, (client, input) => client.report.funds({ query: given(input) })),
+  verb("bonuses", "What bonuses have cost in a range of days, and what running ones may still cost", {
+    operator: operatorFlag,
+    ...days
+  }, (client, input) => client.report.bonuses({ query: given(input) }))
 ]))
 
 export const rate = noun("rate", "Exchange rates").pipe(Command.withSubcommands([
