@@ -23,9 +23,9 @@ Object.assign(globalThis, { __webpack_nonce__: nonce })
 installCopying()
 installLocale()
 
-const place = document.getElementById("root")
-if (place !== null) {
-  createRoot(place).render(
+const root = document.getElementById("root")
+if (root !== null) {
+  createRoot(root).render(
     <StrictMode>
       <MantineProvider
         theme={theme}

@@ -78,8 +78,7 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
         token: by,
         game_code: vendor.game.externalId
       }),
-    bet: (id: string, euros: number, more: object = {}) =>
-      Effect.map(ask(`${base}/bet`, money(id, euros, more)), told),
+    bet: (id: string, euros: number, more: object = {}) => Effect.map(ask(`${base}/bet`, money(id, euros, more)), told),
     win: (id: string, bet: string, euros: number, more: object = {}) =>
       Effect.map(ask(`${base}/win`, money(id, euros, { reference_transaction_uuid: bet, ...more })), told),
     rollback: (id: string, target: string, more: object = {}) =>

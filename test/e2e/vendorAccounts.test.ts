@@ -49,7 +49,6 @@ const words: { readonly [vendor: string]: { readonly [state in State]: string } 
   spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "200" }
 }
 
-
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("accounts at vendors", (it) => {
   for (const found of vendorCases) {
     for (const state of states) {

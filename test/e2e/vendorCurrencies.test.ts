@@ -14,7 +14,6 @@ const currencies = [
   { currency: "KWD", digits: 3, stake: "2.505", fine: "2.5055", prize: "10.001" }
 ] as const
 
-
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("currencies of vendors", (it) => {
   for (const found of vendorCases) {
     for (const { currency, digits, fine, prize, stake } of currencies) {

@@ -17,7 +17,6 @@ import { openTable, realOf } from "../kit/VendorTables.ts"
 
 const opening = 10_000
 
-
 /** A player with 100.00 EUR at a vendor's game. */
 const newTable = Effect.fnUntraced(function*(protocol: string) {
   const found = vendorCases.find(({ name }) => name === protocol)

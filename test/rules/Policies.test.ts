@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Player } from "../../src/domain/player/Player.ts"
 import { examinedAbove, flagLargeCredits } from "../../src/domain/wallet/LargeCredits.ts"
-import { type Action, ownPolicy, type SettlementPolicy, stakeableBonus, unknownGame } from "../../src/domain/settlement/Settlement.ts"
+import {
+  type Action,
+  ownPolicy,
+  type SettlementPolicy,
+  stakeableBonus,
+  unknownGame
+} from "../../src/domain/settlement/Settlement.ts"
 import {
   adjustment,
   bet,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Action, settle, settleAll, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
+import { type Action, settleAll, type SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { adjustment, bet, close, makeBonus, makePlayer, noon, rollback, win } from "../kit/Messages.ts"
 import { protocols } from "../../src/protocols/Protocols.ts"
 import { policies } from "../kit/Policies.ts"

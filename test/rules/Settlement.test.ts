@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { maxBalance } from "../../src/domain/Money.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { type Action, closeRound, payPromoWin, type PromoWin, settleBetWin, unknownGame } from "../../src/domain/settlement/Settlement.ts"
+import {
+  type Action,
+  closeRound,
+  payPromoWin,
+  type PromoWin,
+  settleBetWin,
+  unknownGame
+} from "../../src/domain/settlement/Settlement.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 import {
   bet,

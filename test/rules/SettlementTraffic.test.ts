@@ -16,7 +16,6 @@ import {
   type Closing,
   ownPolicy,
   payPromoWin,
-  settle,
   settleAll,
   settleBetWin,
   type Settlement,

@@ -116,13 +116,13 @@ export class RoundRecords extends Context.Service<RoundRecords, {
         if (transaction === undefined) return { conditions, isKeyed: playerId !== undefined }
         const entryId = idIn(transaction)
         if (provider === undefined && entryId === undefined) return yield* Effect.fail(needsProvider)
-        const place = provider === undefined
+        const found = provider === undefined
           ? entryId === undefined ? undefined : yield* messages.entry(scope, entryId)
           : yield* messages.message(scope, provider.id, transaction)
-        if (place === undefined || place.gameId === null || place.roundId === null) return null
+        if (found === undefined || found.gameId === null || found.roundId === null) return null
         conditions.push(
-          sql`r.player_id = ${place.playerId}::float8::bigint AND r.game_id = ${place.gameId}::float8::bigint
-            AND r.round_id = ${place.roundId}`
+          sql`r.player_id = ${found.playerId}::float8::bigint AND r.game_id = ${found.gameId}::float8::bigint
+            AND r.round_id = ${found.roundId}`
         )
         return { conditions, isKeyed: true }
       })
@@ -149,11 +149,11 @@ export class RoundRecords extends Context.Service<RoundRecords, {
       const keysOf = (
         { games, players, rounds, times }: Omit<Effect.Success<ReturnType<typeof keyRows>>[number], "seen">
       ) =>
-        players.map((player, place): Key => [
-          Math.floor(times[place] ?? 0),
+        players.map((player, index): Key => [
+          Math.floor(times[index] ?? 0),
           player,
-          games[place] ?? 0,
-          rounds[place] ?? ""
+          games[index] ?? 0,
+          rounds[index] ?? ""
         ])
 
       const gathered = sql.literal(`coalesce(array_agg(player_id::float8), '{}') AS players,

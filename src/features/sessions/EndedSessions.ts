@@ -27,12 +27,12 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
     Effect.gen(function*() {
       const sql = yield* ServingClient
       const actors = yield* PlayerActors
-      /** The end that was last seen of each player of the last look. */
+      /** The end that was last seen of each player of the last reading. */
       let seen = new Map<number, number>()
-      /** The last one of a look that found too many: any number of sessions can end at one instant. */
+      /** The last one of a reading that found too many: any number of sessions can end at one instant. */
       let last: { readonly id: number; readonly instant: string } | undefined
 
-      const look = Effect.gen(function*() {
+      const read = Effect.gen(function*() {
         const found = yield* ends(
           sql`SELECT id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
           WHERE ${
@@ -53,8 +53,8 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
         last = found.length === maxEnds ? found.at(-1) : undefined
       })
 
-      yield* look.pipe(
-        // while the database is away nothing can be committed either; the next look is a second away
+      yield* read.pipe(
+        // while the database is away nothing can be committed either; the next reading is a second away
         Effect.ignoreCause,
         Effect.andThen(Effect.sleep("1 second")),
         Effect.forever,

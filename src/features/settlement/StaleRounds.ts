@@ -50,7 +50,7 @@ const roundRows = rowsOf(StaleRound)
 /** When it was opened, player, game and round of the last line. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.String])
 const cursors = cursorsOfShape(Position)
-const placeRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
+const positionRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
 const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
 
 export class StaleRounds extends Context.Service<StaleRounds, {
@@ -101,11 +101,11 @@ export class StaleRounds extends Context.Service<StaleRounds, {
       const run = inTransaction(sql)(Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         // the walk's position; at the very beginning, the first round
-        const place = yield* oneOf(placeRows(
+        const position = yield* oneOf(positionRows(
           sql`SELECT coalesce((SELECT opened_before FROM stale_rounds_walk),
             (SELECT min(opened_at) FROM rounds)) AS "openedBefore"`
         ))
-        const from = place?.openedBefore?.getTime() ?? now - staleAfterMs
+        const from = position?.openedBefore?.getTime() ?? now - staleAfterMs
         const to = Math.min(now - staleAfterMs, from + strideMs)
         const noted = to <= from ? 0 : (yield* sql`
           INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)

@@ -16,12 +16,12 @@ type Promo = Row<"promo.list">
 const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
 
 /** Status of a code: active, or the reason why not. */
-const stateOf = ({ active, expires_at: expires, max_redemptions: most, redemptions }: Promo): string =>
+const stateOf = ({ active, expires_at: expires, max_redemptions: maximum, redemptions }: Promo): string =>
   !active
     ? "inactive"
     : expires !== null && expires <= new Date().toISOString()
     ? "expired"
-    : most !== null && redemptions >= most
+    : maximum !== null && redemptions >= maximum
     ? "used up"
     : "active"
 
@@ -105,7 +105,7 @@ export default function PromoCodesPage() {
         header: "Redeemed",
         align: "right",
         value: ({ redemptions }) => redemptions,
-        cell: ({ max_redemptions: most, redemptions }) => `${redemptions}${most === null ? "" : ` of ${most}`}`
+        cell: ({ max_redemptions: maximum, redemptions }) => `${redemptions}${maximum === null ? "" : ` of ${maximum}`}`
       },
       {
         id: "expires",

@@ -27,9 +27,9 @@ export default function Chart(
   }
 ) {
   const { ref, width } = useElementSize()
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (place.current === null || width === 0) return
+    if (container.current === null || width === 0) return
     const text = colorOf("--mantine-color-text")
     const grid = colorOf("--mantine-color-default-border")
     const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
@@ -65,13 +65,13 @@ export default function Chart(
         }]
       },
       [points.map(({ at }) => Date.parse(at) / 1000), points.map(({ value }) => value)],
-      place.current
+      container.current
     )
     return () => chart.destroy()
   }, [format, height, points, timeZone, unit, width])
   return (
     <Paper withBorder p="xs" ref={ref} role="img" aria-label={label}>
-      <div ref={place} />
+      <div ref={container} />
     </Paper>
   )
 }

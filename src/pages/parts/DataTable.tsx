@@ -44,13 +44,13 @@ export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>
   const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
     columns
   ])
-  const look = { className: classes["tr"], "data-with-row-border": true, "data-hover": true, style: { height } }
+  const rowProps = { className: classes["tr"], "data-with-row-border": true, "data-hover": true, style: { height } }
   const cell = height === undefined ? classes["td"] : `${classes["td"]} one-line`
   return (key: string | number, index: number, row: R | undefined): React.ReactElement => {
     const known = row && drawn.get(row)
     if (known?.index === index && known.element.key === String(key)) return known.element
     const element = (
-      <tr key={key} {...look} aria-rowindex={index + 2}>
+      <tr key={key} {...rowProps} aria-rowindex={index + 2}>
         {row === undefined ? <td className={cell} colSpan={columns.length}>…</td> : columns.map((column) => (
           <td
             key={column.id}
