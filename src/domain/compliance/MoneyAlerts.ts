@@ -1,5 +1,5 @@
 /**
- * Payment rules: each evaluates one payment and those before it, and returns a finding (`docs/compliance.md`).
+ * Payment rules: each evaluates one payment and those before it, or their sums, and returns a finding (`docs/compliance.md`).
  *
  * Amounts are minor units of the player's currency, thresholds of the operator's. Rules see only payments up to the time of the evaluated one.
  */
@@ -26,13 +26,26 @@ export interface PaymentCase {
   readonly factor: number | null
 }
 
+/** Deposits of a player: how many, and their total in minor units of the player's currency. */
+interface DepositSum {
+  readonly count: number
+  readonly amount: number
+}
+
+/** Deposit to evaluate. Its sums include it, and reach back from it as far as {@link depositsExamined} says. */
+export interface DepositCase extends Pick<PaymentCase, "factor"> {
+  readonly payment: Pick<PaymentFact, "id" | "amount" | "at">
+  readonly recent: DepositSum
+  readonly similar: DepositSum
+}
+
 const hourMs = 3_600_000
 
 /** Converts to minor units of the operator's currency; unchanged without a rate. */
 const inBase = (amount: number, factor: number | null): number => Math.round(amount * (factor ?? 1))
 
 /** Marks an alert whose amounts were compared without a rate. */
-const rateNote = ({ factor }: PaymentCase) => factor === null ? { unconverted: true } : {}
+const rateNote = ({ factor }: Pick<PaymentCase, "factor">) => factor === null ? { unconverted: true } : {}
 
 /** Severity steps for a multiple of the threshold. */
 const degree = (times: number): number => times >= 10 ? 2 : times >= 2.5 ? 1 : 0
@@ -57,10 +70,10 @@ const gridWindow = (at: number, windowHours: number): string =>
 const largePayment = (
   type: PaymentType,
   { [`large_${type}` as const]: terms }: RuleSettings,
-  of: PaymentCase
+  of: Pick<DepositCase, "payment" | "factor">
 ): Finding | undefined => {
   const amount = inBase(of.payment.amount, of.factor)
-  if (!terms.enabled || of.payment.type !== type || amount < terms.threshold) return undefined
+  if (!terms.enabled || amount < terms.threshold) return undefined
   return {
     rule: `large_${type}`,
     severity: shiftSeverity(terms.severity, degree(amount / terms.threshold)),
@@ -72,32 +85,51 @@ const largePayment = (
 }
 
 /** Finding for a deposit of at least the threshold. */
-export const largeDeposit = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
+export const largeDeposit = (settings: RuleSettings, of: DepositCase): Finding | undefined =>
   largePayment("deposit", settings, of)
 
 /** Finding for a withdrawal request of at least the threshold. */
 export const largeWithdrawal = (settings: RuleSettings, of: PaymentCase): Finding | undefined =>
-  largePayment("withdrawal", settings, of)
+  of.payment.type === "withdrawal" ? largePayment("withdrawal", settings, of) : undefined
+
+/** Deposits that the rules about a deposit add up, in hours before it and by their amount. */
+export interface DepositsExamined {
+  /** Window of `recent`. */
+  readonly recentHours: number
+  /** Window of `similar`. */
+  readonly similarHours: number
+  /** Amounts of `similar` times `factor` are from `least` up to, but not, `below`. */
+  readonly factor: number
+  readonly least: number
+  readonly below: number
+}
+
+export const depositsExamined = (
+  { deposit_velocity, structuring: { percent, threshold, windowHours } }: RuleSettings,
+  factor: number | null
+): DepositsExamined => ({
+  recentHours: deposit_velocity.windowHours,
+  similarHours: windowHours,
+  factor: factor ?? 1,
+  // an amount is rounded in the operator's currency before it is compared
+  least: Math.ceil(threshold * (100 - percent) / 100) - 0.5,
+  below: Math.ceil(threshold) - 0.5
+})
 
 /** Finding for several deposits just below the review threshold. */
-export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
-  const { count, percent, severity, stopWithdrawals, threshold, windowHours } = terms
-  const floor = threshold * (100 - percent) / 100
-  const isJustBelow = ({ amount }: PaymentFact): boolean => {
-    const converted = inBase(amount, of.factor)
-    return converted >= floor && converted < threshold
-  }
-  if (!terms.enabled || of.payment.type !== "deposit" || !isJustBelow(of.payment)) return undefined
-  const found = within(of, "deposit", windowHours).filter(isJustBelow)
-  if (found.length < count) return undefined
+export const structuring = (settings: RuleSettings, of: DepositCase): Finding | undefined => {
+  const { count, enabled, severity, stopWithdrawals, threshold, windowHours } = settings.structuring
+  const { below, factor, least } = depositsExamined(settings, of.factor)
+  const converted = of.payment.amount * factor
+  if (!enabled || converted < least || converted >= below || of.similar.count < count) return undefined
   return {
     rule: "structuring",
-    severity: shiftSeverity(severity, found.length >= 2 * count ? 1 : 0),
+    severity: shiftSeverity(severity, of.similar.count >= 2 * count ? 1 : 0),
     occurrence: gridWindow(of.payment.at, windowHours),
     paymentId: of.payment.id,
     details: {
-      deposits: found.length,
-      amount: inBase(sum(found), of.factor),
+      deposits: of.similar.count,
+      amount: inBase(of.similar.amount, of.factor),
       threshold,
       window_hours: windowHours,
       ...rateNote(of)
@@ -107,20 +139,18 @@ export const structuring = ({ structuring: terms }: RuleSettings, of: PaymentCas
 }
 
 /** Finding for many deposits, or a large total in more than one, in a short time. */
-export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: PaymentCase): Finding | undefined => {
+export const depositVelocity = ({ deposit_velocity: terms }: RuleSettings, of: DepositCase): Finding | undefined => {
   const { count, severity, stopWithdrawals, threshold, windowHours } = terms
-  if (!terms.enabled || of.payment.type !== "deposit") return undefined
-  const found = within(of, "deposit", windowHours)
-  const amount = inBase(sum(found), of.factor)
+  const amount = inBase(of.recent.amount, of.factor)
   // a single large deposit belongs to another rule
-  const times = Math.max(found.length / count, found.length > 1 ? amount / threshold : 0)
-  if (times < 1) return undefined
+  const times = Math.max(of.recent.count / count, of.recent.count > 1 ? amount / threshold : 0)
+  if (!terms.enabled || times < 1) return undefined
   return {
     rule: "deposit_velocity",
     severity: shiftSeverity(severity, degree(times)),
     occurrence: gridWindow(of.payment.at, windowHours),
     paymentId: of.payment.id,
-    details: { deposits: found.length, amount, count, threshold, window_hours: windowHours, ...rateNote(of) },
+    details: { deposits: of.recent.count, amount, count, threshold, window_hours: windowHours, ...rateNote(of) },
     stopsWithdrawals: stopWithdrawals
   }
 }
@@ -209,8 +239,6 @@ export const lowPlayWithdrawal = (
   }
 }
 
-/** Hours before a payment that its rules examine. */
-export const hoursExamined = (settings: RuleSettings, type: PaymentType): number =>
-  type === "deposit"
-    ? Math.max(settings.structuring.windowHours, settings.deposit_velocity.windowHours)
-    : Math.max(settings.rapid_in_out.windowHours, settings.low_play_withdrawal.windowHours)
+/** Hours before a withdrawal that its rules examine. */
+export const hoursExamined = ({ low_play_withdrawal, rapid_in_out }: RuleSettings): number =>
+  Math.max(rapid_in_out.windowHours, low_play_withdrawal.windowHours)

@@ -10,7 +10,7 @@ import { rowsRead } from "../../kit/RowsRead.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 // Goal: an effect that cannot be judged delays no other and is not lost; late judgement uses the time of the effect; players older than
-// the rules are recorded without an alert; long play is added up exactly; and every query uses an index. Method: the
+// the rules are recorded without an alert; deposits and long play are added up exactly; and every query uses an index. Method: the
 // follower on a real database with rows of the test's own and a test clock.
 
 const noon = Date.UTC(2026, 10, 20, 12)
@@ -121,6 +121,42 @@ layer(base)("the follower", (it) => {
         while ((yield* alertsOf(player)).length === 0) yield* TestClock.adjust(250)
       }))
       assert.deepStrictEqual(yield* alertsOf(player), [`large_deposit payment ${payment}`])
+    }))
+})
+
+layer(base)("deposits", (it) => {
+  it.effect("are added up to the millisecond: those of the player up to the judged one", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { deposits } = yield* makeEvidence
+      const operator = yield* addOperator("sums")
+      const [player, other] = [yield* addPlayer(operator, "one"), yield* addPlayer(operator, "other")]
+      yield* pay(other, 900, noon)
+      yield* pay(player, 4, noon - 2 * hour)
+      yield* pay(player, 900, noon - 2 * hour + 1)
+      yield* pay(player, 901, noon - hour)
+      const reversed = yield* pay(player, 800, noon - hour + 1)
+      yield* sql`UPDATE payment_requests SET is_reversed = true WHERE id = ${reversed}`
+      yield* pay(player, 850, noon - 1, "withdrawal")
+      const judged = yield* pay(player, 850, noon)
+      // of the same instant, and later
+      for (const at of [noon, noon + 1]) yield* pay(player, 850, at)
+      const sums = (recentHours: number, similarHours: number, factor: number) =>
+        Effect.map(
+          deposits([{ paymentId: judged, examined: { recentHours, similarHours, factor, least: 800, below: 901 } }]),
+          (found) => found.get(judged)
+        )
+      const payment = { id: judged, amount: 850, at: noon }
+      assert.deepStrictEqual(yield* sums(1, 2, 1), {
+        payment,
+        recent: { count: 2, amount: 1650 },
+        similar: { count: 3, amount: 2550 }
+      })
+      assert.deepStrictEqual(yield* sums(2, 1, 1.0625), {
+        payment,
+        recent: { count: 4, amount: 3451 },
+        similar: { count: 1, amount: 800 }
+      })
     }))
 })
 

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
-import type { PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
+import type { DepositCase, DepositsExamined, PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 import { openNumbers } from "../../../store/SealedFields.ts"
 
@@ -53,6 +53,16 @@ const paymentRows = rowsOf(Schema.Struct({
   amount: Schema.Number,
   isReversed: Schema.Boolean,
   at: Schema.Date
+}))
+
+const depositRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  amount: Schema.Number,
+  at: Schema.Date,
+  recentCount: Schema.Number,
+  recentAmount: Schema.Number,
+  similarCount: Schema.Number,
+  similarAmount: Schema.Number
 }))
 
 const lineRows = rowsOf(Schema.Struct({
@@ -115,6 +125,51 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
       ({ numbersSealed, ...row }): Effect.Effect<Identity> => openNumbers(personal, row.playerId, numbersSealed, row)
     )
     return new Map(identities.map((identity) => [identity.playerId, identity]))
+  })
+
+  /** Deposits by their ids, each with the sums of its player's deposits up to it. */
+  const deposits = Effect.fnUntraced(function*(
+    wanted: ReadonlyArray<{ readonly paymentId: number; readonly examined: DepositsExamined }>
+  ) {
+    if (wanted.length === 0) return new Map<number, Omit<DepositCase, "factor">>()
+    const column = (value: (examined: DepositsExamined) => number) =>
+      numbers(wanted.map(({ examined }) => value(examined)))
+    const rows = yield* depositRows(
+      sql`SELECT d.id, d.amount, d.created_at AS at, q.*
+        FROM unnest(${numbers(wanted.map(({ paymentId }) => paymentId))}::float8[],
+            ${column(({ recentHours }) => recentHours)}::float8[], ${
+        column(({ similarHours }) => similarHours)
+      }::float8[],
+            ${column(({ factor }) => factor)}::float8[], ${column(({ least }) => least)}::float8[],
+            ${column(({ below }) => below)}::float8[])
+            AS u(id, recent_hours, similar_hours, factor, least, below)
+          JOIN payment_requests d ON d.id = u.id::bigint
+          CROSS JOIN LATERAL (
+            SELECT count(*) FILTER (WHERE is_recent)::float8 AS "recentCount",
+              coalesce(sum(amount) FILTER (WHERE is_recent), 0)::float8 AS "recentAmount",
+              count(*) FILTER (WHERE is_similar)::float8 AS "similarCount",
+              coalesce(sum(amount) FILTER (WHERE is_similar), 0)::float8 AS "similarAmount"
+            FROM (
+              SELECT p.type, p.amount,
+                p.created_at > d.created_at - make_interval(secs => u.recent_hours * 3600) AS is_recent,
+                p.created_at > d.created_at - make_interval(secs => u.similar_hours * 3600)
+                  AND p.amount * u.factor >= u.least AND p.amount * u.factor < u.below AS is_similar
+              FROM payment_requests p
+              WHERE p.player_id = d.player_id
+                AND p.created_at > d.created_at - make_interval(secs => greatest(u.recent_hours, u.similar_hours) * 3600)
+                AND (p.created_at, p.id) <= (d.created_at, d.id)
+              ORDER BY p.created_at DESC, p.id DESC LIMIT ${maxPayments + 1}
+            ) p
+            WHERE p.type = 'deposit'
+          ) q`
+    )
+    return new Map(
+      rows.map(({ amount, at, id, recentAmount, recentCount, similarAmount, similarCount }) => [id, {
+        payment: { id, amount, at: at.getTime() },
+        recent: { count: recentCount, amount: recentAmount },
+        similar: { count: similarCount, amount: similarAmount }
+      }])
+    )
   })
 
   /** Payments by their ids, each with those of its player so many hours before it, the newest first. */
@@ -232,5 +287,5 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     return totals
   })
 
-  return { subjects, identities, payments, histories, sessionAddresses, staked }
+  return { subjects, identities, deposits, payments, histories, sessionAddresses, staked }
 })

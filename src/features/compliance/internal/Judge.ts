@@ -9,6 +9,8 @@ import {
   type SharedFacts
 } from "../../../domain/compliance/IdentityAlerts.ts"
 import {
+  type DepositCase,
+  depositsExamined,
   depositVelocity,
   hoursExamined,
   largeDeposit,
@@ -38,17 +40,7 @@ export const makeJudge = Effect.gen(function*() {
   const rules = yield* makeRuleBook
   const alerts = yield* makeAlertStore
 
-  /** Payments of the effects with their history, as far back as the operators' rules look. */
-  const casesOf = (effects: ReadonlyArray<ComplianceEffect>, settingsOf: (playerId: number) => RuleSettings) =>
-    evidence.payments(
-      effects.flatMap(({ kind, playerId, subjectId }) =>
-        subjectId !== null && (kind === "deposit" || kind === "withdrawal")
-          ? [{ paymentId: subjectId, hours: hoursExamined(settingsOf(playerId), kind) }]
-          : []
-      )
-    )
-
-  const onDeposit = (settings: RuleSettings, of: PaymentCase) => [
+  const onDeposit = (settings: RuleSettings, of: DepositCase) => [
     largeDeposit(settings, of),
     structuring(settings, of),
     depositVelocity(settings, of)
@@ -88,7 +80,23 @@ export const makeJudge = Effect.gen(function*() {
     const settingsByOperator = yield* rules.settingsOf([...subjects.values()].map(({ operatorId }) => operatorId))
     const settingsOf = (playerId: number): RuleSettings =>
       settingsByOperator.get(subjects.get(playerId)?.operatorId ?? 0) ?? defaultSettings
-    const cases = yield* casesOf(effects, settingsOf)
+    const factorOf = (playerId: number) => subjects.get(playerId)?.factor ?? null
+    const paymentsOf = (wanted: "deposit" | "withdrawal") =>
+      effects.flatMap(({ kind, playerId, subjectId }) =>
+        kind === wanted && subjectId !== null ? [{ playerId, paymentId: subjectId }] : []
+      )
+    const deposits = yield* evidence.deposits(
+      paymentsOf("deposit").map(({ paymentId, playerId }) => ({
+        paymentId,
+        examined: depositsExamined(settingsOf(playerId), factorOf(playerId))
+      }))
+    )
+    const withdrawals = yield* evidence.payments(
+      paymentsOf("withdrawal").map(({ paymentId, playerId }) => ({
+        paymentId,
+        hours: hoursExamined(settingsOf(playerId))
+      }))
+    )
     const histories = yield* evidence.histories([
       ...new Set(effects.flatMap(({ kind, playerId }) => kind === "withdrawal" || kind === "profile" ? [playerId] : []))
     ])
@@ -107,37 +115,40 @@ export const makeJudge = Effect.gen(function*() {
           : [{ operatorId, playerId, facts: factsOf(identity, [ip]) }]
       })
     )
-    const caseOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
-      const { before = [], payment } = cases.get(subjectId ?? 0) ?? {}
-      const factor = subjects.get(playerId)?.factor
-      return payment === undefined || factor === undefined ? undefined : { payment, before, factor }
+    const withdrawalOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
+      const { before = [], payment } = withdrawals.get(subjectId ?? 0) ?? {}
+      return payment === undefined ? undefined : { payment, before, factor: factorOf(playerId) }
     }
     const staked = yield* evidence.staked(effects.flatMap((effect) => {
-      const of = effect.kind === "withdrawal" ? caseOf(effect) : undefined
+      const of = withdrawalOf(effect)
       const needed = of === undefined ? undefined : playNeeded(settingsOf(effect.playerId), of)
       return of === undefined || needed === undefined
         ? []
         : [{ paymentId: of.payment.id, playerId: effect.playerId, until: of.payment.at, needed }]
     }))
-    const found: Array<Found> = []
-    for (const effect of effects) {
-      const { kind, playerId } = effect
-      const subject = subjects.get(playerId)
-      if (subject === undefined) continue
+    /** Findings on an effect; none where a row that they need is gone. */
+    const findingsOn = (effect: ComplianceEffect): ReadonlyArray<Finding | undefined> => {
+      const { kind, playerId, subjectId } = effect
       const settings = settingsOf(playerId)
       const history = histories.get(playerId) ?? noHistory
-      const of = caseOf(effect)
+      if (kind === "deposit") {
+        const of = deposits.get(subjectId ?? 0)
+        return of === undefined ? [] : onDeposit(settings, { ...of, factor: factorOf(playerId) })
+      }
+      if (kind === "withdrawal") {
+        const of = withdrawalOf(effect)
+        return of === undefined ? [] : onWithdrawal(settings, of, staked.get(of.payment.id) ?? 0, history)
+      }
       const identity = identities.get(playerId)
-      const findings = isAboutIdentity(effect)
-        ? identity === undefined
-          ? []
-          : onIdentity(settings, effect, identity, shared.get(playerId) ?? noPlayers, history)
-        : of === undefined
+      return identity === undefined
         ? []
-        : kind === "deposit"
-        ? onDeposit(settings, of)
-        : onWithdrawal(settings, of, staked.get(of.payment.id) ?? 0, history)
-      for (const finding of findings) if (finding !== undefined) found.push({ subject, finding })
+        : onIdentity(settings, effect, identity, shared.get(playerId) ?? noPlayers, history)
+    }
+    const found: Array<Found> = []
+    for (const effect of effects) {
+      const subject = subjects.get(effect.playerId)
+      if (subject === undefined) continue
+      for (const finding of findingsOn(effect)) if (finding !== undefined) found.push({ subject, finding })
     }
     return yield* alerts.raise(found, now)
   })
