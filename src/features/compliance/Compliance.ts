@@ -11,8 +11,8 @@ import { Holds } from "./Holds.ts"
 import { type ComplianceEffect, makeEffectQueue } from "./internal/EffectQueue.ts"
 import { makeJudge } from "./internal/Judge.ts"
 
-/** Effects judged in one transaction. */
-const atOnce = 100
+/** Effects judged in one transaction: a dozen statements, each about all of them. */
+const atOnce = 250
 
 /** Delay between a commit and the judging of its events, so that they are judged in batches. */
 const gatherMs = 250

@@ -1,7 +1,6 @@
 /** Queue of committed effects. Each is consumed once: its alerts and its removal are one transaction. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { numbers } from "../../../platform/ArrayParameters.ts"
 import { inTransaction } from "../../../platform/InTransaction.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
@@ -56,17 +55,15 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
         const [lock] = yield* lockRows(sql`SELECT pg_try_advisory_xact_lock(${followerLock}) AS "isMine"`)
         if (lock?.isMine !== true) return []
         const rows = yield* effectRows(
-          sql`SELECT id, kind, player_id AS "playerId", subject_id AS "subjectId", fields, at
-            FROM compliance_effects
-            WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
-            ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED`
+          sql`DELETE FROM compliance_effects WHERE id = ANY (ARRAY(
+              SELECT id FROM compliance_effects
+              WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
+              ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED))
+            RETURNING id, kind, player_id AS "playerId", subject_id AS "subjectId", fields, at`
         )
         if (rows.length === 0) return []
-        const effects = rows.map((row) => ({ ...row, at: row.at.getTime() }))
+        const effects = rows.map((row) => ({ ...row, at: row.at.getTime() })).sort((one, other) => one.id - other.id)
         yield* judge(effects)
-        const ids = numbers(effects.map(({ id }) => id))
-        yield* sql`DELETE FROM compliance_effects USING unnest(${ids}::float8[]) AS u(id)
-          WHERE compliance_effects.id = u.id::bigint`
         return effects
       }))
   )

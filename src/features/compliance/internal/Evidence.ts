@@ -142,7 +142,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
       }::float8[],
             ${column(({ factor }) => factor)}::float8[], ${column(({ least }) => least)}::float8[],
             ${column(({ below }) => below)}::float8[])
-            AS u(id, recent_hours, similar_hours, factor, least, below)
+            AS u(id, recent_hours, similar_hours, factor, lowest, below)
           JOIN payment_requests d ON d.id = u.id::bigint
           CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE is_recent)::float8 AS "recentCount",
@@ -153,7 +153,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
               SELECT p.type, p.amount,
                 p.created_at > d.created_at - make_interval(secs => u.recent_hours * 3600) AS is_recent,
                 p.created_at > d.created_at - make_interval(secs => u.similar_hours * 3600)
-                  AND p.amount * u.factor >= u.least AND p.amount * u.factor < u.below AS is_similar
+                  AND p.amount * u.factor >= u.lowest AND p.amount * u.factor < u.below AS is_similar
               FROM payment_requests p
               WHERE p.player_id = d.player_id
                 AND p.created_at > d.created_at - make_interval(secs => greatest(u.recent_hours, u.similar_hours) * 3600)
