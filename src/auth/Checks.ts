@@ -35,7 +35,6 @@ export const missingCredentials = (keyHeader: string): Refusal<"MISSING_CREDENTI
 
 export const invalidKey = refuse("INVALID_API_KEY", "The key is unknown.")
 export const invalidSignature = refuse("INVALID_SIGNATURE", "The signature does not match the request.")
-export const replayedRequest = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
 export const addressNotAllowed = refuse("IP_NOT_ALLOWED", "The key may not be used from this address.")
 
 const inactive = (message: string) => refuse("API_KEY_INACTIVE", message)

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { RecentMap } from "../platform/RecentMap.ts"
 import { toDate } from "../platform/Time.ts"
-import { replayedRequest } from "./Checks.ts"
+import { type AcceptedSignature, replayedRequest } from "../domain/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
@@ -35,14 +35,9 @@ const insertText = `
 
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
-interface Accepted {
-  readonly signature: string
-  readonly acceptedAt: number
-}
-
 /**
- * Replay protection: accepted signatures, in memory and, for those from before a restart or of another process, in the database. Signatures are
- * lower-case hex.
+ * Replay protection: accepted signatures, in memory and, for those from before a restart or of another process, in the database. A command of one
+ * player writes its signature with its effect instead (`domain/StoringSignature.ts`). Signatures are lower-case hex.
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
   /** Adds a signature to memory; false when already there. `now` in epoch milliseconds. */
@@ -73,7 +68,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
        * Writes signatures; returns those already known. Of two equal ones in a batch it returns one, which refuses both; this does not
        * occur, since `remember` refuses the second.
        */
-      const insert = (batch: ReadonlyArray<Accepted>) =>
+      const insert = (batch: ReadonlyArray<AcceptedSignature>) =>
         Effect.map(
           sql.unsafe(insertText, [
             columnArray("bytea", batch, ({ signature }) => Buffer.from(signature, "hex")),
@@ -82,7 +77,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           (rows) => new Set(rows.map(([signature]) => signature))
         )
 
-      const batches = yield* makeBatches<Accepted, void, Failure>(maxBatch, (batch) =>
+      const batches = yield* makeBatches<AcceptedSignature, void, Failure>(maxBatch, (batch) =>
         insert(batch).pipe(
           Effect.tapError((error) =>
             Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })

@@ -11,6 +11,7 @@ import type { JsonObject } from "./original/Original.ts"
 import type { SeedChange } from "./original/PlayerSeeds.ts"
 import type { Player } from "./player/Player.ts"
 import type { Round, Transaction } from "./settlement/Rounds.ts"
+import type { AcceptedSignature } from "./AcceptedSignature.ts"
 
 export const walletKinds = ["real", "bonus"] as const
 
@@ -264,6 +265,8 @@ export interface Change {
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
+  /** Of the requests whose effects these are. */
+  readonly signatures: ReadonlyArray<AcceptedSignature>
   /** Amounts to add to the report figures. */
   readonly counts: ReadonlyArray<ReportCount>
   readonly visits: ReadonlyArray<Visit>
@@ -287,6 +290,7 @@ export const noChange: Change = {
   audit: none,
   notes: none,
   replies: none,
+  signatures: none,
   counts: none,
   visits: none
 }

@@ -19,6 +19,8 @@ export interface Knowledge {
   /** Payments of this player only. */
   readonly paymentsById: ReadonlyMap<number, Payment | null>
   readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
+  /** Of accepted requests. */
+  readonly signatures: ReadonlyMap<string, true | null>
   /** Seeds of this player; null when there are none, undefined when not looked up. */
   readonly seeds: PlayerSeeds | null | undefined
 }
@@ -87,6 +89,7 @@ export const missing = (query: Partial<Query>): Missing => ({
     externalReference: null,
     paymentId: null,
     promoCodeId: null,
+    signature: null,
     seeds: false,
     ...query
   }

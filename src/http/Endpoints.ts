@@ -8,6 +8,8 @@ import { parseObject } from "../contract/FormErrors.ts"
 import type { CurrentOperator } from "../contract/Middleware.ts"
 import type { RenderedReply } from "../domain/Idempotency.ts"
 import type { Refusal } from "../domain/Refusal.ts"
+import type { AcceptedSignature } from "../domain/AcceptedSignature.ts"
+import type { Recorded } from "../domain/StoringSignature.ts"
 import type { Take } from "./ExpressLane.ts"
 import { isPath, routerConfig } from "./Methods.ts"
 import { ReadRequest } from "./ReadRequest.ts"
@@ -55,20 +57,26 @@ export interface Found extends FindMyWay.FindResult<Endpoint> {
 export type FromMemory = (caller: CurrentOperator["Service"], params: Found["params"]) => string | undefined
 
 /** End of a command: its answer, or its refusal. */
-type Done = (exit: Exit.Exit<RenderedReply, Refusal>) => void
+type Done<A> = (exit: Exit.Exit<Recorded<A>, Refusal>) => void
 
 /** Posts an operator's command as `PostCommand`, decoding the request first. */
-type Command = (caller: CurrentOperator["Service"], found: Found, done: Done) => boolean
+type Command = (
+  caller: CurrentOperator["Service"],
+  found: Found,
+  accepted: AcceptedSignature,
+  done: Done<RenderedReply>
+) => boolean
 
 /**
- * Posts an operator's command without a fiber: `done` is called once, perhaps synchronously. False when nothing was done and the
- * request needs its handler: something has to be looked up first.
+ * Posts an operator's command without a fiber, to be committed with the signature of its request: `done` is called once, perhaps
+ * synchronously. False when nothing was done and the request needs its handler: something has to be looked up first.
  */
 export type PostCommand<Body, A> = (
   caller: CurrentOperator["Service"],
   params: Found["params"],
   body: Body,
-  done: (exit: Exit.Exit<A, Refusal>) => void
+  accepted: AcceptedSignature,
+  done: Done<A>
 ) => boolean
 
 /** Parts of an endpoint that need no fiber. */
@@ -154,15 +162,15 @@ export class Endpoints extends Context.Service<Endpoints, {
       addCommand: (endpoint, schema, post, render) => {
         const decode = Schema.decodeUnknownResult(schema)
         withoutFiber.set(nameOf(endpoint), {
-          command: (caller, { params, request }, done) => {
+          command: (caller, { params, request }, accepted, done) => {
             try {
               const body = plainBody(request)
               const decoded = body === undefined ? undefined : decode(body)
               if (decoded === undefined || Result.isFailure(decoded)) return false
-              return post(caller, params, decoded.success, (exit) => {
-                let end: Exit.Exit<RenderedReply, Refusal>
+              return post(caller, params, decoded.success, accepted, (exit) => {
+                let end: Exit.Exit<Recorded<RenderedReply>, Refusal>
                 try {
-                  end = Exit.map(exit, render)
+                  end = Exit.map(exit, ({ isRecorded, reply }) => ({ isRecorded, reply: render(reply) }))
                 } catch (defect) {
                   end = Exit.die(defect)
                 }

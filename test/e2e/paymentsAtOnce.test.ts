@@ -1,13 +1,15 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { Clock, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
+import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { signedHeaders } from "../kit/HttpCalls.ts"
 import { addPaymentMethod, addTenant, register } from "../kit/E2eWorld.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
@@ -51,6 +53,9 @@ const scenes: ReadonlyArray<
   [422, (id) => withdrawal(id, { external_reference: `${id}-unverified`, amount: 3000 })],
   [422, (id) => withdrawal(id, { external_reference: `${id}-none`, payment_method: "none" })]
 ]
+
+/** A signature like no other, lower-case hex. */
+const signatureOf = (name: string) => createHash("sha256").update(name).digest("hex")
 
 /** An answer without the values that differ between two players. */
 const comparable = (text: string, id: string): unknown =>
@@ -150,7 +155,8 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
               operator,
               playerId,
               request,
-              (exit) => resume(Effect.succeed(Exit.isSuccess(exit) ? exit.value.payment.status : "refused"))
+              { signature: signatureOf(externalReference), acceptedAt: 0 },
+              (exit) => resume(Effect.succeed(Exit.isSuccess(exit) ? exit.value.reply.payment.status : "refused"))
             )
             if (!isStarted) resume(Effect.succeed("not begun"))
           })
@@ -165,4 +171,60 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         assert.strictEqual(yield* start(playerId + 1_000_000, "nobody", null), "not begun")
       })
   )
+
+  it.effect("are durable together with their signatures, and refused where another process has accepted these", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const { call, operator } = yield* addTenant(agent, port, "signed")
+      const sql = yield* SqlClient.SqlClient
+      yield* addPaymentMethod(operator.id, "card")
+      const players = yield* Effect.forEach(["signed_one", "signed_other"], (name) => register(call, name))
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      let count = 0
+      const prepare = (playerId: number | undefined, { body, path }: ReturnType<typeof deposit>) => {
+        const target = `/api/v1/operator/players/${playerId}/${path}`
+        const asked = { method: "POST", body, timestamp, nonce: `signed-${++count}` }
+        const headers = signedHeaders(call.signer, target, asked)
+        const signature = Buffer.from(headers["X-Signature"] ?? "", "hex")
+        return {
+          signature,
+          send: Effect.map(exchange(agent, port, target, { ...asked, headers }), ({ code, status }) => code ?? status)
+        }
+      }
+      const isStored = (signature: Buffer) =>
+        Effect.map(sql`SELECT 1 FROM accepted_signatures WHERE signature = ${signature}`, ({ length }) => length === 1)
+      const [one, other] = players
+      const rests = [
+        [201, deposit("signed")],
+        [200, deposit("signed")],
+        [201, withdrawal("signed")],
+        ["DUPLICATE_TRANSACTION", deposit("signed", { amount: 1 })],
+        ["PAYMENT_REQUEST_INVALID", deposit("signed", { external_reference: "none", payment_method: "none" })]
+      ] as const
+      for (const [expected, what] of rests) {
+        const { send, signature } = prepare(one, what)
+        assert.strictEqual(yield* send, expected)
+        assert.isTrue(yield* isStored(signature), String(expected))
+        assert.strictEqual(yield* send, "REPLAYED_REQUEST")
+      }
+      // some of many that are committed together
+      const many = Array.from({ length: 12 }, (_, index) => ({
+        isKnown: index % 4 === 0,
+        ...prepare(index % 2 === 0 ? one : other, deposit(`together-${index}`, { amount: 10 }))
+      }))
+      for (const { isKnown, signature } of many) {
+        if (isKnown) {
+          yield* sql`INSERT INTO accepted_signatures (signature, accepted_at) VALUES (${signature}, ${new Date(
+            timestamp * 1000
+          )})`
+        }
+      }
+      assert.deepStrictEqual(
+        yield* Effect.forEach(many, ({ send }) => send, { concurrency: "unbounded" }),
+        many.map(({ isKnown }) => isKnown ? "REPLAYED_REQUEST" : 201)
+      )
+      const balances = yield* Effect.forEach(players, (id) => call.send(`/api/v1/operator/players/${id}/wallet`))
+      assert.deepStrictEqual(balances.map(({ json }) => Object(json).data.balance), [5000 - 700 + 30, 60])
+    }))
 })

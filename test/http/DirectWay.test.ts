@@ -120,6 +120,7 @@ layer(Live)("the direct way", (it) => {
         { method: "POST", path: `${base}/orders`, raw: JSON.stringify({ amount: 0, name: "" }), headers: json },
         { method: "POST", path: `${base}/orders`, raw: `[${"0,".repeat(2000)}0]`, headers: json },
         { method: "POST", path: `${base}/orders`, raw: orderOf("look up"), headers: json },
+        { method: "POST", path: `${base}/orders`, raw: orderOf("done"), headers: json },
         { method: "POST", path: `${base}/orders`, raw: orderOf("limit"), headers: json },
         { method: "POST", path: `${base}/orders`, raw: orderOf("again"), headers: json },
         { method: "POST", path: `${base}/orders`, raw: orderOf("die"), headers: json },
@@ -135,11 +136,11 @@ layer(Live)("the direct way", (it) => {
       const [first] = yield* pipelined(port, asked.slice(0, 1).map((one) => signed(one, {})))
       const probe = yield* Probe
       const direct = yield* pipelined(port, asked.map((one) => signed(one, {})))
-      // three bodies as they should be, and three orders that end otherwise; all others go through the handler
-      assert.strictEqual(probe.posted, 6)
+      // three bodies as they should be, and four orders that end otherwise; all others go through the handler
+      assert.strictEqual(probe.posted, 7)
       const routed = yield* pipelined(port, asked.map((one) => signed(one, { Expect: "the router" })))
       assert.strictEqual(direct.length, asked.length)
-      assert.strictEqual(probe.posted, 6)
+      assert.strictEqual(probe.posted, 7)
       // handlers count their calls, and the router's date is Node.js's own
       const uncounted = ({ body, ...answer }: Answered) => ({
         ...answer,
@@ -158,6 +159,25 @@ layer(Live)("the direct way", (it) => {
       }
     }))
 
+  it.effect("stores the signature of each order before its answer, whatever the order comes to", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const sql = yield* SqlClient.SqlClient
+      const key = yield* addApiKey((yield* addOperator("stored")).id)
+      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const path = "/api/v1/operator/orders"
+      const statuses: Array<number> = []
+      for (const name of ["open", "placed", "done", "limit", "again", "die", "look up"]) {
+        const call = { timestamp, nonce: name, body: { amount: 1, name } }
+        statuses.push((yield* sendSigned(port, key, path, call)).status)
+        const signature = Buffer.from(signedHeaders(key, path, call)["X-Signature"] ?? "", "hex")
+        const rows = yield* sql`SELECT 1 FROM accepted_signatures WHERE signature = ${signature}`
+        assert.strictEqual(rows.length, 1, name)
+        assert.strictEqual((yield* sendSigned(port, key, path, call)).code, "REPLAYED_REQUEST", name)
+      }
+      assert.deepStrictEqual(statuses, [201, 201, 201, 422, 503, 500, 201])
+    }))
+
   it.effect("refuses a signature that another process has accepted, and counts the request once", () =>
     Effect.gen(function*() {
       const port = yield* portOf
@@ -174,7 +194,8 @@ layer(Live)("the direct way", (it) => {
       for (
         const [path, call] of [
           ["/api/v1/operator/open", { timestamp, nonce: "read" }],
-          ["/api/v1/operator/orders", { timestamp, nonce: "write", body: { amount: 1, name: "x" } }]
+          ["/api/v1/operator/orders", { timestamp, nonce: "write", body: { amount: 1, name: "x" } }],
+          ["/api/v1/operator/orders", { timestamp, nonce: "look up", body: { amount: 1, name: "look up" } }]
         ] as const
       ) {
         const headers = signedHeaders(key, path, call)

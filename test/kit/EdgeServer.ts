@@ -4,6 +4,7 @@
  */
 import { Cause, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
 import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/contract/Annotations.ts"
@@ -23,6 +24,7 @@ import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
+import { type AcceptedSignature, replayedRequest } from "../../src/domain/AcceptedSignature.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
@@ -43,6 +45,7 @@ import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
 import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { orTryAgain } from "../../src/store/Rows.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 const Order = Schema.Struct({
@@ -150,6 +153,9 @@ const perform = Effect.fnUntraced(function*(act: string) {
   return { data: { calls, body: claim?.key ?? null } }
 })
 
+/** Orders that write nothing; "done" is the answer to one that was placed before. */
+const withoutEffect = new Set(["die", "limit", "again", "done"])
+
 /** Outcome of an order, named by its own name. */
 const place = (
   probe: Probe["Service"],
@@ -174,18 +180,35 @@ const ProbeHandlers = Layer.mergeAll(
     Effect.fnUntraced(function*(handlers) {
       const endpoints = yield* Endpoints
       const probe = yield* Probe
+      const sql = yield* SqlClient.SqlClient
+      const fork = Effect.runForkWith(yield* Effect.context<never>())
+      /** Places an order with its signature, as a commit does. */
+      const placeSigned = (order: typeof Order.Type, { acceptedAt, signature }: AcceptedSignature) =>
+        orTryAgain(sql`INSERT INTO accepted_signatures (signature, accepted_at)
+          VALUES (${Buffer.from(signature, "hex")}, ${new Date(acceptedAt)}) ON CONFLICT DO NOTHING RETURNING 1`).pipe(
+          Effect.flatMap((rows): Effect.Effect<typeof Outcome.Type, Refusal> => {
+            if (rows.length === 0) return Effect.fail(replayedRequest)
+            probe.posted++
+            return place(probe, order)
+          }),
+          Effect.map((reply) => ({ reply, isRecorded: true }))
+        )
       // the direct way answers it from memory, and counts no call
       endpoints.addFromMemory(
         ProbeApi.groups.probe.endpoints.open,
         ({ operator }) => JSON.stringify({ data: { calls: probe.calls, body: operator.slug } })
       )
-      endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, done) => {
+      endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, accepted, done) => {
         if (order.name === "look up") return false
+        if (!withoutEffect.has(order.name)) {
+          fork(placeSigned(order, accepted)).addObserver(done)
+          return true
+        }
         probe.posted++
         const placed = place(probe, order)
         // a defect of a command may also be thrown
         if (Exit.isFailure(placed) && Cause.hasDies(placed.cause)) throw Cause.squash(placed.cause)
-        done(placed)
+        done(Exit.map(placed, (reply) => ({ reply, isRecorded: false })))
         return true
       }, (data) => ({ status: 201, body: JSON.stringify(data) }))
       return handlers

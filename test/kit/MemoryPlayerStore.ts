@@ -24,6 +24,7 @@ import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSe
 import type { Player } from "../../src/domain/player/Player.ts"
 import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
+import type { AcceptedSignature } from "../../src/domain/AcceptedSignature.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"
@@ -70,6 +71,7 @@ interface Tables {
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
   readonly replies: ReadonlyArray<StoredReply>
+  readonly signatures: ReadonlyArray<AcceptedSignature>
   /** Report sums added by each commit. */
   readonly sums: ReadonlyArray<SumsRow>
   readonly visits: ReadonlyArray<PlayersRow>
@@ -191,6 +193,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const notes = new Table<PlayerNote>(({ id }) => `${id}`)
   const sums: Array<SumsRow> = []
   const visits: Array<PlayersRow> = []
+  const signatures = new Table<AcceptedSignature>(({ signature }) => signature)
   const replies = new Table<StoredReply>(({ key, scope }) => `${scope} ${key}`)
 
   const loadNow = (playerId: number, fence: boolean): Loaded<Player> | undefined => {
@@ -241,6 +244,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       isUsedUp: isUsedUp(id, 1),
       isRedeemed: redemptions.get(`${id} ${player.id}`) !== undefined
     })),
+    signatures: extend(
+      known?.signatures,
+      query.signature === null ? [] : [query.signature],
+      (signature) => signatures.get(signature) === undefined ? undefined : true as const
+    ),
     seeds: query.seeds ? seedsOf(player.id) : known?.seeds
   })
 
@@ -360,6 +368,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       change.events.every((event) => insert(events, event)) &&
       change.audit.every((record) => insert(audit, record)) &&
       change.notes.every((note) => insert(notes, note)) &&
+      change.signatures.every((accepted) => insert(signatures, accepted)) &&
       change.replies.every((reply) => insert(replies, reply))
 
     const isWritten = units.every(({ after, changes, key }) =>
@@ -478,6 +487,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         audit: [...audit.rows.values()],
         notes: [...notes.rows.values()],
         replies: [...replies.rows.values()],
+        signatures: [...signatures.rows.values()],
         sums: [...sums],
         visits: [...visits]
       }

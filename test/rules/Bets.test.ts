@@ -28,6 +28,7 @@ describe("a negative balance", () => {
           payments: new Map(),
           paymentsById: new Map(),
           promoCodes: new Map(),
+          signatures: new Map(),
           seeds: undefined
         }
       })

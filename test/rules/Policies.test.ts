@@ -189,6 +189,7 @@ for (const remembers of [true, false]) {
             audit: [],
             notes: [],
             replies: [],
+            signatures: [],
             counts: [],
             visits: []
           },

@@ -139,6 +139,7 @@ const plain = (known: Knowledge) => ({
   payments: [...known.payments],
   paymentsById: [...known.paymentsById],
   promoCodes: [...known.promoCodes],
+  signatures: [...known.signatures],
   seeds: known.seeds
 })
 
@@ -415,6 +416,10 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   )
   yield* load(2)
 
+  const accepted = { signature: "5e".repeat(32), acceptedAt: now }
+  yield* commit("a signed effect", yield* byHand(1, { signatures: [accepted] }))
+  yield* lookUp("its signature", 1, { signature: accepted.signature })
+
   // Lookups: existing rows, missing ones, and those of another player or operator
   const known = yield* lookUp("messages", 1, {
     transactionIds: ["b", "b2", "w", "k", "k2", "never seen", "kx", "p", "unknown"],
@@ -422,7 +427,12 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     externalReference: "first 1",
     bonusIds: [9]
   })
-  yield* lookUp("more of them", 1, { transactionIds: ["unknown 2"], externalReference: "unknown" }, known)
+  yield* lookUp(
+    "more of them",
+    1,
+    { transactionIds: ["unknown 2"], externalReference: "unknown", signature: "ff" },
+    known
+  )
   yield* lookUp("another player's", 2, {
     transactionIds: ["b"],
     rounds: [{ gameId: 11, roundId: "round" }],
@@ -517,6 +527,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
       payments: [{ payment: { ...payment, id: known.payments.get("first 1")?.id ?? 0 }, isNew: true }]
     }],
     ["an answer that exists", { replies: [{ ...claim, key: "d1", status: 200, body: "", createdAt: now }] }],
+    ["a signature that exists", { signatures: [accepted] }],
     ["an entry that exists", { entries: [entry] }],
     ["a nonce that was used", { originalRounds: [{ ...original, id: 7004, nonce: 1 }] }],
     ["an original round that exists twice", { originalRounds: [{ ...original, id: 7004 }, { ...original, id: 7004 }] }],
@@ -661,6 +672,12 @@ layer(Chain.layer.pipe(Layer.provide(ChainKey.layerTest), Layer.provideMerge(liv
       assert.deepStrictEqual(
         summed.map(({ amount, key }) => `${key}: ${amount}`).toSorted(),
         [...added].map(([key, amount]) => `${key}: ${amount}`).toSorted()
+      )
+      const signatures = yield* sql<{ readonly signature: string; readonly at: Date }>`
+        SELECT encode(signature, 'hex') AS signature, accepted_at AS at FROM accepted_signatures`
+      assert.deepStrictEqual(
+        signatures.map(({ at, signature }) => ({ signature, acceptedAt: at.getTime() })),
+        tables.signatures
       )
       const replies = yield* sql<{ readonly key: string; readonly isSealed: boolean }>`
         SELECT scope || ' ' || key AS key, body IS NULL AS "isSealed" FROM idempotency_keys`

@@ -103,6 +103,8 @@ export interface Query {
   readonly externalReference: string | null
   readonly paymentId: number | null
   readonly promoCodeId: number | null
+  /** Of a request, lower-case hex. */
+  readonly signature: string | null
   /** Whether the seeds of originals are requested. */
   readonly seeds: boolean
 }

@@ -46,15 +46,15 @@ export const PaymentsHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const endpoints = yield* Endpoints
     const { deposit, withdraw } = OperatorApi.groups.payments.endpoints
-    endpoints.addCommand(deposit, Wire.Deposit, ({ operator }, params, body, done) => {
+    endpoints.addCommand(deposit, Wire.Deposit, ({ operator }, params, body, accepted, done) => {
       const playerId = idInPath(params["player"])
       return playerId !== undefined &&
-        wallet.startDeposit(operator, playerId, toDeposit(body), done)
+        wallet.startDeposit(operator, playerId, toDeposit(body), accepted, done)
     }, render)
-    endpoints.addCommand(withdraw, Wire.Withdrawal, ({ operator }, params, body, done) => {
+    endpoints.addCommand(withdraw, Wire.Withdrawal, ({ operator }, params, body, accepted, done) => {
       const playerId = idInPath(params["player"])
       return playerId !== undefined &&
-        payments.startWithdrawal(operator, playerId, toWithdrawal(body), done)
+        payments.startWithdrawal(operator, playerId, toWithdrawal(body), accepted, done)
     }, render)
     return handlers
       .handle("methods", () =>

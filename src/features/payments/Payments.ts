@@ -8,6 +8,8 @@ import type { Operator } from "../../domain/Operator.ts"
 import type { PaymentOutcome } from "../../domain/payment/Payments.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { storingReply } from "../../domain/StoringReply.ts"
+import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
+import { type Recorded, storingSignature } from "../../domain/StoringSignature.ts"
 import { type Withdrawal, type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
 import { toDate } from "../../platform/Time.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
@@ -78,7 +80,10 @@ export class Payments extends Context.Service<Payments, {
     operator: Operator,
     playerId: number,
     request: WithdrawalRequest,
-    done: (exit: Exit.Exit<PaymentOutcome, WithdrawalRefusal | ActorRefusal>) => void
+    accepted: AcceptedSignature,
+    done: (
+      exit: Exit.Exit<Recorded<PaymentOutcome>, WithdrawalRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>
+    ) => void
   ) => boolean
   /** A payment of the operator. */
   readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
@@ -127,7 +132,7 @@ export class Payments extends Context.Service<Payments, {
         }
       )
 
-      const startWithdrawal: Payments["Service"]["startWithdrawal"] = (operator, playerId, request, done) => {
+      const startWithdrawal: Payments["Service"]["startWithdrawal"] = (operator, playerId, request, accepted, done) => {
         const method = methods.findUnsafe(operator.id, request.paymentMethod)
         if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
         const withdrawal = toWithdrawal(operator, request, {
@@ -139,7 +144,7 @@ export class Payments extends Context.Service<Payments, {
         actors.post(
           operator.id,
           playerId,
-          withdrawalStep(withdrawal),
+          storingSignature(withdrawalStep(withdrawal), accepted),
           request.externalReference === null ? (exit) => done(Exit.mapError(exit, refusingOnce)) : done
         )
         return true

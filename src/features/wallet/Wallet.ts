@@ -4,6 +4,8 @@ import type { Entry } from "../../domain/Change.ts"
 import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
 import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
+import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
+import { type Recorded, storingSignature } from "../../domain/StoringSignature.ts"
 import type { Operator } from "../../domain/Operator.ts"
 import { type Deposit, type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
 import type { Player } from "../../domain/player/Player.ts"
@@ -51,14 +53,17 @@ export class Wallet extends Context.Service<Wallet, {
     answering: KeyedReply<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
   /**
-   * As `deposit`, without a fiber: `done` is called once, perhaps at once. False when nothing was done: the player or the method is not in
-   * memory, or the player has another currency than the operator.
+   * As `deposit`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the player
+   * or the method is not in memory, or the player has another currency than the operator.
    */
   readonly startDeposit: (
     operator: Operator,
     playerId: number,
     request: DepositRequest,
-    done: (exit: Exit.Exit<PaymentOutcome, DepositRefusal | ActorRefusal>) => void
+    accepted: AcceptedSignature,
+    done: (
+      exit: Exit.Exit<Recorded<PaymentOutcome>, DepositRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>
+    ) => void
   ) => boolean
   /** Corrects a balance; audited. `operatorId` null: staff, for any operator. */
   readonly correct: (
@@ -116,7 +121,7 @@ export class Wallet extends Context.Service<Wallet, {
         return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
       })
 
-      const startDeposit: Wallet["Service"]["startDeposit"] = (operator, playerId, request, done) => {
+      const startDeposit: Wallet["Service"]["startDeposit"] = (operator, playerId, request, accepted, done) => {
         const { paymentMethod: code } = request
         const method = code === null ? null : methods.findUnsafe(operator.id, code)
         if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
@@ -125,7 +130,7 @@ export class Wallet extends Context.Service<Wallet, {
           bounds: method === null ? null : boundsIn(ownBounds(method), oneForOne),
           dailyCap: thresholdIn(operator.dailyDepositCap, oneForOne)
         })
-        actors.post(operator.id, playerId, depositStep(deposit), done)
+        actors.post(operator.id, playerId, storingSignature(depositStep(deposit), accepted), done)
         return true
       }
 

@@ -11,7 +11,6 @@ import {
   refuseInactiveKey,
   refuseNonce,
   refuseTimestamp,
-  replayedRequest,
   type SignedHeaders,
   signedHeaders
 } from "../../auth/Checks.ts"
@@ -22,6 +21,8 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/Operator.ts"
 import type { RenderedReply } from "../../domain/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { replayedRequest } from "../../domain/AcceptedSignature.ts"
+import type { Recorded } from "../../domain/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { Endpoints, type Start } from "../Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
@@ -37,6 +38,12 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
   scope === undefined || held.includes(scope)
     ? undefined
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
+
+/** True for an effect of unknown outcome, whose signature may be stored with it. */
+const mayBeCommitted = (end: Exit.Exit<unknown, Refusal>): boolean => {
+  const failure = Exit.findErrorOption(end)
+  return failure._tag === "Some" && failure.value.code === "TRY_AGAIN"
+}
 
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
 
@@ -190,16 +197,27 @@ export const OperatorAuthLive = Layer.effect(
           ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), reply)
         const serveRest = (rest: ReturnType<typeof serveRead>) =>
           ending.serve(found, Effect.uninterruptible(answeredAs(credential, found.request, rest)))
-        replays.post(signature, now, (exit) => {
-          if (Exit.isFailure(exit)) return serveRest(Effect.failCause(exit.cause))
-          if (body !== undefined) return answer({ status: 200, body })
-          const isPosted = command?.(
-            caller,
-            found,
-            (end) => Exit.isSuccess(end) ? answer(end.value) : serveRest(asServed(caller, Effect.failCause(end.cause)))
-          ) ?? false
-          if (!isPosted) serveRest(served(caller))
-        })
+        /** Goes on once the signature is stored by itself: that of a request without an effect, or with one of its handler. */
+        const record = (goOn: () => void, mayBeStored = false) =>
+          replays.post(
+            signature,
+            now,
+            (exit) => Exit.isSuccess(exit) || mayBeStored ? goOn() : serveRest(Effect.failCause(exit.cause))
+          )
+        const finish = (end: Exit.Exit<Recorded<RenderedReply>, Refusal>) => {
+          if (Exit.isFailure(end)) {
+            return record(
+              () => serveRest(asServed(caller, Effect.failCause(end.cause))),
+              mayBeCommitted(end)
+            )
+          }
+          const { isRecorded, reply } = end.value
+          return isRecorded ? answer(reply) : record(() => answer(reply))
+        }
+        if (body !== undefined) record(() => answer({ status: 200, body }))
+        else if (command?.(caller, found, { signature, acceptedAt: now }, finish) !== true) {
+          record(() => serveRest(served(caller)))
+        }
         return true
       }
 

@@ -18,6 +18,7 @@ export const claims = (_: Player, change: Change): Query => ({
   externalReference: change.payments.find(({ isNew }) => isNew)?.payment.externalReference ?? null,
   paymentId: null,
   promoCodeId: change.redemptions[0]?.promoCodeId ?? null,
+  signature: change.signatures[0]?.signature ?? null,
   seeds: false
 })
 
@@ -39,6 +40,7 @@ const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): 
     const standing = known.promoCodes.get(promoCodeId)
     return isThere(standing) && (standing.isUsedUp || standing.isRedeemed)
   }) ||
+  change.signatures.some(({ signature }) => isThere(known.signatures.get(signature))) ||
   change.replies.some((reply) => taken.has(replyKey(reply)))
 
 const isThere = <A>(found: A | null | undefined): found is A => found !== null && found !== undefined
@@ -56,6 +58,7 @@ const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
     isNew && externalReference !== null ? [`payment ${operatorId} ${externalReference}`] : []
   ),
   ...change.redemptions.map(({ promoCodeId }) => `promo code ${promoCodeId}`),
+  ...change.signatures.map(({ signature }) => `signature ${signature}`),
   ...change.replies.map((reply) => `reply ${replyKey(reply)}`)
 ]
 

@@ -18,6 +18,7 @@ import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
 import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
+import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import type { BonusRow } from "./BonusSections.ts"
@@ -88,6 +89,7 @@ export interface CommitRows {
   readonly events: Array<Event>
   readonly audit: Array<AuditRecord>
   readonly replies: Array<ReplyRow>
+  readonly signatures: Array<AcceptedSignature>
   readonly newBonuses: Array<BonusRow>
   readonly changedBonuses: Array<BonusRow>
   readonly redemptions: Array<Redemption>
@@ -152,6 +154,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     events: [],
     audit: [],
     replies: [],
+    signatures: [],
     newBonuses: [],
     changedBonuses: [],
     redemptions: [],
@@ -192,6 +195,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
       append(rows.events, change.events)
       append(rows.audit, change.audit)
       append(rows.notes, change.notes)
+      append(rows.signatures, change.signatures)
       for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
     }
     if (lastSettings !== null) {

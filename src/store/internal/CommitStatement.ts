@@ -11,6 +11,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
 import type { AuditRecord, EndedSession, Entry, Event } from "../../domain/Change.ts"
+import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
 import { changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
@@ -188,6 +189,11 @@ const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
   time("created_at", ({ reply }) => reply.createdAt)
 ]
 
+const signatureColumns: ReadonlyArray<Column<AcceptedSignature>> = [
+  bytes("signature", ({ signature }) => Buffer.from(signature, "hex")),
+  time("accepted_at", ({ acceptedAt }) => acceptedAt)
+]
+
 const accounts: Section<PlayerUnit> = {
   columns: accountColumns,
   query: (source) =>
@@ -247,6 +253,7 @@ const endedSessions = update("game_sessions", endedSessionColumns, {
 })
 const audit = insertInto("audit_log", auditColumns)
 const replies = insertInto("idempotency_keys", replyColumns)
+const signatures = insertInto("accepted_signatures", signatureColumns)
 
 /** Section of a statement, with its rows of a commit. */
 interface Part {
@@ -327,7 +334,8 @@ const convertedPayouts = part(
 const paymentParts = [
   part("new_payments", newPayments, (rows) => rows.newPayments),
   part("events_part", events, (rows) => rows.events),
-  part("replies", replies, (rows) => rows.replies)
+  part("replies", replies, (rows) => rows.replies),
+  part("signatures", signatures, (rows) => rows.signatures)
 ]
 
 /** Common writes of other requests of operators, players and staff. */
@@ -368,7 +376,7 @@ const hasRequestRows = (rows: CommitRows): boolean =>
       rows.audit.length > 0
 
 const hasPaymentRows = (rows: CommitRows): boolean =>
-  rows.newPayments.length + rows.events.length + rows.replies.length > 0
+  rows.newPayments.length + rows.events.length + rows.replies.length + rows.signatures.length > 0
 
 const statementFor = (rows: CommitRows): Statement => {
   const statements = rows.rates.length === 0 ? plain : withRates

@@ -1,4 +1,4 @@
-/** Look-ups of ids that a rule needs and the player does not carry: transactions, rounds, payments, bonuses, promo codes. */
+/** Look-ups of ids that a rule needs and the player does not carry: transactions, rounds, payments, bonuses, promo codes, signatures. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -81,9 +81,16 @@ const promoText =
   FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
   JOIN promo_codes c ON c.id = u.id::bigint`
 
+const SignatureRow = Schema.Struct({ signature: Schema.String, ...ofRequest.fields })
+
+const signaturesText = `SELECT encode(t.signature, 'hex') AS signature, u.request
+  FROM unnest($1::text[], $2::float8[]) AS u(signature, request)
+  JOIN accepted_signatures t ON t.signature = decode(u.signature, 'hex')`
+
 const decodeSeeds = Schema.decodeUnknownEffect(Schema.Array(SeedRow))
 const decodeFinishedBonuses = Schema.decodeUnknownEffect(Schema.Array(BonusRow))
 const decodePromos = Schema.decodeUnknownEffect(Schema.Array(PromoRow))
+const decodeSignatures = Schema.decodeUnknownEffect(Schema.Array(SignatureRow))
 const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentOfRequest))
@@ -145,7 +152,7 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
         : Effect.succeed(known?.seeds), { concurrency: 2 })
 
   return Effect.fnUntraced(function*(requests: ReadonlyArray<LookUpRequest>) {
-    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, seeds] = yield* Effect.all([
+    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, signatures, seeds] = yield* Effect.all([
       ask(
         requests,
         ({ query: { providerId, transactionIds } }) => transactionIds.map((id) => ({ id, providerId })),
@@ -186,6 +193,13 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
         decodeFinishedBonuses
       ),
       ask(requests, ofPlayer(({ promoCodeId }) => promoCodeId), promoText, playerAndId, decodePromos),
+      ask(
+        requests,
+        ({ query: { signature } }) => signature === null ? [] : [signature],
+        signaturesText,
+        [texts],
+        decodeSignatures
+      ),
       findSeeds(requests)
     ], { concurrency: 3 })
     const byRequest = {
@@ -193,6 +207,7 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
       rounds: Map.groupBy(rounds, numberOf),
       bonuses: Map.groupBy(bonuses, numberOf),
       promoCodes: Map.groupBy(promoCodes, numberOf),
+      signatures: Map.groupBy(signatures, numberOf),
       payments: Map.groupBy(payments, numberOf),
       paymentsById: Map.groupBy(paymentsById, numberOf)
     }
@@ -218,6 +233,11 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
           known?.promoCodes,
           query.promoCodeId === null ? [] : [query.promoCodeId],
           own(byRequest.promoCodes).map(({ id, isRedeemed, isUsedUp }) => [id, { isRedeemed, isUsedUp }])
+        ),
+        signatures: extend(
+          known?.signatures,
+          query.signature === null ? [] : [query.signature],
+          own(byRequest.signatures).map(({ signature }) => [signature, true])
         ),
         payments: extend(
           known?.payments,

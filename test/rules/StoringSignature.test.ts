@@ -1,0 +1,51 @@
+import { assert, it } from "@effect/vitest"
+import { noChange } from "../../src/domain/Change.ts"
+import { answer, missing, refused, type Step } from "../../src/domain/Decision.ts"
+import { refuse } from "../../src/domain/Refusal.ts"
+import { replayedRequest } from "../../src/domain/AcceptedSignature.ts"
+import { storingSignature } from "../../src/domain/StoringSignature.ts"
+import { makePlayer } from "../kit/Messages.ts"
+
+const accepted = { signature: "5e".repeat(32), acceptedAt: 1 }
+const player = makePlayer()
+const effect: Step<string> = (state) => ({ _tag: "Accept", state, reply: "done", change: noChange, idsUsed: 0 })
+const nothingKnown = {
+  transactions: new Map(),
+  rounds: new Map(),
+  bonuses: new Map(),
+  payments: new Map(),
+  paymentsById: new Map(),
+  promoCodes: new Map(),
+  signatures: new Map<string, true | null>([[accepted.signature, null]]),
+  seeds: undefined
+}
+const known = { ...nothingKnown, signatures: new Map([[accepted.signature, true as const]]) }
+
+// Goal: a signature is stored with an effect and never without one, and no effect comes of a known one. Method: rules of each
+// outcome, wrapped.
+it("a signature is stored with the effect of its request", () => {
+  for (const context of [{ now: 1, firstId: 1, known: undefined }, { now: 1, firstId: 1, known: nothingKnown }]) {
+    const decision = storingSignature(effect, accepted)(player, context)
+    assert.deepInclude(decision, {
+      reply: { reply: "done", isRecorded: true },
+      change: { ...noChange, signatures: [accepted] }
+    })
+  }
+})
+
+it("a decision without an effect leaves its signature to the caller", () => {
+  const context = { now: 1, firstId: 1, known: undefined }
+  const refusal = refused(refuse("TRY_AGAIN", "Busy."))
+  const unknown = missing({ externalReference: "x" })
+  assert.strictEqual(storingSignature(() => refusal, accepted)(player, context), refusal)
+  assert.strictEqual(storingSignature(() => unknown, accepted)(player, context), unknown)
+  assert.deepInclude(storingSignature((state) => answer(state, "before"), accepted)(player, context), {
+    reply: { reply: "before", isRecorded: false },
+    change: null
+  })
+})
+
+it("a known signature is refused before the rule is asked", () => {
+  const step = storingSignature(() => assert.fail("not to be asked"), accepted)
+  assert.deepStrictEqual(step(player, { now: 1, firstId: 1, known }), refused(replayedRequest))
+})
