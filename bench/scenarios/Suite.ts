@@ -107,7 +107,7 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
         ...time,
         rounds: 3,
         seconds: 2,
-        warmUpSeconds: 1,
+        warmUpSeconds: 8,
         players: 2000,
         registered,
         connections: 64,
