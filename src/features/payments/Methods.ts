@@ -1,5 +1,5 @@
 /** Payment methods of an operator, cached (SPEC section 2.6). */
-import { Cache, Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Cache, Clock, Context, Effect, Exit, Layer, MutableHashMap, Option, Schema } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/Operator.ts"
@@ -69,10 +69,14 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
         { capacity: remembered, timeToLive: (exit) => Exit.isSuccess(exit) ? freshFor : 0 }
       )
       const methodsOf = (operatorId: number) => withMonotonicClock(Cache.get(byOperator, operatorId))
-      // the cache has no synchronous look
-      const look = Effect.runSyncWith(
-        Context.add(yield* Effect.context<never>(), Clock.Clock, monotonicClock(yield* Clock.Clock))
-      )
+      const clock = monotonicClock(yield* Clock.Clock)
+      /** As `Cache.getSuccess`, without a fiber. */
+      const peek = (operatorId: number) => {
+        const entry = Option.getOrUndefined(MutableHashMap.get(byOperator.map, operatorId))
+        const isFresh = entry?.expiresAt !== undefined && clock.currentTimeMillisUnsafe() < entry.expiresAt
+        const exit = isFresh ? entry.fiber.pollUnsafe() : undefined
+        return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
+      }
       const forget = (yield* Notices).define(
         "payment_methods",
         (operatorId) => Cache.invalidate(byOperator, Number(operatorId))
@@ -85,8 +89,7 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
           ),
         find: (operatorId, code) =>
           Effect.map(methodsOf(operatorId), (all) => all.find((method) => method.code === code)),
-        findUnsafe: (operatorId, code) =>
-          Option.getOrUndefined(look(Cache.getSuccess(byOperator, operatorId)))?.find((method) => method.code === code),
+        findUnsafe: (operatorId, code) => peek(operatorId)?.find((method) => method.code === code),
         invalidate: (operatorId) => forget(String(operatorId))
       })
     })
