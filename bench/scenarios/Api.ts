@@ -32,7 +32,7 @@ export const apiScenario = scenario({
     ...Flags.time,
     rounds: Flags.rounds(3),
     seconds: Flags.seconds("seconds", "measured seconds of an endpoint in a round", 0.2).pipe(Flag.withDefault(2)),
-    // until the optimising compiler is done: after two seconds a deposit costs a fifth more than after six
+    // until the optimising compiler is done: after two seconds a deposit costs up to a fifth more than after six
     warmUpSeconds: Flags.seconds("warm-up", "seconds of load before", 0).pipe(Flag.withDefault(8)),
     players: Flags.players(2000, 100_000, "players the calls are about"),
     registered: Flags.registered,
