@@ -1,5 +1,5 @@
 /** Invariants of ledger, rounds, bonuses and versions, from the commits alone. */
-import type { Event, Payment } from "../../../src/domain/Change.ts"
+import type { Change, Event, Payment } from "../../../src/domain/Change.ts"
 import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
@@ -143,20 +143,29 @@ const isRestored = (end: PlayerBonus, next: PlayerBonus): boolean =>
   next.restored > end.restored && next.result === end.result && next.finishedAt === end.finishedAt &&
   next.converted === end.converted && next.forfeited === end.forfeited
 
-/** Whether a finished bonus may change like this: a correction after its end, or a conversion reversed for lack of wagering. */
-const mayFollow = (end: PlayerBonus, next: PlayerBonus): boolean =>
+/** Whether a change reverses the conversion of a bonus. */
+const isReversal = ({ entries }: Change, { converted, id }: PlayerBonus): boolean =>
+  entries.some(({ amount, playerBonusId, type, wallet }) =>
+    playerBonusId === id && type === "bonus_conversion" && wallet === "real" && amount === -converted
+  )
+
+/**
+ * Whether a finished bonus may change like this: a correction after its end, or a conversion reversed for lack of wagering, which a bet of the same
+ * batch may make up for.
+ */
+const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean =>
   isRestored(end, next) || end.result === "converted" && (next.result === "converted"
-      ? next.converted === end.converted && next.wagered >= next.wagerRequirement
+      ? next.wagered >= next.wagerRequirement && (next.converted === end.converted || isReversal(change, end))
       : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
 
 /** Bonuses: each passes its states once, except for a reversed conversion. */
 const checkBonuses = ({ database }: Remains, books: Books, report: Report): void => {
   const latest = new Map<number, PlayerBonus>()
-  for (const { changes } of database.history) {
-    for (const { bonus, isNew } of changes.flatMap((change) => change.bonuses)) {
+  for (const change of database.history.flatMap(({ changes }) => changes)) {
+    for (const { bonus, isNew } of change.bonuses) {
       const before = latest.get(bonus.id)
       if (isNew && before !== undefined) report("a bonus is granted once", `bonus ${bonus.id}`)
-      if (before?.state === "finished" && !mayFollow(before, bonus)) {
+      if (before?.state === "finished" && !mayFollow(before, bonus, change)) {
         report("a bonus ends once", `bonus ${bonus.id} is written after its end`)
       }
       latest.set(bonus.id, bonus)
