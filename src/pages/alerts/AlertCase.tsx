@@ -198,23 +198,19 @@ function Found({ alert }: { readonly alert: Alert }) {
             ["Assigned to", nameOf(alert.assigned_to)],
             ["Player", <PageLink key="player" to={`/players/${alert.player_id}`}>{String(alert.player_id)}</PageLink>],
             ["Operator", name],
-            ...(alert.payment_id === null ? [] : [
-              [
-                "Payment",
-                <PageLink key="payment" to={`/payments?id=${alert.payment_id}`}>{String(alert.payment_id)}</PageLink>
-              ] as const
-            ]),
-            ...(transaction === "–" ? [] : [
-              [
-                "Transaction",
-                may("round.search")
-                  ? <PageLink key="round" to={`/rounds?transaction=${transaction}`}>{transaction}</PageLink>
-                  : transaction
-              ] as const
-            ]),
+            alert.payment_id !== null && [
+              "Payment",
+              <PageLink key="payment" to={`/payments?id=${alert.payment_id}`}>{String(alert.payment_id)}</PageLink>
+            ],
+            transaction !== "–" && [
+              "Transaction",
+              may("round.search")
+                ? <PageLink key="round" to={`/rounds?transaction=${transaction}`}>{transaction}</PageLink>
+                : transaction
+            ],
             ["Raised", <Instant key="raised" at={alert.created_at} />],
             ["Changed", <Instant key="changed" at={alert.updated_at} />],
-            ...(alert.closed_at === null ? [] : [["Closed", <Instant key="closed" at={alert.closed_at} />] as const])
+            alert.closed_at !== null && ["Closed", <Instant key="closed" at={alert.closed_at} />]
           ]}
         />
         <Text size="xs" c="dimmed">The rule looks for this: {ruleDescriptions[alert.rule]}</Text>

@@ -6,9 +6,9 @@ import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts } from "../parts/columns.tsx"
+import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Field, operatorOptions } from "../parts/Fields.tsx"
+import { type FieldList, filledFrom, operatorOptions } from "../parts/Fields.tsx"
 import { List } from "../parts/ListPage.tsx"
 import { asHeading, Status } from "../parts/Values.tsx"
 import { ruleDescriptions } from "./findings.ts"
@@ -16,42 +16,23 @@ import { ruleDescriptions } from "./findings.ts"
 type Rule = Row<"alert.rules">
 
 /** Fields used by a rule. */
-const fieldsOf = (rule: Rule): ReadonlyArray<Field> => [
-  { name: "enabled", label: "On", kind: "switch", initial: rule.enabled },
-  {
-    name: "severity",
-    label: "Severity",
-    kind: "choice",
-    options: severities,
-    required: true,
-    description: "Of what just meets the rule.",
-    initial: rule.severity
-  },
-  {
-    name: "stop_withdrawals",
-    label: "Its alerts stop the player's withdrawals",
-    kind: "switch",
-    initial: rule.stop_withdrawals
-  },
-  ...(rule.threshold === null
-    ? []
-    : [
-      {
-        name: "threshold",
-        label: "Threshold",
-        kind: "money",
-        currency: rule.currency,
-        initial: rule.threshold
-      } as const
-    ]),
-  ...(rule.percent === null
-    ? []
-    : [{ name: "percent", label: "Percent", kind: "integer", initial: rule.percent } as const]),
-  ...(rule.count === null ? [] : [{ name: "count", label: "Count", kind: "integer", initial: rule.count } as const]),
-  ...(rule.window_hours === null
-    ? []
-    : [{ name: "window_hours", label: "Window (hours)", kind: "integer", initial: rule.window_hours } as const])
-]
+const fieldsOf = (rule: Rule): FieldList =>
+  filledFrom(rule, [
+    { name: "enabled", label: "On", kind: "switch" },
+    {
+      name: "severity",
+      label: "Severity",
+      kind: "choice",
+      options: severities,
+      required: true,
+      description: "Of what just meets the rule."
+    },
+    { name: "stop_withdrawals", label: "Its alerts stop the player's withdrawals", kind: "switch" },
+    rule.threshold !== null && { name: "threshold", label: "Threshold", kind: "money", currency: rule.currency },
+    rule.percent !== null && { name: "percent", label: "Percent", kind: "integer" },
+    rule.count !== null && { name: "count", label: "Count", kind: "integer" },
+    rule.window_hours !== null && { name: "window_hours", label: "Window (hours)", kind: "integer" }
+  ])
 
 const termsOf = ({ count, percent, window_hours: hours }: Rule): string =>
   [
@@ -76,22 +57,18 @@ const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
   { id: "stops", header: "Withdrawals", cell: ({ stop_withdrawals: stops }) => stops ? "stopped" : "go on" },
   amounts("threshold", "Threshold", ({ threshold }) => threshold),
   { id: "terms", header: "Terms", cell: (rule) => termsOf(rule) || "–" },
-  {
-    id: "actions",
-    header: "",
-    cell: (rule) => (
-      <ActionButton
-        action="alert.configure"
-        label="Change rule"
-        params={{ rule: rule.rule }}
-        fields={fieldsOf(rule)}
-        toPayload={(values) => ({ ...values, operator })}
-        isUpdate
-        explanation={`${asHeading(rule.rule)}: ${ruleDescriptions[rule.rule]} Holds for what happens from now on.`}
-        done={`${asHeading(rule.rule)} changed`}
-      />
-    )
-  }
+  buttonColumn((rule) => (
+    <ActionButton
+      action="alert.configure"
+      label="Change rule"
+      params={{ rule: rule.rule }}
+      fields={fieldsOf(rule)}
+      toPayload={(values) => ({ ...values, operator })}
+      isUpdate
+      explanation={`${asHeading(rule.rule)}: ${ruleDescriptions[rule.rule]} Holds for what happens from now on.`}
+      done={`${asHeading(rule.rule)} changed`}
+    />
+  ))
 ]
 
 export function AlertRules() {

@@ -6,9 +6,9 @@ import { alertRules, alertStatuses } from "../../domain/compliance/AlertRules.ts
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
-import { playerColumn } from "../parts/columns.tsx"
+import { buttonColumn, playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { type Filter, List, operatorFilter, PageHead } from "../parts/ListPage.tsx"
 import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
 import { AlertCase, AssignToMe } from "./AlertCase.tsx"
@@ -39,7 +39,7 @@ const useFilters = (): ReadonlyArray<Filter> => {
       width: 160
     },
     { name: "player", label: "Player id", kind: "text", width: 110 },
-    { name: "operator", label: "Operator", kind: "operator" }
+    operatorFilter
   ], [accounts, own])
 }
 
@@ -80,11 +80,7 @@ function Alerts() {
     { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
     { id: "assigned", header: "Assigned to", cell: ({ assigned_to: id }) => nameOf(id) },
     { id: "created", header: "Raised", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    {
-      id: "actions",
-      header: "",
-      cell: (alert) => alert.assigned_to === null && <AssignToMe alert={alert} own={own} />
-    }
+    buttonColumn((alert) => alert.assigned_to === null && <AssignToMe alert={alert} own={own} />)
   ], [addressWith, nameOf, operatorOf, own])
   return (
     <List

@@ -155,7 +155,6 @@ export function WithSession({ children }: { readonly children: React.ReactNode }
         opened={signIn.isOpen || isLost}
         onClose={() => signIn.close(false)}
         title="Sign in again"
-        closeButtonProps={{ "aria-label": "Close" }}
         zIndex={400}
       >
         <Text size="sm" mb="sm">
@@ -174,13 +173,7 @@ export function WithSession({ children }: { readonly children: React.ReactNode }
           }}
         />
       </Modal>
-      <Modal
-        opened={stepUp.isOpen}
-        onClose={() => stepUp.close(false)}
-        title="Second factor"
-        closeButtonProps={{ "aria-label": "Close" }}
-        zIndex={400}
-      >
+      <Modal opened={stepUp.isOpen} onClose={() => stepUp.close(false)} title="Second factor" zIndex={400}>
         <StepUp close={stepUp.close} />
       </Modal>
     </CurrentSession>

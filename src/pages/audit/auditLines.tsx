@@ -13,13 +13,7 @@ type Line = Row<"audit.list">
 
 function Details({ close, line }: { readonly line: Line | undefined; readonly close: () => void }) {
   return (
-    <Modal
-      opened={line !== undefined}
-      onClose={close}
-      size="xl"
-      title={line?.action ?? ""}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Modal opened={line !== undefined} onClose={close} size="xl" title={line?.action ?? ""}>
       {line !== undefined && (
         <Stack>
           <Facts

@@ -1,16 +1,17 @@
 /** One bonus: its terms as text, its liability, and its grants. */
-import { Group, Stack, Text, Title } from "@mantine/core"
+import { Stack, Text } from "@mantine/core"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts, playerColumn } from "../parts/columns.tsx"
-import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { amounts, buttonColumn, playerColumn } from "../parts/columns.tsx"
+import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { type Filter, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { Section, TableSection } from "../parts/Section.tsx"
 import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
 import { ChangeBonus, SwitchBonus, TermsText } from "./Terms.tsx"
 
@@ -44,23 +45,20 @@ const grantColumns: ReadonlyArray<Column<Grant>> = [
   amounts("converted", "Converted", ({ converted_amount: amount }) => amount),
   { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
-  {
-    id: "actions",
-    header: "",
-    cell: ({ amount, currency, id, player_id: player, state }) =>
-      state !== "finished" && (
-        <ActionButton
-          action="bonus.cancel"
-          label="Cancel grant"
-          params={{ bonus: id }}
-          fields={[{ name: "reason", label: "Reason", kind: "text" }]}
-          explanation={`Takes the bonus of ${
-            moneyText(amount, currency)
-          } from player ${player}, with what is in the bonus wallet.`}
-          danger
-        />
-      )
-  }
+  buttonColumn(({ amount, currency, id, player_id: player, state }) =>
+    state !== "finished" && (
+      <ActionButton
+        action="bonus.cancel"
+        label="Cancel grant"
+        params={{ bonus: id }}
+        fields={[{ name: "reason", label: "Reason", kind: "text" }]}
+        explanation={`Takes the bonus of ${
+          moneyText(amount, currency)
+        } from player ${player}, with what is in the bonus wallet.`}
+        danger
+      />
+    )
+  )
 ]
 
 function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
@@ -83,32 +81,22 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
           ["Changed", <Instant key="updated" at={bonus.updated_at} seconds={false} />]
         ]}
       />
-      <Title order={2} size="h4">What it means</Title>
-      <TermsText terms={bonus} currency={bonus.currency} />
-      <Group justify="space-between">
-        <Title order={2} size="h4">Liability</Title>
-        {may("report.bonuses") && (
+      <Section heading="What it means">
+        <TermsText terms={bonus} currency={bonus.currency} />
+      </Section>
+      <TableSection
+        heading="Liability"
+        actions={may("report.bonuses") && (
           <PageLink to={`/reports/ggr?operator=${encodeURIComponent(slug)}`}>Cost of bonuses in the report</PageLink>
         )}
-      </Group>
-      {bonus.liability === null
-        ? (
-          <Text size="sm">
-            More than 1,000 grants run or wait. What they may cost was not read yet: it is every five minutes.
-          </Text>
-        )
-        : bonus.liability.length === 0
-        ? <Text size="sm">No grant runs or waits: it costs nothing more.</Text>
-        : (
-          <DataTable
-            label="Liability"
-            columns={liabilityColumns}
-            rows={bonus.liability}
-            rowKey={({ currency }) => currency}
-          />
-        )}
-      <Title order={2} size="h4">Grants</Title>
-      <List
+        columns={liabilityColumns}
+        rows={bonus.liability ?? []}
+        rowKey={({ currency }) => currency}
+        empty={bonus.liability === null
+          ? "More than 1,000 grants run or wait. What they may cost was not read yet: it is every five minutes."
+          : "No grant runs or waits: it costs nothing more."}
+      />
+      <ListSection
         heading="Grants"
         action="bonus.grants"
         paging="walk"

@@ -1,15 +1,13 @@
 /** Bonus catalogue: terms, and editing them. */
 import { Group } from "@mantine/core"
 import { useOperatorOf } from "../app/session.tsx"
-import { useOperatorColumn } from "../parts/columns.tsx"
+import { buttonColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
 import { Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { AddBonus, type Bonus, ChangeBonus, SwitchBonus } from "./Terms.tsx"
 
-const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
-
-const none = (value: number): string => value === 0 ? "–" : String(value)
+const filters = [operatorFilter]
 
 export default function BonusesPage() {
   const operatorOf = useOperatorOf()
@@ -48,28 +46,19 @@ export default function BonusesPage() {
       )
     },
     { id: "days", header: "Days", align: "right", cell: ({ valid_days: days }) => days },
-    {
-      id: "grants",
-      header: "Per player",
-      align: "right",
-      cell: ({ max_grants_per_player: grants }) => none(grants)
-    },
+    { id: "grants", header: "Per player", align: "right", cell: (bonus) => bonus.max_grants_per_player || "–" },
     {
       id: "state",
       header: "State",
       value: ({ is_active: isActive }) => isActive ? 0 : 1,
       cell: ({ is_active: isActive }) => <Status of={isActive ? "active" : "inactive"} />
     },
-    {
-      id: "actions",
-      header: "",
-      cell: (bonus) => (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
-          <ChangeBonus bonus={bonus} />
-          <SwitchBonus bonus={bonus} />
-        </Group>
-      )
-    }
+    buttonColumn((bonus) => (
+      <Group gap={4} justify="flex-end" wrap="nowrap">
+        <ChangeBonus bonus={bonus} />
+        <SwitchBonus bonus={bonus} />
+      </Group>
+    ))
   ]
   return (
     <ListPage

@@ -4,16 +4,16 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { useOperatorColumn } from "../parts/columns.tsx"
+import { buttonColumn, sortedInstants, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Field, type Inputs, operatorField } from "../parts/Fields.tsx"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
-import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { type FieldList, type Inputs, operatorField } from "../parts/Fields.tsx"
+import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { Clip, PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
 
 type Promo = Row<"promo.list">
 
-const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
+const filters = [operatorFilter]
 
 /** Status of a code: active, or the reason why not. */
 const stateOf = ({ active, expires_at: expires, max_redemptions: maximum, redemptions }: Promo): string =>
@@ -28,13 +28,13 @@ const stateOf = ({ active, expires_at: expires, max_redemptions: maximum, redemp
 function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
   const operators = useOperators()
   const only = operators.length === 1 ? operators[0]?.slug : undefined
-  const fields = (inputs: Inputs): ReadonlyArray<Field> => {
+  const fields = (inputs: Inputs): FieldList => {
     const operator = operators.find(({ slug }) => slug === (only ?? inputs["operator"]))
     const offered = bonuses.filter(({ operator_id: id }) => id === operator?.id)
     const chosen = offered.find(({ id }) => String(id) === inputs["bonus"])
     const isMoney = chosen?.wagering_multiplier === 0
     return [
-      ...(only === undefined ? [operatorField(operators)] : []),
+      only === undefined && operatorField(operators),
       {
         name: "code",
         label: "Code",
@@ -62,13 +62,7 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
         required: isMoney,
         description: isMoney ? "Needed: this bonus is money at once." : "By all players together. Empty: any number."
       },
-      {
-        name: "expires_at",
-        label: "Expires",
-        kind: "instant",
-        half: true,
-        description: "Empty: never."
-      }
+      { name: "expires_at", label: "Expires", kind: "instant", half: true, description: "Empty: never." }
     ]
   }
   return (
@@ -107,36 +101,22 @@ export default function PromoCodesPage() {
         value: ({ redemptions }) => redemptions,
         cell: ({ max_redemptions: maximum, redemptions }) => `${redemptions}${maximum === null ? "" : ` of ${maximum}`}`
       },
-      {
-        id: "expires",
-        header: "Expires",
-        value: ({ expires_at: at }) => at ?? "",
-        cell: ({ expires_at: at }) => at === null ? "never" : <Instant at={at} seconds={false} />
-      },
+      sortedInstants("expires", "Expires", ({ expires_at: at }) => at, "never"),
       { id: "state", header: "State", value: stateOf, cell: (promo) => <Status of={stateOf(promo)} /> },
-      {
-        id: "created",
-        header: "Added",
-        value: ({ created_at: at }) => at,
-        cell: ({ created_at: at }) => <Instant at={at} seconds={false} />
-      },
-      {
-        id: "actions",
-        header: "",
-        cell: ({ active, code, id }) => (
-          <ActionButton
-            action="promo.update"
-            label={active ? "Switch code off" : "Switch code on"}
-            params={{ promo: id }}
-            fixed={{ active: !active }}
-            explanation={active
-              ? `${code} grants nothing from then on. What it has granted stays.`
-              : `${code} grants its bonus again.`}
-            done={`${code}: ${active ? "off" : "on"}`}
-            undo={{ action: "promo.update", request: { params: { promo: id }, payload: { active } } }}
-          />
-        )
-      }
+      sortedInstants("created", "Added", ({ created_at: at }) => at),
+      buttonColumn(({ active, code, id }) => (
+        <ActionButton
+          action="promo.update"
+          label={active ? "Switch code off" : "Switch code on"}
+          params={{ promo: id }}
+          fixed={{ active: !active }}
+          explanation={active
+            ? `${code} grants nothing from then on. What it has granted stays.`
+            : `${code} grants its bonus again.`}
+          done={`${code}: ${active ? "off" : "on"}`}
+          undo={{ action: "promo.update", request: { params: { promo: id }, payload: { active } } }}
+        />
+      ))
     ]
   }, [bonuses, operatorColumn])
   return (

@@ -6,7 +6,7 @@ import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { useGameNames } from "../games/GameNames.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { type Field, type Inputs, operatorField } from "../parts/Fields.tsx"
+import { type FieldList, filledFrom, type Inputs, operatorField } from "../parts/Fields.tsx"
 import { moneyText } from "../parts/Values.tsx"
 import { Contributions, sharesOf } from "./Contributions.tsx"
 
@@ -31,71 +31,34 @@ const currencyOf = (operators: Operators, bonus: Bonus | undefined, slug: unknow
     operators[0])?.currency ?? "EUR"
 
 /** Fields for the chosen values: amounts in the operator's currency, no wagering of cash. */
-const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: Inputs): ReadonlyArray<Field> => {
+const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: Inputs): FieldList => {
   const slug = inputs["operator"] ?? (operators.length === 1 ? operators[0]?.slug : undefined)
   const currency = currencyOf(operators, bonus, slug)
-  const from = bonus ?? usual
-  const isCash = (inputs["type"] ?? from.type) === "cash"
-  return [
-    ...(bonus === undefined && operators.length > 1 ? [operatorField(operators)] : []),
-    { name: "name", label: "Name", kind: "text", required: true, half: true, initial: bonus?.name },
+  const isCash = (inputs["type"] ?? (bonus ?? usual).type) === "cash"
+  const wagering: FieldList = [
+    { name: "wagering_multiplier", label: "Wagering: times the amount", kind: "integer", half: true },
+    { name: "valid_days", label: "Days that it runs", kind: "integer", half: true },
+    { name: "max_bet", label: "Largest stake (0: any)", kind: "money", half: true, currency },
+    { name: "max_conversion_multiplier", label: "Converts: times the amount (0: all)", kind: "integer", half: true },
     {
-      name: "type",
-      label: "Type",
-      kind: "choice",
-      required: true,
-      half: true,
-      options: bonusTypes,
-      initial: from.type
-    },
-    {
-      name: "default_amount",
-      label: "Amount",
-      kind: "money",
-      required: true,
-      half: true,
-      currency,
-      initial: bonus?.default_amount
-    },
-    {
-      name: "max_grants_per_player",
-      label: "Grants per player (0: any number)",
-      kind: "integer",
-      half: true,
-      initial: from.max_grants_per_player
-    },
-    ...(isCash ? [] : [
-      {
-        name: "wagering_multiplier",
-        label: "Wagering: times the amount",
-        kind: "integer",
-        half: true,
-        initial: from.wagering_multiplier
-      },
-      { name: "valid_days", label: "Days that it runs", kind: "integer", half: true, initial: from.valid_days },
-      { name: "max_bet", label: "Largest stake (0: any)", kind: "money", half: true, currency, initial: from.max_bet },
-      {
-        name: "max_conversion_multiplier",
-        label: "Converts: times the amount (0: all)",
-        kind: "integer",
-        half: true,
-        initial: from.max_conversion_multiplier
-      },
-      {
-        name: "contributions",
-        label: "Contributions by game",
-        kind: "own",
-        description:
-          "Percent of a stake that counts. Games that are not named here count in full, live games with 10 percent.",
-        draw: (input) => <Contributions {...input} />,
-        initial: from.contributions
-      }
-    ] satisfies ReadonlyArray<Field>),
-    { name: "description", label: "Description", kind: "lines", initial: bonus?.description },
-    ...(bonus === undefined
-      ? [{ name: "active", label: "Offered at once", kind: "switch", initial: true } satisfies Field]
-      : [])
+      name: "contributions",
+      label: "Contributions by game",
+      kind: "own",
+      description:
+        "Percent of a stake that counts. Games that are not named here count in full, live games with 10 percent.",
+      draw: (input) => <Contributions {...input} />
+    }
   ]
+  return filledFrom(bonus ?? { ...usual, default_amount: undefined }, [
+    bonus === undefined && operators.length > 1 && operatorField(operators),
+    { name: "name", label: "Name", kind: "text", required: true, half: true },
+    { name: "type", label: "Type", kind: "choice", required: true, half: true, options: bonusTypes },
+    { name: "default_amount", label: "Amount", kind: "money", required: true, half: true, currency },
+    { name: "max_grants_per_player", label: "Grants per player (0: any number)", kind: "integer", half: true },
+    ...(isCash ? [] : wagering),
+    { name: "description", label: "Description", kind: "lines" },
+    bonus === undefined && { name: "active", label: "Offered at once", kind: "switch", initial: true }
+  ])
 }
 
 const termsOf = (values: Record<string, unknown>, from: BonusTerms): BonusTerms => {

@@ -6,49 +6,34 @@ import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import type { Field, Option } from "../parts/Fields.tsx"
+import { type FieldList, filledFrom, type Option } from "../parts/Fields.tsx"
 import { type Filter, ListPage } from "../parts/ListPage.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Clip, PageLink, Status } from "../parts/Values.tsx"
 
 type Game = Row<"game.list">
 
-const gameFields = (providers: ReadonlyArray<Option>, game?: Game): ReadonlyArray<Field> => [
-  ...(game === undefined
-    ? [{ name: "provider", label: "Provider", kind: "choice", required: true, options: providers } satisfies Field]
-    : []),
-  { name: "name", label: "Name", kind: "text", required: true, half: true, initial: game?.name },
-  {
-    name: "external_id",
-    label: "Provider's id",
-    kind: "text",
-    required: true,
-    half: true,
-    initial: game?.external_id
-  },
-  {
-    name: "type",
-    label: "Type",
-    kind: "choice",
-    required: true,
-    half: true,
-    options: [{ value: "rng", label: "random number generator (rng)" }, { value: "live", label: "live" }],
-    initial: game?.type ?? "rng"
-  },
-  { name: "category", label: "Category", kind: "text", half: true, initial: game?.category, placeholder: "slots" },
-  { name: "rtp", label: "Return to player (percent)", kind: "number", nullable: true, half: true, initial: game?.rtp },
-  { name: "original", label: "Built-in game", kind: "text", nullable: true, half: true, initial: game?.original },
-  {
-    name: "thumbnail_url",
-    label: "Address of its picture",
-    kind: "text",
-    nullable: true,
-    initial: game?.thumbnail_url
-  },
-  ...(game === undefined
-    ? [{ name: "active", label: "Offered at once", kind: "switch", initial: true } satisfies Field]
-    : [])
-]
+const gameFields = (providers: ReadonlyArray<Option>, game?: Game): FieldList =>
+  filledFrom(game, [
+    game === undefined &&
+    { name: "provider", label: "Provider", kind: "choice", required: true, options: providers },
+    { name: "name", label: "Name", kind: "text", required: true, half: true },
+    { name: "external_id", label: "Provider's id", kind: "text", required: true, half: true },
+    {
+      name: "type",
+      label: "Type",
+      kind: "choice",
+      required: true,
+      half: true,
+      options: [{ value: "rng", label: "random number generator (rng)" }, { value: "live", label: "live" }],
+      initial: "rng"
+    },
+    { name: "category", label: "Category", kind: "text", half: true, placeholder: "slots" },
+    { name: "rtp", label: "Return to player (percent)", kind: "number", nullable: true, half: true },
+    { name: "original", label: "Built-in game", kind: "text", nullable: true, half: true },
+    { name: "thumbnail_url", label: "Address of its picture", kind: "text", nullable: true },
+    game === undefined && { name: "active", label: "Offered at once", kind: "switch", initial: true }
+  ])
 
 const gameActions: RowActions<Game> = {
   nameOf: ({ id }) => `game ${id}`,

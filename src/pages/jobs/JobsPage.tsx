@@ -1,10 +1,10 @@
 /** Background jobs, nodes and encrypted columns: health of the installation. */
-import { Stack, Title } from "@mantine/core"
+import { Stack } from "@mantine/core"
 import type { Row } from "../app/api.ts"
-import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { List, PageHead } from "../parts/ListPage.tsx"
+import { List, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { Clip, Instant, Status } from "../parts/Values.tsx"
 
 const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
@@ -14,12 +14,7 @@ const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
     header: "State",
     cell: ({ failures, is_running: runs }) => <Status of={runs ? "running" : failures > 0 ? "failed" : "waiting"} />
   },
-  {
-    id: "next",
-    header: "Next run",
-    value: ({ next_run_at: at }) => at,
-    cell: ({ next_run_at: at }) => <Instant at={at} />
-  },
+  { id: "next", header: "Next run", value: (job) => job.next_run_at, cell: (job) => <Instant at={job.next_run_at} /> },
   { id: "last", header: "Last ended", cell: ({ last_ended_at: at }) => <Instant at={at} /> },
   { id: "done", header: "Items", align: "right", cell: ({ last_done: done }) => done ?? "–" },
   {
@@ -45,21 +40,18 @@ const nodeColumns: ReadonlyArray<Column<Row<"node.list">>> = [
     cell: ({ lease_ms_left: left }) => left === null ? "–" : `${(left / 1000).toFixed(1)} s`
   },
   { id: "state", header: "State", cell: ({ draining }) => <Status of={draining ? "draining" : "active"} /> },
-  {
-    id: "actions",
-    header: "",
-    cell: ({ draining, id }) =>
-      !draining && (
-        <ActionButton
-          action="node.drain"
-          label="Drain node"
-          params={{ node: id }}
-          explanation="It hands its players over to the other nodes and takes no more. Starting the process again brings it back."
-          typed={id}
-          danger
-        />
-      )
-  }
+  buttonColumn(({ draining, id }) =>
+    !draining && (
+      <ActionButton
+        action="node.drain"
+        label="Drain node"
+        params={{ node: id }}
+        explanation="It hands its players over to the other nodes and takes no more. Starting the process again brings it back."
+        typed={id}
+        danger
+      />
+    )
+  )
 ]
 
 const secretColumns: ReadonlyArray<Column<Row<"secret.list">>> = [
@@ -71,7 +63,6 @@ const secretColumns: ReadonlyArray<Column<Row<"secret.list">>> = [
 ]
 
 export default function JobsPage() {
-  const may = usePermission()
   return (
     <Stack>
       <PageHead heading="Jobs" />
@@ -83,36 +74,28 @@ export default function JobsPage() {
         rowKey={({ name }) => name}
         empty="No jobs."
       />
-      {may("node.list") && (
-        <>
-          <Title order={2} size="h4">Nodes</Title>
-          <List
-            heading="Nodes"
-            action="node.list"
-            paging="whole"
-            columns={nodeColumns}
-            empty="One process, not a cluster. docs/running-several-nodes.md says how to run more."
-          />
-        </>
-      )}
-      {may("secret.list") && (
-        <>
-          <Title order={2} size="h4">Encrypted columns</Title>
-          <List
-            heading="Encrypted columns"
-            action="secret.list"
-            paging="whole"
-            columns={secretColumns}
-            rowKey={({ kind }) => kind}
-            empty="None."
-          />
+      <ListSection
+        heading="Nodes"
+        action="node.list"
+        paging="whole"
+        columns={nodeColumns}
+        empty="One process, not a cluster. docs/running-several-nodes.md says how to run more."
+      />
+      <ListSection
+        heading="Encrypted columns"
+        actions={
           <ActionButton
             action="secret.reseal"
             label="Encrypt under the present key"
             explanation="Reads everything that is encrypted under the key before this one, and writes it again under MASTER_KEY."
           />
-        </>
-      )}
+        }
+        action="secret.list"
+        paging="whole"
+        columns={secretColumns}
+        rowKey={({ kind }) => kind}
+        empty="None."
+      />
     </Stack>
   )
 }

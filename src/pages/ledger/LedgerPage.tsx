@@ -5,7 +5,7 @@ import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
 import { Clip, Instant, PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
@@ -19,7 +19,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "round", label: "Round", kind: "text", width: 130 },
   { name: "min_amount", label: "Least, minor units", kind: "text", width: 130 },
   { name: "max_amount", label: "Most, minor units", kind: "text", width: 130 },
-  { name: "operator", label: "Operator", kind: "operator" },
+  operatorFilter,
   { name: "from", label: "From", kind: "date", width: 140 },
   { name: "to", label: "Before", kind: "date", width: 140 }
 ]

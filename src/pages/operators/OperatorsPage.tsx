@@ -1,14 +1,14 @@
 /** Operators and their API keys. */
-import { Group, Stack, Title } from "@mantine/core"
+import { Stack } from "@mantine/core"
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
+import { useOperatorOf, useOperators } from "../app/session.tsx"
 import { cooperationModels, features, scopes } from "../../domain/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { amounts } from "../parts/columns.tsx"
+import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Field, operatorField } from "../parts/Fields.tsx"
-import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { List, ListSection, operatorFilter, PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Clip, Count, Instant, Status } from "../parts/Values.tsx"
@@ -19,34 +19,33 @@ type Key = Row<"key.list">
 /** Amounts are in the currency currently entered in the form. */
 const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Field> => {
   const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : operator?.currency ?? "EUR"
-  const money = (name: keyof Operator, label: string, description: string, nullable = true): Field => ({
+  const money = (name: keyof Operator, label: string, description: string): Field => ({
     name,
     label,
     kind: "money",
     currency,
     description,
-    nullable,
-    initial: operator?.[name]
+    nullable: true
   })
-  return [
-    { name: "slug", label: "Slug", kind: "text", required: true, initial: operator?.slug },
-    { name: "name", label: "Name", kind: "text", required: true, initial: operator?.name },
-    { name: "currency", label: "Currency", kind: "text", required: true, initial: operator?.currency ?? "EUR" },
+  return filledFrom(operator, [
+    { name: "slug", label: "Slug", kind: "text", required: true },
+    { name: "name", label: "Name", kind: "text", required: true },
+    { name: "currency", label: "Currency", kind: "text", required: true, initial: "EUR" },
     {
       name: "cooperation_model",
       label: "Cooperation model",
       kind: "choice",
       options: cooperationModels,
       required: true,
-      initial: operator?.cooperation_model ?? "api"
+      initial: "api"
     },
-    { name: "active", label: "Active: keys and players are served", kind: "switch", initial: operator?.active ?? true },
+    { name: "active", label: "Active: keys and players are served", kind: "switch", initial: true },
     {
       name: "cooling_off_hours",
       label: "Cooling-off hours",
       kind: "integer",
       description: "How long a raised limit waits.",
-      initial: operator?.cooling_off_hours ?? 24
+      initial: 24
     },
     money(
       "withdrawal_second_approval_above",
@@ -56,20 +55,9 @@ const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Fie
     money("kyc_withdrawal_threshold", "KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
     money("daily_deposit_cap", "Daily deposit cap", "Of a player. Empty: none."),
     money("daily_withdrawal_cap", "Daily withdrawal cap", "Of a player. Empty: none."),
-    {
-      name: "forfeit_bonus_on_withdrawal",
-      label: "A withdrawal ends a running bonus",
-      kind: "switch",
-      initial: operator?.forfeit_bonus_on_withdrawal ?? true
-    },
-    {
-      name: "disabled_features",
-      label: "Features that are off",
-      kind: "choices",
-      options: features,
-      initial: operator?.disabled_features ?? []
-    }
-  ]
+    { name: "forfeit_bonus_on_withdrawal", label: "A withdrawal ends a running bonus", kind: "switch", initial: true },
+    { name: "disabled_features", label: "Features that are off", kind: "choices", options: features }
+  ])
 }
 
 const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => [
@@ -86,7 +74,7 @@ const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => 
   { name: "expires_at", label: "Expires", kind: "instant" }
 ]
 
-const keyFilters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
+const keyFilters = [operatorFilter]
 
 const operatorColumns: ReadonlyArray<Column<Operator>> = [
   { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },
@@ -97,21 +85,17 @@ const operatorColumns: ReadonlyArray<Column<Operator>> = [
   { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
   amounts("second", "Second approval above", ({ withdrawal_second_approval_above: amount }) => amount),
   { id: "created", header: "Since", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-  {
-    id: "actions",
-    header: "",
-    cell: (operator) => (
-      <ActionButton
-        action="operator.update"
-        label="Change operator"
-        params={{ operator: operator.slug }}
-        fields={operatorFields(operator)}
-        isUpdate
-        size="lg"
-        done="Operator changed"
-      />
-    )
-  }
+  buttonColumn((operator) => (
+    <ActionButton
+      action="operator.update"
+      label="Change operator"
+      params={{ operator: operator.slug }}
+      fields={operatorFields(operator)}
+      isUpdate
+      size="lg"
+      done="Operator changed"
+    />
+  ))
 ]
 
 const isOpen = ({ expires_at: expires, revoked_at: revoked }: Key): string =>
@@ -145,7 +129,6 @@ const keyActions: RowActions<Key> = {
 }
 
 export default function OperatorsPage() {
-  const may = usePermission()
   const operators = useOperators()
   const operatorOf = useOperatorOf()
   const keyColumns: ReadonlyArray<Column<Key>> = useMemo(() => [
@@ -188,33 +171,28 @@ export default function OperatorsPage() {
         columns={operatorColumns}
         empty="No operators yet. Add one, then a key that signs its requests."
       />
-      {may("key.list") && (
-        <>
-          <Group justify="space-between">
-            <Title order={2} size="h4">API keys</Title>
-            <ActionButton
-              action="key.create"
-              label="Add key"
-              fields={keyFields(operators)}
-              result={({ data }) => (
-                <Stack>
-                  <OneTimeValue label="Secret" value={data.secret} />
-                  <span>Key: {data.key}</span>
-                </Stack>
-              )}
-            />
-          </Group>
-          <List
-            heading="API keys"
-            action="key.list"
-            paging="whole"
-            filters={keyFilters}
-            columns={keyColumns}
-            rowActions={keyActions}
-            empty="No keys yet. An operator's requests are signed with one."
+      <ListSection
+        heading="API keys"
+        actions={
+          <ActionButton
+            action="key.create"
+            label="Add key"
+            fields={keyFields(operators)}
+            result={({ data }) => (
+              <Stack>
+                <OneTimeValue label="Secret" value={data.secret} />
+                <span>Key: {data.key}</span>
+              </Stack>
+            )}
           />
-        </>
-      )}
+        }
+        action="key.list"
+        paging="whole"
+        filters={keyFilters}
+        columns={keyColumns}
+        rowActions={keyActions}
+        empty="No keys yet. An operator's requests are signed with one."
+      />
     </Stack>
   )
 }

@@ -17,7 +17,7 @@ import {
 import { refetchNouns, useChange } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { InTable } from "./DataTable.tsx"
-import { type Field, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
+import { type FieldList, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
 import { type RowAction, RowButton } from "./RowMenu.tsx"
 
@@ -34,7 +34,7 @@ export interface ActionProps<A extends Action> {
   readonly params?: Request<A>["params"]
   readonly query?: Request<A>["query"]
   /** Fields of the form; as a function, depending on the other inputs. */
-  readonly fields?: ReadonlyArray<Field> | ((inputs: Inputs) => ReadonlyArray<Field>)
+  readonly fields?: FieldList | ((inputs: Inputs) => FieldList)
   /** Constant values added to the fields. */
   readonly fixed?: Readonly<Record<string, unknown>>
   /** Converts the fields to the payload, if different. */
@@ -99,7 +99,8 @@ function ActionDialog<A extends Action>(
   { close, ...props }: ActionProps<A> & { readonly close: () => void }
 ) {
   const { action, explanation, fixed, label, result, typed } = props
-  const fieldsFor = (inputs: Inputs) => typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
+  const fieldsFor = (inputs: Inputs) =>
+    (typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []).filter((field) => field !== false)
   const change = useChange(action)
   const [confirmation, setConfirmation] = useState("")
   const [shown, setShown] = useState<React.ReactNode>()
@@ -151,7 +152,6 @@ function ActionDialog<A extends Action>(
       onClose={() => change.isPending || close()}
       title={label}
       size={props.size ?? "md"}
-      closeButtonProps={{ "aria-label": "Close" }}
     >
       <form onSubmit={submit} noValidate>
         <Stack>

@@ -3,11 +3,13 @@ import { SimpleGrid, Text } from "@mantine/core"
 
 export type Fact = readonly [name: string, value: React.ReactNode]
 
-/** List of facts in columns. */
-export function Facts({ facts, columns = 3 }: { readonly facts: ReadonlyArray<Fact>; readonly columns?: number }) {
+/** List of facts in columns. `false` is left out. */
+export function Facts(
+  { columns = 3, facts }: { readonly facts: ReadonlyArray<Fact | false>; readonly columns?: number }
+) {
   return (
     <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="sm" verticalSpacing="xs" m={0}>
-      {facts.map(([name, value]) => (
+      {facts.filter((fact) => fact !== false).map(([name, value]) => (
         <div key={name}>
           <Text component="dt" size="xs" c="dimmed">{name}</Text>
           <Text component="dd" size="sm" m={0} style={{ overflowWrap: "anywhere" }}>{value}</Text>

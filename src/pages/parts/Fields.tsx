@@ -39,6 +39,17 @@ export interface Field {
   readonly draw?: (input: OwnInput) => React.ReactNode
 }
 
+/** Fields of a form; `false` is left out. */
+export type FieldList = ReadonlyArray<Field | false>
+
+/** Fields with the values of a record, as far as it has them. */
+export const filledFrom = (record: object | undefined, fields: FieldList): ReadonlyArray<Field> => {
+  const values = new Map<string, unknown>(Object.entries(record ?? {}))
+  return fields.filter((field) => field !== false).map((field) =>
+    values.has(field.name) ? { ...field, initial: values.get(field.name) } : field
+  )
+}
+
 interface Named {
   readonly name: string
   readonly slug: string

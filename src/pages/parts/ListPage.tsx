@@ -9,6 +9,7 @@ import { useOperators, usePermission } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
+import { Section } from "./Section.tsx"
 import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
 /** Filter, named like its query field. `operator`: the operators visible to the user, if several. */
@@ -19,6 +20,9 @@ export interface Filter {
   readonly options?: ReadonlyArray<Option>
   readonly width?: number
 }
+
+/** Operator, by its slug. */
+export const operatorFilter: Filter = { name: "operator", label: "Operator", kind: "operator" }
 
 /** Props of a list, for actions that return one. */
 export interface ListProps<A extends Action> {
@@ -216,6 +220,18 @@ export function ListPage<A extends Action>(
       {children}
       {may(list.action) ? <List {...list} /> : <Text size="sm">Your role may not see this list.</Text>}
     </Stack>
+  )
+}
+
+/** List under a heading of its own, as a section of a page. Hidden without permission. */
+export function ListSection<A extends Action>(
+  { actions, ...list }: ListProps<A> & { readonly actions?: React.ReactNode }
+) {
+  const may = usePermission()
+  return may(list.action) && (
+    <Section heading={list.heading} actions={actions}>
+      <List {...list} />
+    </Section>
   )
 }
 

@@ -2,7 +2,7 @@
 import { useMemo } from "react"
 import { useOperatorOf, useSeveralOperators } from "../app/session.tsx"
 import type { Column } from "./DataTable.tsx"
-import { Clip, Money, PageLink, words } from "./Values.tsx"
+import { Clip, Instant, Money, PageLink, words } from "./Values.tsx"
 
 /** Operator of a row; none for a user with one operator. */
 export const useOperatorColumn = (): ReadonlyArray<Column<{ readonly operator_id: number }>> => {
@@ -49,6 +49,27 @@ export const amounts = <R extends { readonly currency: string }>(
   align: "right",
   ...rest,
   cell: (row) => <Money amount={amountOf(row)} currency={row.currency} signed={signed} />
+})
+
+/** Column of buttons, without a header. */
+export const buttonColumn = <R extends object>(cell: (row: R) => React.ReactNode): Column<R> => ({
+  id: "actions",
+  header: "",
+  cell
+})
+
+/** Sortable column of instants, to the minute. */
+export const sortedInstants = <R extends object>(
+  id: string,
+  header: string,
+  instantOf: (row: R) => string | null,
+  absent?: string
+): Column<R> => ({
+  id,
+  header,
+  value: (row) => instantOf(row) ?? "",
+  cell: (row) =>
+    instantOf(row) === null && absent !== undefined ? absent : <Instant at={instantOf(row)} seconds={false} />
 })
 
 interface Entry {

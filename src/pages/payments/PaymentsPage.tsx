@@ -8,11 +8,11 @@ import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { amounts, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
+import { amounts, buttonColumn, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Field, operatorField } from "../parts/Fields.tsx"
-import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { type Filter, List, operatorFilter, PageHead } from "../parts/ListPage.tsx"
 import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
 import { Clip, Instant, moneyText, PageLink, Status, YesNo } from "../parts/Values.tsx"
 
@@ -26,7 +26,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "id", label: "Payment id", kind: "text", width: 100 },
   { name: "player", label: "Player id", kind: "text", width: 100 },
   { name: "external_reference", label: "Reference", kind: "text", width: 120 },
-  { name: "operator", label: "Operator", kind: "operator" },
+  operatorFilter,
   { name: "created_from", label: "From", kind: "date", width: 130 },
   { name: "created_to", label: "Before", kind: "date", width: 130 }
 ]
@@ -201,10 +201,7 @@ const correctionActions: RowActions<Correction> = {
       : []
 }
 
-const correctionFilters: ReadonlyArray<Filter> = [
-  { name: "player", label: "Player id", kind: "text" },
-  { name: "operator", label: "Operator", kind: "operator" }
-]
+const correctionFilters: ReadonlyArray<Filter> = [{ name: "player", label: "Player id", kind: "text" }, operatorFilter]
 
 /** `chosen`: slug currently chosen in the form of a new method. */
 const methodFields = (
@@ -214,37 +211,20 @@ const methodFields = (
 ): ReadonlyArray<Field> => {
   const of = operators.find(({ id, slug }) => method === undefined ? slug === chosen : id === method.operator_id)
   const currency = of?.currency ?? operators[0]?.currency ?? "EUR"
-  const bound = (name: "min_deposit" | "max_deposit" | "min_withdrawal" | "max_withdrawal", label: string): Field => ({
-    name,
-    label,
-    kind: "money",
-    currency,
-    initial: method?.[name]
-  })
-  return [
-    ...(method === undefined
-      ? [
-        operatorField(operators),
-        { name: "code", label: "Code", kind: "text", required: true, description: "As requests name it." }
-      ] satisfies ReadonlyArray<Field>
-      : []),
-    { name: "name", label: "Name", kind: "text", initial: method?.name },
-    { name: "currencies", label: "Currencies", kind: "list", description: "None: all.", initial: method?.currencies },
-    { name: "supports_deposit", label: "Takes deposits", kind: "switch", initial: method?.supports_deposit ?? true },
-    {
-      name: "supports_withdrawal",
-      label: "Takes withdrawals",
-      kind: "switch",
-      initial: method?.supports_withdrawal ?? true
-    },
-    bound("min_deposit", "Smallest deposit"),
-    bound("max_deposit", "Largest deposit"),
-    bound("min_withdrawal", "Smallest withdrawal"),
-    bound("max_withdrawal", "Largest withdrawal"),
-    ...(method === undefined
-      ? []
-      : [{ name: "active", label: "Offered", kind: "switch", initial: method.active } as const])
-  ]
+  return filledFrom(method, [
+    method === undefined && operatorField(operators),
+    method === undefined &&
+    { name: "code", label: "Code", kind: "text", required: true, description: "As requests name it." },
+    { name: "name", label: "Name", kind: "text" },
+    { name: "currencies", label: "Currencies", kind: "list", description: "None: all." },
+    { name: "supports_deposit", label: "Takes deposits", kind: "switch", initial: true },
+    { name: "supports_withdrawal", label: "Takes withdrawals", kind: "switch", initial: true },
+    { name: "min_deposit", label: "Smallest deposit", kind: "money", currency },
+    { name: "max_deposit", label: "Largest deposit", kind: "money", currency },
+    { name: "min_withdrawal", label: "Smallest withdrawal", kind: "money", currency },
+    { name: "max_withdrawal", label: "Largest withdrawal", kind: "money", currency },
+    method !== undefined && { name: "active", label: "Offered", kind: "switch" }
+  ])
 }
 
 function Methods() {
@@ -257,19 +237,15 @@ function Methods() {
     { id: "deposits", header: "Deposits", cell: ({ supports_deposit: takes }) => <YesNo of={takes} /> },
     { id: "withdrawals", header: "Withdrawals", cell: ({ supports_withdrawal: takes }) => <YesNo of={takes} /> },
     { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-    {
-      id: "actions",
-      header: "",
-      cell: (method) => (
-        <ActionButton
-          action="payment_method.update"
-          label="Change method"
-          params={{ method: method.id }}
-          fields={methodFields(operators, method)}
-          isUpdate
-        />
-      )
-    }
+    buttonColumn((method) => (
+      <ActionButton
+        action="payment_method.update"
+        label="Change method"
+        params={{ method: method.id }}
+        fields={methodFields(operators, method)}
+        isUpdate
+      />
+    ))
   ], [operatorOf, operators])
   return (
     <Stack>

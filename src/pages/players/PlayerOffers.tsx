@@ -1,14 +1,14 @@
 /** A player's bonuses and free rounds. */
-import { Group, Progress, Stack, Title } from "@mantine/core"
+import { Progress, Stack } from "@mantine/core"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts } from "../parts/columns.tsx"
+import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
-import { type Filter, List } from "../parts/ListPage.tsx"
+import { type Filter, ListSection } from "../parts/ListPage.tsx"
 import { Clip, Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
 import { reason } from "./PlayerActions.tsx"
 import type { Player } from "./player.ts"
@@ -23,11 +23,7 @@ const maxGames = 100
 
 const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [
   { id: "id", header: "Id", cell: ({ id }) => id },
-  {
-    id: "name",
-    header: "Bonus",
-    cell: ({ bonus_id: id, name }) => <PageLink to={`/bonuses/${id}`}>{name}</PageLink>
-  },
+  { id: "name", header: "Bonus", cell: (bonus) => <PageLink to={`/bonuses/${bonus.bonus_id}`}>{bonus.name}</PageLink> },
   { id: "type", header: "Type", cell: ({ type }) => words(type) },
   { id: "state", header: "State", cell: ({ result, state }) => <Status of={result ?? state} /> },
   amounts("amount", "Amount", ({ amount }) => amount),
@@ -47,23 +43,20 @@ const bonusColumns = (player: Player): ReadonlyArray<Column<Bonus>> => [
   amounts("converted", "Converted", ({ converted_amount: amount }) => amount),
   { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
-  {
-    id: "actions",
-    header: "",
-    cell: ({ amount, currency, id, name, state }) =>
-      state !== "finished" && (
-        <ActionButton
-          action="bonus.cancel"
-          label="Cancel bonus"
-          params={{ bonus: id }}
-          fields={[reason]}
-          explanation={`${name} of ${moneyText(amount, currency)}. What is left of its funds is taken from the player.`}
-          typed={player.username}
-          danger
-          done={`Bonus ${id} cancelled`}
-        />
-      )
-  }
+  buttonColumn(({ amount, currency, id, name, state }) =>
+    state !== "finished" && (
+      <ActionButton
+        action="bonus.cancel"
+        label="Cancel bonus"
+        params={{ bonus: id }}
+        fields={[reason]}
+        explanation={`${name} of ${moneyText(amount, currency)}. What is left of its funds is taken from the player.`}
+        typed={player.username}
+        danger
+        done={`Bonus ${id} cancelled`}
+      />
+    )
+  )
 ]
 
 const roundsColumns = (player: Player): ReadonlyArray<Column<FreeRounds>> => [
@@ -76,22 +69,19 @@ const roundsColumns = (player: Player): ReadonlyArray<Column<FreeRounds>> => [
   amounts("won", "Won", ({ won }) => won),
   { id: "until", header: "Valid until", cell: ({ valid_until: at }) => <Instant at={at} seconds={false} /> },
   { id: "reference", header: "Reference", cell: ({ reference }) => <Clip width={140}>{reference}</Clip> },
-  {
-    id: "actions",
-    header: "",
-    cell: ({ id, status }) =>
-      status === "issued" && (
-        <ActionButton
-          action="free_rounds.cancel"
-          label="Cancel free rounds"
-          params={{ free_rounds: id }}
-          explanation="The provider is told. What was won with rounds already played stays with the player."
-          typed={player.username}
-          danger
-          done={`Free rounds ${id} cancelled`}
-        />
-      )
-  }
+  buttonColumn(({ id, status }) =>
+    status === "issued" && (
+      <ActionButton
+        action="free_rounds.cancel"
+        label="Cancel free rounds"
+        params={{ free_rounds: id }}
+        explanation="The provider is told. What was won with rounds already played stays with the player."
+        typed={player.username}
+        danger
+        done={`Free rounds ${id} cancelled`}
+      />
+    )
+  )
 ]
 
 function Grant({ player }: { readonly player: Player }) {
@@ -175,15 +165,11 @@ function Issue({ player }: { readonly player: Player }) {
 }
 
 export function PlayerOffers({ player }: { readonly player: Player }) {
-  const may = usePermission()
   return (
     <Stack>
-      <Group justify="space-between">
-        <Title order={2} size="h4">Bonuses</Title>
-        <Grant player={player} />
-      </Group>
-      <List
+      <ListSection
         heading="Bonuses"
+        actions={<Grant player={player} />}
         action="player.bonuses"
         paging="walk"
         params={{ player: player.id }}
@@ -191,22 +177,15 @@ export function PlayerOffers({ player }: { readonly player: Player }) {
         columns={bonusColumns(player)}
         empty="No bonuses yet. Grant one, or give the player a promo code."
       />
-      {may("free_rounds.list") && (
-        <>
-          <Group justify="space-between">
-            <Title order={2} size="h4">Free rounds</Title>
-            <Issue player={player} />
-          </Group>
-          <List
-            heading="Free rounds"
-            action="free_rounds.list"
-            paging="page"
-            query={{ player: player.id }}
-            columns={roundsColumns(player)}
-            empty="No free rounds yet. Issue some at a game of a provider that offers them."
-          />
-        </>
-      )}
+      <ListSection
+        heading="Free rounds"
+        actions={<Issue player={player} />}
+        action="free_rounds.list"
+        paging="page"
+        query={{ player: player.id }}
+        columns={roundsColumns(player)}
+        empty="No free rounds yet. Issue some at a game of a provider that offers them."
+      />
     </Stack>
   )
 }

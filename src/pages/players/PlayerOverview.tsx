@@ -84,12 +84,11 @@ function Email({ address }: { readonly address: string }) {
 }
 
 /** Exclusion in force, if any, and all restrictions. */
-const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact> => [
-  ...(exclusion === null ? [] : [
-    ["Exclusion", <Status key="exclusion" of={exclusion.type} />],
-    ["Since", <Instant key="since" at={exclusion.since} />],
-    ["Until", exclusion.until === null ? "without end" : <Instant key="until" at={exclusion.until} />]
-  ] satisfies ReadonlyArray<Fact>),
+const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact | false> => [
+  exclusion !== null && ["Exclusion", <Status key="exclusion" of={exclusion.type} />],
+  exclusion !== null && ["Since", <Instant key="since" at={exclusion.since} />],
+  exclusion !== null &&
+  ["Until", exclusion.until === null ? "without end" : <Instant key="until" at={exclusion.until} />],
   ["May sign in", <YesNo key="login" of={restrictions.can_login} />],
   ["May deposit", <YesNo key="deposit" of={restrictions.can_deposit} />],
   ["May withdraw", <YesNo key="withdraw" of={restrictions.can_withdraw} />],

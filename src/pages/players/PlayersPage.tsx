@@ -4,7 +4,7 @@ import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 
 const filters: ReadonlyArray<Filter> = [
@@ -12,7 +12,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "external_id", label: "External id", kind: "text", width: 140 },
   { name: "status", label: "Status", kind: "choice", options: playerStatuses, width: 120 },
   { name: "kyc_status", label: "KYC", kind: "choice", options: kycStatuses, width: 150 },
-  { name: "operator", label: "Operator", kind: "operator" },
+  operatorFilter,
   { name: "created_from", label: "Registered from", kind: "date", width: 160 },
   { name: "created_to", label: "Registered before", kind: "date", width: 160 }
 ]

@@ -3,7 +3,7 @@ import { Code, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import type { Field, Inputs } from "../parts/Fields.tsx"
+import { type Field, type FieldList, filledFrom, type Inputs } from "../parts/Fields.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { asHeading } from "../parts/Values.tsx"
 
@@ -27,7 +27,6 @@ const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Fi
     nullable: !isRequired,
     options,
     half: kind !== "block",
-    initial: provider?.settings[name],
     ...(kind === "block" ? { placeholder: "-----BEGIN …" } : {}),
     ...(isSecret && provider !== undefined ? { description: "Secret. Empty: as it is." } : {})
   }))
@@ -43,67 +42,49 @@ const gathered = (protocol: unknown, values: Record<string, unknown>): Record<st
   }
 }
 
-const addresses = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
-  protocol === ownProtocol
-    ? [
-      {
-        name: "launch_url",
-        label: "Address of games",
-        kind: "text",
-        nullable: true,
-        description: "Where players are sent, with {token}, {game} and {mode}.",
-        initial: provider?.launch_url
-      },
-      {
-        name: "demo_url",
-        label: "Address of free play",
-        kind: "text",
-        nullable: true,
-        initial: provider?.demo_url
-      }
-    ]
-    : [{
-      name: "sync_hours",
-      label: "Hours between readings of the catalogue (0: never)",
-      kind: "integer",
-      initial: provider?.sync_hours ?? 24
-    }]
+const ownAddresses: FieldList = [
+  {
+    name: "launch_url",
+    label: "Address of games",
+    kind: "text",
+    nullable: true,
+    description: "Where players are sent, with {token}, {game} and {mode}."
+  },
+  { name: "demo_url", label: "Address of free play", kind: "text", nullable: true }
+]
 
-const providerFields = (provider?: Provider) => (inputs: Inputs): ReadonlyArray<Field> => {
+const catalogueFields: FieldList = [
+  { name: "sync_hours", label: "Hours between readings of the catalogue (0: never)", kind: "integer", initial: 24 }
+]
+
+const providerFields = (provider?: Provider) => (inputs: Inputs): FieldList => {
   const protocol = provider?.protocol ?? inputs["protocol"] ?? ownProtocol
-  return [
-    { name: "name", label: "Name", kind: "text", required: true, half: true, initial: provider?.name },
-    {
-      name: "slug",
-      label: "Slug",
-      kind: "text",
+  const own: FieldList = [
+    { name: "name", label: "Name", kind: "text", required: true, half: true },
+    { name: "slug", label: "Slug", kind: "text", required: true, half: true, placeholder: "acme" },
+    provider === undefined && {
+      name: "protocol",
+      label: "Protocol",
+      kind: "choice",
       required: true,
-      half: true,
-      placeholder: "acme",
-      initial: provider?.slug
-    },
-    ...(provider === undefined
-      ? [
-        {
-          name: "protocol",
-          label: "Protocol",
-          kind: "choice",
-          required: true,
-          description: "What its vendor speaks. It cannot be changed later.",
-          options: [{ value: ownProtocol, label: "Pitboss's own" }, ...protocols.map(({ name }) => name)],
-          initial: ownProtocol
-        } satisfies Field
-      ]
-      : []),
-    ...settingFields(protocol, provider),
-    ...addresses(protocol, provider),
+      description: "What its vendor speaks. It cannot be changed later.",
+      options: [{ value: ownProtocol, label: "Pitboss's own" }, ...protocols.map(({ name }) => name)],
+      initial: ownProtocol
+    }
+  ]
+  const others: FieldList = [
+    ...(protocol === ownProtocol ? ownAddresses : catalogueFields),
     {
       name: "ip_allowlist",
       label: "Addresses that it calls from",
       kind: "list",
-      description: "Addresses and ranges, one a line. Empty: any.",
-      initial: provider?.ip_allowlist
+      description: "Addresses and ranges, one a line. Empty: any."
     }
+  ]
+  return [
+    ...filledFrom(provider, own),
+    ...filledFrom(provider?.settings, settingFields(protocol, provider)),
+    ...filledFrom(provider, others)
   ]
 }
 

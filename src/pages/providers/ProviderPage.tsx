@@ -1,5 +1,5 @@
 /** One provider: health, data for its vendor, settings, recent calls, catalogue, and reconciliation. */
-import { Code, Group, Stack, Text, Title } from "@mantine/core"
+import { Code, Group, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
@@ -11,6 +11,7 @@ import { type Fact, Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { Section, TableSection } from "../parts/Section.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
@@ -49,16 +50,15 @@ const refusalColumns: ReadonlyArray<Column<RefusalCount>> = [
 function Health({ details }: { readonly details: Details }) {
   const { last_called_at: at, refusals } = details
   const counts = Object.entries(refusals).toSorted(([, a], [, b]) => b - a)
+  const hasVendor = details.protocol !== ownProtocol
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">Health</Title>
+    <Section heading="Health">
       <Facts
         facts={[
           ["State", <Status key="state" of={details.active ? "active" : "inactive"} />],
-          ...(details.protocol === ownProtocol ? [] : [
-            ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
-            ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
-          ] satisfies ReadonlyArray<Fact>)
+          hasVendor &&
+          ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
+          hasVendor && ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
         ]}
       />
       {counts.length > 0 && (
@@ -69,7 +69,7 @@ function Health({ details }: { readonly details: Details }) {
           rowKey={([reason]) => reason}
         />
       )}
-    </Stack>
+    </Section>
   )
 }
 
@@ -77,19 +77,16 @@ function VendorConnection(
   { details: { ip_allowlist: list, key, protocol, wallet_address: address } }: { readonly details: Details }
 ) {
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">What the vendor is told</Title>
+    <Section heading="What the vendor is told">
       <Facts
         columns={2}
         facts={[
           ["Wallet address", <Code key="address" data-copy={address}>{address}</Code>],
-          ...(protocol === ownProtocol
-            ? [["Key", <Code key="key" data-copy={key}>{key}</Code>] satisfies Fact]
-            : []),
+          protocol === ownProtocol && ["Key", <Code key="key" data-copy={key}>{key}</Code>],
           ["Calls are taken from", list.length === 0 ? "any address" : list.join(", ")]
         ]}
       />
-    </Stack>
+    </Section>
   )
 }
 
@@ -104,53 +101,40 @@ function SettingsOf({ details }: { readonly details: Details }) {
       ...secrets
     ])
   ]
+  const isOwn = protocol === ownProtocol
+  const textOrDash = (text: string | null) => text === null ? "–" : <Clip width={320}>{text}</Clip>
   const shown = (name: string): React.ReactNode =>
     secrets.includes(name)
       ? <Status of="set" />
-      : settings[name] === undefined
-      ? "–"
-      : <Clip width={320}>{textOf(settings[name])}</Clip>
+      : textOrDash(settings[name] === undefined ? null : textOf(settings[name]))
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">Settings</Title>
+    <Section heading="Settings">
       <Facts
         facts={[
           ["Protocol", protocol],
-          ...(protocol === ownProtocol
-            ? [
-              ["Address of games", details.launch_url === null ? "–" : <Clip width={320}>{details.launch_url}</Clip>],
-              ["Address of free play", details.demo_url === null ? "–" : <Clip width={320}>{details.demo_url}</Clip>]
-            ] satisfies ReadonlyArray<Fact>
-            : [[
-              "Catalogue is read",
-              details.sync_hours === 0 ? "never by itself" : `every ${details.sync_hours} hours`
-            ]] satisfies ReadonlyArray<Fact>),
+          isOwn && ["Address of games", textOrDash(details.launch_url)],
+          isOwn && ["Address of free play", textOrDash(details.demo_url)],
+          !isOwn &&
+          ["Catalogue is read", details.sync_hours === 0 ? "never by itself" : `every ${details.sync_hours} hours`],
           ...names.map((name): Fact => [settingLabel(name), shown(name)])
         ]}
       />
       {secrets.length > 0 && <Text size="sm">Secret settings are never shown: only whether they are set.</Text>}
-    </Stack>
+    </Section>
   )
 }
 
 function Calls({ provider }: { readonly provider: string }) {
   const query = useAnswer("provider.calls", { params: { provider } }, { refetchMs })
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">Last calls</Title>
-      {query.data === undefined
-        ? <Waiting query={query} />
-        : query.data.data.length === 0
-        ? <Text size="sm">No calls since the service was started. Give the vendor the wallet address above.</Text>
-        : (
-          <DataTable
-            label="Last calls"
-            columns={callColumns}
-            rows={query.data.data}
-            rowKey={(call) => `${call.at}-${call.method}-${call.round ?? ""}-${call.amount ?? ""}-${call.latency_ms}`}
-          />
-        )}
-    </Stack>
+    <TableSection
+      heading="Last calls"
+      query={query}
+      columns={callColumns}
+      rows={query.data?.data}
+      rowKey={(call) => `${call.at}-${call.method}-${call.round ?? ""}-${call.amount ?? ""}-${call.latency_ms}`}
+      empty="No calls since the service was started. Give the vendor the wallet address above."
+    />
   )
 }
 

@@ -1,8 +1,9 @@
 /** Game providers: protocol and status. */
 import { Group } from "@mantine/core"
+import { buttonColumn, sortedInstants } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
-import { Instant, PageLink, Status } from "../parts/Values.tsx"
+import { PageLink, Status } from "../parts/Values.tsx"
 import { AddProvider, ChangeProvider, ownProtocol, type Provider, SwitchProvider } from "./ProviderForm.tsx"
 
 const columns: ReadonlyArray<Column<Provider>> = [
@@ -31,22 +32,13 @@ const columns: ReadonlyArray<Column<Provider>> = [
     header: "Catalogue",
     cell: ({ protocol, sync_hours: hours }) => protocol === ownProtocol || hours === 0 ? "by hand" : `every ${hours} h`
   },
-  {
-    id: "created",
-    header: "Added",
-    value: ({ created_at: at }) => at,
-    cell: ({ created_at: at }) => <Instant at={at} seconds={false} />
-  },
-  {
-    id: "actions",
-    header: "",
-    cell: (provider) => (
-      <Group gap={4} justify="flex-end" wrap="nowrap">
-        <ChangeProvider provider={provider} />
-        <SwitchProvider provider={provider} />
-      </Group>
-    )
-  }
+  sortedInstants("created", "Added", ({ created_at: at }) => at),
+  buttonColumn((provider) => (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      <ChangeProvider provider={provider} />
+      <SwitchProvider provider={provider} />
+    </Group>
+  ))
 ]
 
 export default function ProvidersPage() {

@@ -1,5 +1,5 @@
 /** GGR report: by day, provider and game type, as a chart and as tables; funds held; cost of bonuses. */
-import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
 import { useAddress } from "../app/address.ts"
@@ -8,11 +8,12 @@ import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
 import { amounts } from "../parts/columns.tsx"
-import { type Column, DataTable } from "../parts/DataTable.tsx"
+import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { operatorOptions } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { TableSection } from "../parts/Section.tsx"
 import { asHeading, Instant, Money, moneyText, words } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
@@ -101,9 +102,9 @@ function Breakdown(
   const heading = by === "day" ? "By day" : "By provider"
   const columns = useMemo(() => breakdownColumns(currency, by === "day" ? "Day" : "Provider"), [by, currency])
   return (
-    <Stack gap="xs">
-      <Group justify="space-between">
-        <Title order={2} size="h4">{heading}</Title>
+    <TableSection
+      heading={heading}
+      actions={
         <Button
           size="compact-xs"
           variant="default"
@@ -114,13 +115,13 @@ function Breakdown(
         >
           Export CSV
         </Button>
-      </Group>
-      {query.data === undefined
-        ? <Waiting query={query} />
-        : query.data.data.rows.length === 0
-        ? <Text size="sm">Nothing was played in this range.</Text>
-        : <DataTable label={heading} columns={columns} rows={query.data.data.rows} rowKey={({ key }) => key} />}
-    </Stack>
+      }
+      query={query}
+      columns={columns}
+      rows={query.data?.data.rows}
+      rowKey={({ key }) => key}
+      empty="Nothing was played in this range."
+    />
   )
 }
 
@@ -186,42 +187,28 @@ function Summary({ currency, range }: { readonly range: Range; readonly currency
 function FundsHeld({ operator }: { readonly operator: string }) {
   const query = useAnswer("report.funds", { query: { operator } })
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">Funds held for players</Title>
-      {query.data === undefined
-        ? <Waiting query={query} />
-        : query.data.data.length === 0
-        ? <Text size="sm">Players hold nothing, or nothing was read yet: it is every fifteen minutes.</Text>
-        : (
-          <DataTable
-            label="Funds held for players"
-            columns={heldColumns}
-            rows={query.data.data}
-            rowKey={({ currency, wallet }) => `${currency} ${wallet}`}
-          />
-        )}
-    </Stack>
+    <TableSection
+      heading="Funds held for players"
+      query={query}
+      columns={heldColumns}
+      rows={query.data?.data}
+      rowKey={({ currency, wallet }) => `${currency} ${wallet}`}
+      empty="Players hold nothing, or nothing was read yet: it is every fifteen minutes."
+    />
   )
 }
 
 function Costs({ range }: { readonly range: Range }) {
   const query = useAnswer("report.bonuses", { query: range })
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">Cost of bonuses</Title>
-      {query.data === undefined
-        ? <Waiting query={query} />
-        : query.data.data.length === 0
-        ? <Text size="sm">No bonus was granted.</Text>
-        : (
-          <DataTable
-            label="Cost of bonuses"
-            columns={costColumns}
-            rows={query.data.data}
-            rowKey={({ bonus_id: id, currency }) => `${id} ${currency}`}
-          />
-        )}
-    </Stack>
+    <TableSection
+      heading="Cost of bonuses"
+      query={query}
+      columns={costColumns}
+      rows={query.data?.data}
+      rowKey={({ bonus_id: id, currency }) => `${id} ${currency}`}
+      empty="No bonus was granted."
+    />
   )
 }
 

@@ -1,14 +1,15 @@
 /** Round: all messages, the amounts moved, and rollbacks. */
-import { Alert, Stack, Text, Title } from "@mantine/core"
+import { Alert, Stack, Text } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf } from "../app/session.tsx"
 import { amounts, entryColumns, namedPlayerColumn, playerColumn } from "../parts/columns.tsx"
-import { type Column, DataTable } from "../parts/DataTable.tsx"
+import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { TableSection } from "../parts/Section.tsx"
 import { Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
 
 type Details = Data<"round.show">
@@ -54,10 +55,7 @@ function Related({ message }: { readonly message: Message }) {
 }
 
 const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<Column<Message>> => {
-  const money = (
-    id: "amount" | "real_amount" | "bonus_amount",
-    header: string
-  ): Column<Message> => ({
+  const money = (id: "amount" | "real_amount" | "bonus_amount", header: string): Column<Message> => ({
     id,
     header,
     align: "right",
@@ -76,15 +74,6 @@ const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<C
     { id: "entries", header: "Entries", cell: ({ entry_ids: ids }) => ids.length === 0 ? "–" : ids.join(", ") },
     { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Clip width={160}>{detail}</Clip> }
   ]
-}
-
-function Section({ children, heading }: { readonly heading: string; readonly children: React.ReactNode }) {
-  return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">{heading}</Title>
-      {children}
-    </Stack>
-  )
 }
 
 function Round({ round }: { readonly round: Details }) {
@@ -121,37 +110,37 @@ function Round({ round }: { readonly round: Details }) {
           ["Game", game.name],
           ["Game's id at the provider", game.external_id],
           ["Shown", search["player"] === undefined ? "all players" : `player ${search["player"]}`],
-          ...(original === null ? [] : [["Round of an original", String(original)] as const])
+          original !== null && ["Round of an original", String(original)]
         ]}
       />
-      <Section heading="Players">
-        <DataTable label="Players" columns={playerColumns} rows={players} rowKey={({ player_id: id }) => id} />
-        {players.length === 0 && <Text size="sm">No bet of this round stands with a player.</Text>}
-      </Section>
-      <Section heading="Messages">
-        <DataTable
-          label="Messages"
-          columns={messageColumns(currencyOf)}
-          rows={messages}
-          rowKey={({ kind, transaction_id: id }) => `${kind} ${id}`}
-        />
-        {messages.length === 0 && (
-          <Text size="sm">{original === null ? "No message came." : "No message makes a round of an original."}</Text>
-        )}
-      </Section>
-      <Section heading="Ledger entries">
-        <DataTable label="Ledger entries" columns={columnsOfEntries} rows={entries} rowKey={({ id }) => id} />
-        {entries.length === 0 && <Text size="sm">No money moved.</Text>}
-      </Section>
+      <TableSection
+        heading="Players"
+        columns={playerColumns}
+        rows={players}
+        rowKey={({ player_id: id }) => id}
+        empty="No bet of this round stands with a player."
+      />
+      <TableSection
+        heading="Messages"
+        columns={messageColumns(currencyOf)}
+        rows={messages}
+        rowKey={({ kind, transaction_id: id }) => `${kind} ${id}`}
+        empty={original === null ? "No message came." : "No message makes a round of an original."}
+      />
+      <TableSection
+        heading="Ledger entries"
+        columns={columnsOfEntries}
+        rows={entries}
+        rowKey={({ id }) => id}
+        empty="No money moved."
+      />
       {refused.length > 0 && (
-        <Section heading="Refused calls">
-          <DataTable
-            label="Refused calls"
-            columns={refusedColumns}
-            rows={refused}
-            rowKey={(call) => JSON.stringify(call)}
-          />
-        </Section>
+        <TableSection
+          heading="Refused calls"
+          columns={refusedColumns}
+          rows={refused}
+          rowKey={(call) => JSON.stringify(call)}
+        />
       )}
     </Stack>
   )

@@ -1,6 +1,6 @@
 /** Game rounds: search by player, game or message. */
 import type { Row } from "../app/api.ts"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
 import { useRoundColumns } from "./roundColumns.tsx"
 
 type Round = Row<"round.search">
@@ -13,7 +13,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "game", label: "Game", kind: "text", width: 150 },
   { name: "transaction", label: "Message or entry id", kind: "text", width: 170 },
   { name: "state", label: "State", kind: "choice", options: states, width: 110 },
-  { name: "operator", label: "Operator", kind: "operator" },
+  operatorFilter,
   { name: "from", label: "From", kind: "date", width: 140 },
   { name: "to", label: "Before", kind: "date", width: 140 }
 ]

@@ -1,14 +1,15 @@
 /** The user's own account: password, second factor, sessions. */
-import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput, Title } from "@mantine/core"
+import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
 import { call, type Data, type Row } from "../app/api.ts"
 import { refetchNouns } from "../app/queries.ts"
 import { useOperatorOf, useSession } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { List, PageHead } from "../parts/ListPage.tsx"
+import { ListSection, PageHead } from "../parts/ListPage.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 import { Clip, Instant, Status } from "../parts/Values.tsx"
 
@@ -20,14 +21,11 @@ const columns: ReadonlyArray<Column<Row<"session.list">>> = [
   { id: "seen", header: "Last seen", cell: ({ last_seen_at: at }) => <Instant at={at} seconds={false} /> },
   { id: "address", header: "Address", cell: ({ address }) => address },
   { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Clip>{agent}</Clip> },
-  {
-    id: "actions",
-    header: "",
-    cell: ({ id, is_current: isCurrent }) =>
-      isCurrent
-        ? <Status of="this session" />
-        : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
-  }
+  buttonColumn(({ id, is_current: isCurrent }) =>
+    isCurrent
+      ? <Status of="this session" />
+      : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
+  )
 ]
 
 /** Enrolment: QR code, first code of the device, and the recovery codes, shown once. */
@@ -113,9 +111,7 @@ export default function AccountPage() {
           action="session.password"
           label={hasPassword ? "Change password" : "Set password"}
           fields={[
-            ...(hasPassword
-              ? [{ name: "password", label: "Present password", kind: "password", required: true } as const]
-              : []),
+            hasPassword && { name: "password", label: "Present password", kind: "password", required: true },
             {
               name: "new_password",
               label: "New password",
@@ -148,29 +144,23 @@ export default function AccountPage() {
           ["Without a request, it ends", <Instant key="idle" at={session.idle_expires_at} seconds={false} />]
         ]}
       />
-      <Group justify="space-between">
-        <Title order={2} size="h4">Sessions</Title>
-        <ActionButton
-          action="session.revoke_all"
-          label="Sign out everywhere"
-          explanation="Ends every session of your account, this one as well."
-          danger
-          onDone={() => location.assign("/sign-in")}
-        />
-      </Group>
-      <List
+      <ListSection
         heading="Sessions"
+        actions={
+          <ActionButton
+            action="session.revoke_all"
+            label="Sign out everywhere"
+            explanation="Ends every session of your account, this one as well."
+            danger
+            onDone={() => location.assign("/sign-in")}
+          />
+        }
         action="session.list"
         paging="whole"
         columns={columns}
         empty="No session: a token is in use."
       />
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title="Second factor"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
+      <Modal opened={isOpen} onClose={close} title="Second factor">
         <SecondFactorSteps close={close} />
       </Modal>
     </Stack>

@@ -3,12 +3,13 @@ import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
+import { sortedInstants } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type FieldList, filledFrom } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Instant, Status } from "../parts/Values.tsx"
+import { Status } from "../parts/Values.tsx"
 
 type Account = Row<"staff.list">
 
@@ -20,44 +21,35 @@ const bound = ({ operators, ...values }: Record<string, unknown>): Record<string
     ? values
     : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
 
-const fieldsOf = (operators: ReturnType<typeof useOperators>, account?: Account): ReadonlyArray<Field> => [
-  { name: "name", label: "Name", kind: "text", required: true, initial: account?.name },
-  {
-    name: "role",
-    label: "Role",
-    kind: "choice",
-    options: roles,
-    required: true,
-    initial: account?.role ?? "support"
-  },
-  {
-    name: "operators",
-    label: "Operators",
-    kind: "choices",
-    description: "Sees and changes these alone. None chosen: all.",
-    options: operators.map(({ id, name }) => ({ value: String(id), label: name })),
-    initial: account?.operators?.map(String) ?? []
-  },
-  ...(account === undefined
-    ? []
-    : [{ name: "active", label: "Active", kind: "switch", initial: account.active } as const]),
-  {
-    name: "password",
-    label: account === undefined ? "Password" : "New password",
-    kind: "password",
-    description: account === undefined
-      ? "12 characters or more. Without one the account has a token only."
-      : "Ends the account's sessions. Empty: as it is."
-  },
-  {
-    name: "daily_budget",
-    label: "Daily budget (minor units)",
-    kind: "integer",
-    nullable: true,
-    description: "What the account may give away alone in a day, in each operator's currency.",
-    initial: account === undefined ? 1_000_000 : account.daily_budget
-  }
-]
+const fieldsOf = (operators: ReturnType<typeof useOperators>, account?: Account): FieldList =>
+  filledFrom(account && { ...account, operators: (account.operators ?? []).map(String) }, [
+    { name: "name", label: "Name", kind: "text", required: true },
+    { name: "role", label: "Role", kind: "choice", options: roles, required: true, initial: "support" },
+    {
+      name: "operators",
+      label: "Operators",
+      kind: "choices",
+      description: "Sees and changes these alone. None chosen: all.",
+      options: operators.map(({ id, name }) => ({ value: String(id), label: name }))
+    },
+    account !== undefined && { name: "active", label: "Active", kind: "switch" },
+    {
+      name: "password",
+      label: account === undefined ? "Password" : "New password",
+      kind: "password",
+      description: account === undefined
+        ? "12 characters or more. Without one the account has a token only."
+        : "Ends the account's sessions. Empty: as it is."
+    },
+    {
+      name: "daily_budget",
+      label: "Daily budget (minor units)",
+      kind: "integer",
+      nullable: true,
+      description: "What the account may give away alone in a day, in each operator's currency.",
+      initial: 1_000_000
+    }
+  ])
 
 const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Account> => ({
   nameOf: ({ name }) => name,
@@ -121,12 +113,7 @@ export default function StaffPage() {
       cell: ({ has_password: password, has_second_factor: second }) =>
         [password ? "password" : "token only", ...(second ? ["second factor"] : [])].join(", ")
     },
-    {
-      id: "used",
-      header: "Last seen",
-      value: ({ last_used_at: at }) => at ?? "",
-      cell: ({ last_used_at: at }) => <Instant at={at} seconds={false} />
-    }
+    sortedInstants("used", "Last seen", ({ last_used_at: at }) => at)
   ], [operatorOf])
   return (
     <ListPage

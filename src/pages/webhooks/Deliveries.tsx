@@ -8,7 +8,7 @@ import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Filter, List } from "../parts/ListPage.tsx"
+import { type Filter, ListSection } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Clip, Instant, PageLink, Status, words } from "../parts/Values.tsx"
 
@@ -183,7 +183,7 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
   ], [search, urls])
   return (
     <>
-      <List
+      <ListSection
         heading="Deliveries"
         action="delivery.list"
         paging="walk"
@@ -197,7 +197,6 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
         onClose={() => setSearch({ delivery: undefined })}
         title={`Delivery ${delivery ?? ""}`}
         size="xl"
-        closeButtonProps={{ "aria-label": "Close" }}
       >
         {delivery !== undefined && <DeliveryDetails id={Number(delivery)} />}
       </Modal>

@@ -7,10 +7,11 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Field, operatorField } from "../parts/Fields.tsx"
-import { type Filter, List, PageHead } from "../parts/ListPage.tsx"
+import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
@@ -19,33 +20,20 @@ type Webhook = Row<"webhook.list">
 
 const events = eventTypes.map((value) => ({ value, label: value }))
 
-const fieldsOf = (webhook?: Webhook): ReadonlyArray<Field> => [
+const fields: ReadonlyArray<Field> = [
   {
     name: "url",
     label: "Address",
     kind: "text",
     required: true,
     placeholder: "https://",
-    description: "Events are posted to it.",
-    initial: webhook?.url
+    description: "Events are posted to it."
   },
-  {
-    name: "events",
-    label: "Events",
-    kind: "choices",
-    required: true,
-    options: events,
-    initial: webhook?.events ?? [...eventTypes]
-  },
-  {
-    name: "active",
-    label: "Active: events are sent",
-    kind: "switch",
-    initial: webhook?.active ?? true
-  }
+  { name: "events", label: "Events", kind: "choices", required: true, options: events, initial: [...eventTypes] },
+  { name: "active", label: "Active: events are sent", kind: "switch", initial: true }
 ]
 
-const filters: ReadonlyArray<Filter> = [{ name: "operator", label: "Operator", kind: "operator" }]
+const filters = [operatorFilter]
 
 const eventsOf = ({ events: own }: Webhook): string => own.length === eventTypes.length ? "all" : own.join(", ")
 
@@ -55,7 +43,7 @@ function Change({ webhook }: { readonly webhook: Webhook }) {
       action="webhook.update"
       label="Change webhook"
       params={{ webhook: webhook.id }}
-      fields={fieldsOf(webhook)}
+      fields={filledFrom(webhook, fields)}
       isUpdate
       size="lg"
       done="Webhook changed"
@@ -172,10 +160,7 @@ function AddWebhook() {
     <ActionButton
       action="webhook.create"
       label="Add webhook"
-      fields={[
-        operatorField(operators),
-        ...fieldsOf()
-      ]}
+      fields={[operatorField(operators), ...fields]}
       size="lg"
       button={{ variant: "filled" }}
       done="Webhook added"
@@ -188,8 +173,7 @@ export default function WebhooksPage() {
   const may = usePermission()
   const [search] = useAddress()
   const operatorOf = useOperatorOf()
-  const isAllowed = may("webhook.list")
-  const webhooks = useAnswer("webhook.list", {}, { enabled: isAllowed }).data?.data ?? none
+  const webhooks = useAnswer("webhook.list", {}, { enabled: may("webhook.list") }).data?.data ?? none
   const chosen = webhooks.find(({ id }) => String(id) === search["webhook"])
   const columns: ReadonlyArray<Column<Webhook>> = useMemo(() => [
     {
@@ -205,41 +189,26 @@ export default function WebhooksPage() {
     { id: "events", header: "Events", cell: (webhook) => <Clip width={220}>{eventsOf(webhook)}</Clip> },
     { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
     { id: "created", header: "Added", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    {
-      id: "actions",
-      header: "",
-      cell: (webhook) => (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
-          <Ping webhook={webhook} />
-          <Change webhook={webhook} />
-        </Group>
-      )
-    }
+    buttonColumn((webhook) => (
+      <Group gap={4} justify="flex-end" wrap="nowrap">
+        <Ping webhook={webhook} />
+        <Change webhook={webhook} />
+      </Group>
+    ))
   ], [operatorOf, search])
   return (
     <Stack>
-      <PageHead heading="Webhooks">
-        <AddWebhook />
-      </PageHead>
-      {isAllowed
-        ? (
-          <List
-            heading="Webhooks"
-            action="webhook.list"
-            paging="whole"
-            filters={filters}
-            columns={columns}
-            empty="No webhooks yet. Add the address of the operator's system that events are to be sent to."
-          />
-        )
-        : <Text size="sm">Your role may not see this list.</Text>}
+      <ListPage
+        heading="Webhooks"
+        actions={<AddWebhook />}
+        action="webhook.list"
+        paging="whole"
+        filters={filters}
+        columns={columns}
+        empty="No webhooks yet. Add the address of the operator's system that events are to be sent to."
+      />
       {chosen !== undefined && <Chosen webhook={chosen} />}
-      {may("delivery.list") && (
-        <>
-          <Title order={2} size="h4">Deliveries</Title>
-          <Deliveries webhooks={webhooks} />
-        </>
-      )}
+      {may("delivery.list") && <Deliveries webhooks={webhooks} />}
     </Stack>
   )
 }

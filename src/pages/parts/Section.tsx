@@ -1,0 +1,44 @@
+/** Sections of a page. */
+import { Group, Stack, Text, Title } from "@mantine/core"
+import { type Column, DataTable } from "./DataTable.tsx"
+import { Waiting } from "./Refusal.tsx"
+
+/** Section with its heading and buttons. */
+export function Section(
+  { actions, children, heading }: {
+    readonly heading: string
+    readonly actions?: React.ReactNode
+    readonly children: React.ReactNode
+  }
+) {
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={2} size="h4">{heading}</Title>
+        {actions}
+      </Group>
+      {children}
+    </Stack>
+  )
+}
+
+/** Section with a table of `rows`. They are undefined until the query is answered; `empty` is the text of none. */
+export function TableSection<R extends object>(
+  { actions, columns, empty, heading, query, rowKey, rows }: {
+    readonly heading: string
+    readonly actions?: React.ReactNode
+    readonly query?: React.ComponentProps<typeof Waiting>["query"]
+    readonly columns: ReadonlyArray<Column<R>>
+    readonly rows: ReadonlyArray<R> | undefined
+    readonly rowKey: (row: R) => string | number
+    readonly empty?: string
+  }
+) {
+  return (
+    <Section heading={heading} actions={actions}>
+      {rows === undefined ? query !== undefined && <Waiting query={query} /> : rows.length === 0
+        ? <Text size="sm">{empty}</Text>
+        : <DataTable label={heading} columns={columns} rows={rows} rowKey={rowKey} />}
+    </Section>
+  )
+}
