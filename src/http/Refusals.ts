@@ -58,12 +58,12 @@ export const jsonResponse = (status: number, body: string): HttpServerResponse.H
 export const bodyText = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? body.text ?? Buffer.from(body.body).toString("utf8") : ""
 
-/** `Retry-After` of a temporary refusal in seconds; undefined for others. */
+/** `Retry-After` of a temporary refusal in seconds; undefined for others, and for requests that must not be sent again. */
 export const retryAfterOf = ({ code, details }: Refusal): string | undefined => {
   const { retry_after_seconds: seconds } = details
   return code === "RATE_LIMITED" && typeof seconds === "number"
     ? String(seconds)
-    : code === "TRY_AGAIN"
+    : code === "TRY_AGAIN" && details["retry"] !== "never"
     ? "1"
     : undefined
 }

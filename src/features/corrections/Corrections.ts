@@ -12,7 +12,7 @@ import { makeStaffFacts } from "../payments/StaffFacts.ts"
 import { StaffSpending } from "../payments/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { iso } from "../../platform/Time.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
@@ -165,7 +165,10 @@ export class Corrections extends Context.Service<Corrections, {
               return { _tag: "Pending" as const, correction }
             }))
           if (decided._tag === "Pending") return decided
-          const posted = actors.ask(null, playerId, correctionStep({ ...input, actor: actor.label }))
+          const posted = Effect.mapError(
+            actors.ask(null, playerId, correctionStep({ ...input, actor: actor.label })),
+            refusingOnce
+          )
           return { _tag: "Posted", entry: yield* spending.releasing(decided.spendingId, posted) }
         }
       )

@@ -29,7 +29,7 @@ import type { ReadBet } from "../../domain/original/ReadBet.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import { Entropy } from "../../platform/Entropy.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../../store/SeedRows.ts"
 import { Games } from "../games/Games.ts"
@@ -201,14 +201,16 @@ export class Originals extends Context.Service<Originals, {
           const { currency } = yield* actors.read(operator.id, playerId)
           const bounds = yield* boundsIn(operator, currency)
           const step = playStep({ game, original: original.name, bet, bounds, clientSeed }, chance)
-          return yield* withSeeds(operator.id, playerId, storingReply(step, claim, rendering(render)))
+          const played = withSeeds(operator.id, playerId, storingReply(step, claim, rendering(render)))
+          return yield* claim === undefined ? Effect.mapError(played, refusingOnce) : played
         }
       )
 
       const rotate: Originals["Service"]["rotate"] = Effect.fn("Originals.rotate")(
         function*(operatorId, playerId, clientSeed, { claim, render }) {
           const step = rotateSeedsStep({ fresh: serverSeeds.make(playerId), clientSeed }, chance)
-          return yield* withSeeds(operatorId, playerId, storingReply(step, claim, rendering(render)))
+          const rotated = withSeeds(operatorId, playerId, storingReply(step, claim, rendering(render)))
+          return yield* claim === undefined ? Effect.mapError(rotated, refusingOnce) : rotated
         }
       )
 

@@ -39,10 +39,10 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
     ? undefined
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
 
-/** True for an effect of unknown outcome, whose signature may be stored with it. */
+/** True for an effect of unknown outcome, or one whose answer could not be made: its signature may be stored with it. */
 const mayBeCommitted = (end: Exit.Exit<unknown, Refusal>): boolean => {
   const failure = Exit.findErrorOption(end)
-  return failure._tag === "Some" && failure.value.code === "TRY_AGAIN"
+  return Exit.hasDies(end) || failure._tag === "Some" && failure.value.code === "TRY_AGAIN"
 }
 
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
