@@ -207,7 +207,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
         (mixes.length + (mixes.includes("many") ? shares.length : 0))
       return [
         `${name}: ${count} rounds of ${warmUpSeconds} + ${seconds} s`,
-        10 + targets.length * players / 200 + count * (warmUpSeconds + seconds + 0.7)
+        10 + targetsOf({ before, targets }).length * players / 200 + count * (warmUpSeconds + seconds + 0.7)
       ]
     },
     measure: Effect.fnUntraced(function*(options) {

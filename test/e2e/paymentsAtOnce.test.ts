@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Clock, Effect, Exit, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
-import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
+import { holdPlayer } from "../kit/E2eHold.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { signedHeaders } from "../kit/HttpCalls.ts"
@@ -121,9 +121,12 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         yield* call.send(`${player}/wallet`)
         const release = yield* holdPlayer(playerId)
         const asking = yield* Effect.forkChild(call.send(`${player}/withdrawals`, { method: "POST", body, headers }))
-        yield* TestClock.withLive(untilSomeoneWaits)
+        // until one is met asleep: between two sleeps it looks at its gate
         yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE wait_event = 'PgSleep' AND datname = current_database()`
+          WHERE wait_event = 'PgSleep' AND datname = current_database()`.pipe(
+          Effect.repeat({ until: (ended) => ended.length > 0, schedule: Schedule.spaced("5 millis") }),
+          TestClock.withLive
+        )
         const { json, status } = yield* Fiber.join(asking)
         yield* release
         return [status, Object(json).error.details.retry]

@@ -87,7 +87,7 @@ const whyNotReady = (port: number) =>
     return response.status === 200 ? undefined : await response.text()
   }).pipe(
     Effect.timeout("5 seconds"),
-    Effect.catch(({ message }) => Effect.succeed(message))
+    Effect.catch(({ cause, message }) => Effect.succeed(cause instanceof Error ? String(cause.cause) : message))
   )
 
 /** Starts `node src/main.ts` and waits until it is ready. Killed when the scope closes. */
