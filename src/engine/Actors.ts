@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const newRun = (): Run => ({
     group: [],
     next: 0,
-    singleUntil: 0,
+    batchFrom: 0,
     known: undefined,
     attempts: 0,
     clashes: 0,
@@ -165,7 +165,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     waiting -= group.length
     run.group = group
     run.next = 0
-    run.singleUntil = 0
+    run.batchFrom = 0
     run.clashed = undefined
     return true
   }
@@ -256,7 +256,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Looks up the ids that the command at `next` needs; it is decided alone from then on. */
   const lookUp = (cell: Cell, run: Run, state: State, query: Query, known: Known): boolean => {
     if (!mayRetry(run, run.next + 1)) return true
-    run.singleUntil = Math.max(run.singleUntil, run.next + 1)
+    run.batchFrom = Math.max(run.batchFrom, run.next + 1)
     return need(cell, run, Effect.suspend(() => store.lookUp(state, query, known)), (exit) => {
       if (Exit.isFailure(exit)) return answer(run, run.next + 1, failureOf(cell, exit))
       run.known = exit.value
@@ -301,7 +301,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     end: number,
     outcome: CommitOutcome<Knowledge>
   ): void => {
-    const wasSingle = run.next < run.singleUntil
+    const wasSingle = run.next < run.batchFrom
     switch (outcome._tag) {
       case "Committed":
         cell.state = after
@@ -329,13 +329,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         }
         run.known = undefined
         run.clashed = { commands: changed, known: outcome.known }
-        run.singleUntil = Math.max(run.singleUntil, end)
+        run.batchFrom = Math.max(run.batchFrom, end)
         return
       case "Impossible":
         if (end === run.next + 1) {
           return answer(run, end, Exit.die(new Error(`the store refuses what was decided: ${outcome.reason}`)))
         }
-        run.singleUntil = Math.max(run.singleUntil, end)
+        run.batchFrom = Math.max(run.batchFrom, end)
     }
   }
 
@@ -345,7 +345,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
    */
   const decideNext = (cell: Cell, run: Run, before: State): boolean => {
     const { group, next } = run
-    const isSingle = next < run.singleUntil
+    const isSingle = next < run.batchFrom
     const known = run.known ?? run.clashed?.known[run.clashed.commands.indexOf(next)]
     const changes: Array<Change> = []
     const changed: Array<number> = []

@@ -1,6 +1,6 @@
 /**
- * Group commit. Units that arrive during a commit form the next one; otherwise those of one turn of the event loop are committed together. There is
- * no timer: the store sets the pace.
+ * Group commit. Units that arrive during a commit, and in the turn of the event loop in which it ends, form the next one; otherwise those of one turn
+ * are committed together. There is no timer: the store sets the pace.
  *
  * Of a rejected batch the store reports in one round trip which units caused it (`docs/decisions/0036-rejected-commits.md`). The others are committed
  * together at once; the rejected ones end with the store's verdict. Only a batch rejected without a culprit is divided.
@@ -201,7 +201,8 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
       if (exit === undefined) {
         fiber.addObserver((later) => {
           finish(later)
-          run()
+          // what else arrived in this turn shares the next commit
+          whenTurnEnds(run)
         })
         return
       }

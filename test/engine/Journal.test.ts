@@ -78,6 +78,21 @@ describe("Journal", () => {
       assert.deepStrictEqual(batches, [["a", "b"], ["c", "d"]])
     }))
 
+  it.effect("commits what arrives in the turn in which a commit ends with what waited for it", () =>
+    Effect.gen(function*() {
+      const { batches, gate, journal } = yield* makeJournal()
+      const first = yield* start(Effect.callback<void>((resume) => {
+        const next = () => void journal.append(row("c"), () => resume(Effect.void))
+        journal.append(row("a"), () => queueMicrotask(next))
+      }))
+      yield* gate.arrived
+      const waiting = yield* start(append(journal, row("b")))
+      yield* settle
+      yield* gate.open
+      yield* Fiber.joinAll([first, waiting])
+      assert.deepStrictEqual(batches, [["a"], ["b", "c"]])
+    }))
+
   it.effect("commits no more than the weight, in order, and a heavy row alone", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal({ maxWeight: 4 })

@@ -1,24 +1,23 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { layerPersonal } from "../kit/Personal.ts"
 import type { IdempotencyClaim } from "../../src/domain/Idempotency.ts"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
 import { type Answer, type Guarded, Idempotency } from "../../src/store/Idempotency.ts"
 import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
+import { layerNoon } from "../kit/Noon.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a request under one key takes effect once, for any number of concurrent retries from any process, and every
 // retry gets the first answer. Method: requests that count their runs, on one database, in one process or in two.
 
-const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
 const Sealing = layerPersonal
 const Live = Idempotency.layer.pipe(
   Layer.provideMerge(Sealing),
   Layer.provideMerge(TestDatabase.layer),
-  Layer.provideMerge(AtNoon)
+  Layer.provideMerge(layerNoon)
 )
 
 let count = 0

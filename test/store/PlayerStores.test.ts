@@ -18,7 +18,7 @@ import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { endSession, exchangeSession, launchStep } from "../../src/domain/settlement/Launch.ts"
 import { playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import type { SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
-import { movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
+import { transitionStep } from "../../src/domain/payment/PaymentTransitions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { Player } from "../../src/domain/player/Player.ts"
 import type { Query, Transaction } from "../../src/domain/settlement/Rounds.ts"
@@ -51,7 +51,7 @@ import {
   win
 } from "../kit/Messages.ts"
 import { betPaying, openChance, playOf, sealedSeedOf, startSeedsOf } from "../kit/Originals.ts"
-import { moveOf, withdrawalOf } from "../kit/Payments.ts"
+import { transitionOf, withdrawalOf } from "../kit/Payments.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: the in-memory store has the semantics of the one over PostgreSQL, so that tests over the first hold for the
@@ -305,20 +305,20 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   const held =
     (yield* lookUp("a payment by its reference", 2, { externalReference: "held" })).payments.get("held")?.id ??
       0
-  yield* does("a first approval", 2, movePaymentStep(moveOf(held, "approve", { secondApprovalAbove: 299 })))
+  yield* does("a first approval", 2, transitionStep(transitionOf(held, "approve", { secondApprovalAbove: 299 })))
   yield* lookUp("a payment by its id", 2, { paymentId: held })
   yield* lookUp("another player's payment by its id", 1, { paymentId: held })
   yield* lookUp("no payment", 2, { paymentId: 999_999 })
   yield* does(
     "a second approval",
     2,
-    movePaymentStep(moveOf(held, "approve", {
+    transitionStep(transitionOf(held, "approve", {
       actor: "staff:2",
       secondApprovalAbove: 299,
       judged: { approvedBy: ["staff:1"], objection: undefined }
     }))
   )
-  yield* does("a rejection", 2, movePaymentStep(moveOf(held, "reject", { reason: "why" })))
+  yield* does("a rejection", 2, transitionStep(transitionOf(held, "reject", { reason: "why" })))
   yield* does("a withdrawal without a reference", 2, withdrawalStep(withdrawalOf(100)))
   yield* lookUp("a payment that came back", 2, { paymentId: held, externalReference: "held" })
 

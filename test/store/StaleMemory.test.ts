@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { readLimitChanges } from "../../src/domain/limit/LimitChanges.ts"
-import type { PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
+import type { PaymentTransitionName } from "../../src/domain/payment/PaymentTransitions.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { ResponsibleGaming } from "../../src/features/responsibleGaming/ResponsibleGaming.ts"
 import { Approvals } from "../../src/features/payments/Approvals.ts"
@@ -125,9 +125,9 @@ layer(live)("a service whose memory is out of date", (it) => {
     Effect.gen(function*() {
       const { addRich, first, second, withdraw } = yield* open("moved")
       const other = (hands: typeof first) => hands === first ? second : first
-      const move = ({ approvals }: typeof first, paymentId: number, name: PaymentMove) =>
-        approvals.move({ paymentId, move: name, actor: "staff:1", reason: null })
-      const moves: ReadonlyArray<readonly [PaymentMove, PaymentMove]> = [
+      const move = ({ approvals }: typeof first, paymentId: number, name: PaymentTransitionName) =>
+        approvals.apply({ paymentId, transition: name, actor: "staff:1", reason: null })
+      const moves: ReadonlyArray<readonly [PaymentTransitionName, PaymentTransitionName]> = [
         ["cancel", "approve"],
         ["cancel", "cancel"],
         ["reject", "cancel"],

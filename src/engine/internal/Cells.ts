@@ -33,7 +33,7 @@ export interface Run<State, Change, Query, Knowledge> {
   /** Index of the first unanswered one. */
   next: number
   /** Commands before this index are decided alone: they need the store, or their unit was rejected. */
-  singleUntil: number
+  batchFrom: number
   /** For the command at `next`: lookup results, and attempts to commit it. */
   known: Knowledge | undefined
   attempts: number

@@ -120,7 +120,7 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
 
   const busy = (units: ReadonlyArray<PlayerUnit>) => {
     const keys = units.map(({ key }) => key)
-    const places = units.map((_, place) => place)
+    const indexes = units.map((_, index) => index)
     const settings = idsOf(units, ({ key }, change) => change.settings === null ? [] : [key])
     const rounds = numbered(units, oldRounds)
     const payments = oldOf(units, ({ payments }) => payments, ({ isNew }) => isNew, ({ payment }) => payment.id)
@@ -128,8 +128,8 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
     const promos = idsOf(units, (_, change) => change.redemptions.map(({ promoCodeId }) => promoCodeId))
     const seeds = oldOf(units, ({ seeds }) => seeds, ({ sealed }) => sealed !== null, ({ id }) => id)
     const wanted = [
-      places,
-      places,
+      indexes,
+      indexes,
       settings.units,
       rounds.units,
       payments.units,
@@ -138,12 +138,12 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
       seeds.units
     ]
     const counted = new Map<number, number>()
-    for (const place of wanted.flat()) counted.set(place, (counted.get(place) ?? 0) + 1)
+    for (const index of wanted.flat()) counted.set(index, (counted.get(index) ?? 0) + 1)
     return sql.unsafe(freeText, [
       numbers(keys),
-      numbers(places),
+      numbers(indexes),
       numbers(keys),
-      numbers(places),
+      numbers(indexes),
       numbers(settings.rows),
       numbers(settings.units),
       numbers(rounds.rows.map(({ playerId }) => playerId)),
@@ -155,7 +155,7 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
       Effect.flatMap(decodeFree),
       Effect.map((rows) => {
         for (const { unit } of rows) counted.set(unit, (counted.get(unit) ?? 0) - 1)
-        return units.map((_, place): Verdict<Knowledge> => ({ _tag: (counted.get(place) ?? 0) > 0 ? "Busy" : "Valid" }))
+        return units.map((_, index): Verdict<Knowledge> => ({ _tag: (counted.get(index) ?? 0) > 0 ? "Busy" : "Valid" }))
       })
     )
   }
