@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { BenchError } from "../BenchError.ts"
 import { Listening } from "./Ceiling.ts"
 import { startChild } from "./Child.ts"
+import { nodeFlags, project } from "./NodeFlags.ts"
 import type { Postgres } from "./Postgres.ts"
 import type { BaselineStyle } from "./servers/BaselineBets.ts"
 import type { Provisioning, Target } from "./Target.ts"
@@ -99,7 +100,7 @@ export const startBaseline = (
     yield* postgres.query(database, "VACUUM ANALYZE")
     const child = yield* startChild({
       name,
-      args: [fileURLToPath(import.meta.resolve("./servers/baseline.ts"))],
+      args: [...yield* nodeFlags(project), fileURLToPath(import.meta.resolve("./servers/baseline.ts"))],
       environment: {
         DATABASE_URL: postgres.url(database),
         POOL_SIZE: String(options.poolSize),

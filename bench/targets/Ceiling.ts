@@ -2,6 +2,7 @@ import { Effect, Schema, type Scope } from "effect"
 import { fileURLToPath } from "node:url"
 import type { BenchError } from "../BenchError.ts"
 import { startChild } from "./Child.ts"
+import { nodeFlags, project } from "./NodeFlags.ts"
 import type { Provisioning, Target } from "./Target.ts"
 
 /** First message of the servers in `servers/`. */
@@ -14,7 +15,7 @@ export const startCeiling = (provisioning: Provisioning): Effect.Effect<Target, 
     const secret = "ceiling-provider-secret-of-the-bench"
     const child = yield* startChild({
       name: "ceiling",
-      args: [fileURLToPath(import.meta.resolve("./servers/ceiling.ts"))],
+      args: [...yield* nodeFlags(project), fileURLToPath(import.meta.resolve("./servers/ceiling.ts"))],
       environment: { PROVIDER_KEY: providerKey, PROVIDER_SECRET: secret },
       messages: true
     })

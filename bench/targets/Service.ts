@@ -1,26 +1,15 @@
 import { Effect, Schedule, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { BenchError, failedAt } from "../BenchError.ts"
 import { request } from "undici"
 import { type Child, startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
+import { nodeFlags, project } from "./NodeFlags.ts"
 import type { Postgres } from "./Postgres.ts"
 
-const project = join(import.meta.dirname, "..", "..")
 const host = "127.0.0.1"
 const startTimeoutMs = 120_000
-
-/** Node.js arguments of `npm start`, so that measurements run as in production. */
-export const startArguments = (packageText: string): ReadonlyArray<string> => {
-  const { scripts } = Schema.decodeSync(PackageFile)(packageText)
-  const words = scripts.start.split(/\s+/)
-  const [program, script] = [words.indexOf("node"), words.indexOf("src/main.ts")]
-  if (program < 0 || script < program) throw new Error(`npm start runs something else: ${scripts.start}`)
-  return words.slice(program + 1, script)
-}
-const PackageFile = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ start: Schema.String }) }))
 
 /** Ignores the other fields of an answer. */
 export const Created = Schema.Struct({ id: Schema.Int })
@@ -133,13 +122,10 @@ export const startService = Effect.fnUntraced(
   ): Effect.fn.Return<Service, BenchError, Scope.Scope> {
     const { backofficePort, port } = ports ?? { port: yield* freePort, backofficePort: yield* freePort }
     const complete = { ...environment, PORT: String(port), BACKOFFICE_PORT: String(backofficePort) }
-    const packageText = yield* Effect.try({
-      try: () => readFileSync(join(checkout, "package.json"), "utf8"),
-      catch: failedAt(checkout)
-    })
+    const flags = yield* nodeFlags(checkout)
     const child = yield* startChild({
       name: "pitboss",
-      args: [...startArguments(packageText), ...nodeArguments, join(checkout, "src", "main.ts")],
+      args: [...flags, ...nodeArguments, join(checkout, "src", "main.ts")],
       environment: complete
     })
     yield* get(`http://${host}:${port}/health/ready`).pipe(

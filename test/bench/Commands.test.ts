@@ -1,9 +1,10 @@
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { readFileSync } from "node:fs"
-import { startArguments } from "../../bench/targets/Service.ts"
+import { startArguments } from "../../bench/targets/NodeFlags.ts"
+import { nodeArguments } from "../../scripts/cluster/Nodes.ts"
 import * as Commands from "../../bench/Commands.ts"
 
 const bench = Command.make("bench").pipe(Command.withSubcommands(Commands.all))
@@ -23,7 +24,7 @@ const printed = (args: ReadonlyArray<string>) => {
 
 describe("the service under measurement", () => {
   // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js.
-  it("gets the flags that npm start gives to Node.js", () => {
+  it("gets the flags that npm start gives to Node.js, as nodes of a cluster and services under a supervisor do", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
     expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([
@@ -31,7 +32,9 @@ describe("the service under measurement", () => {
       "--enable-x"
     ])
     expect(() => startArguments(packageOf("exec node dist/other.js"))).toThrow("runs something else")
-    expect(startArguments(readFileSync("package.json", "utf8"))).toEqual(expect.any(Array))
+    const flags = startArguments(readFileSync("package.json", "utf8"))
+    expect(flags).toEqual(nodeArguments)
+    expect(readFileSync("docs/operations.md", "utf8")).toContain(`\`node ${flags.join(" ")} src/main.ts\``)
   })
 })
 
