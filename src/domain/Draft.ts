@@ -244,16 +244,16 @@ export class Draft {
 
   /** Carries the new state whether the target was carried or came from the store: later steps of the same decision must see it. */
   private carryAs(target: Transaction, next: Transaction): void {
-    const place = indexOfTransaction(this.transactions, target.providerId, target.transactionId)
-    this.transactions = place < 0
+    const index = indexOfTransaction(this.transactions, target.providerId, target.transactionId)
+    this.transactions = index < 0
       ? append(this.transactions, target.transactionId, next)
-      : replace(this.transactions, place, next)
+      : replace(this.transactions, index, next)
   }
 
   /** Replaces a round by its next state, as the newest, and adds it to the change. */
   writeRound(round: Round, isNew: boolean): void {
-    const place = isNew ? -1 : indexOfRound(this.rounds, round.gameId, round.roundId)
-    this.rounds = append(place < 0 ? this.rounds : remove(this.rounds, place), round.roundId, round)
+    const index = isNew ? -1 : indexOfRound(this.rounds, round.gameId, round.roundId)
+    this.rounds = append(index < 0 ? this.rounds : remove(this.rounds, index), round.roundId, round)
     this.roundChanges.push({ round, isNew })
   }
 

@@ -1,6 +1,6 @@
 /** International standards: countries (ISO 3166-1), currencies (ISO 4217), phone numbers (E.164). */
 import currencies from "currency-codes"
-import countries from "i18n-iso-countries"
+import countries from "i18n-iso-countries/index.js"
 import { parsePhoneNumberFromString } from "libphonenumber-js"
 
 /** Kosovo's XK is in wide use, but user-assigned and not in ISO 3166-1. */

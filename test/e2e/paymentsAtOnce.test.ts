@@ -1,15 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Schedule } from "effect"
+import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
-import { holdPlayer } from "../kit/E2eHold.ts"
+import { temporarilyUnavailable } from "../../src/domain/Refusal.ts"
+import { losingCommit } from "../kit/E2eHold.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { signedHeaders } from "../kit/HttpCalls.ts"
+import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
 import { addPaymentMethod, addTenant, register } from "../kit/E2eWorld.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
@@ -111,7 +112,6 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
   it.effect("of unknown outcome are to be sent again only under an id or a key", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
-      const sql = yield* SqlClient.SqlClient
       yield* addPaymentMethod(operator.id, "card")
       const playerId = yield* register(call, "unknown")
       const player = `/api/v1/operator/players/${playerId}`
@@ -119,16 +119,10 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       const advice = Effect.fnUntraced(function*(body: Body, headers: { readonly [name: string]: string }) {
         // in memory again after the last one
         yield* call.send(`${player}/wallet`)
-        const release = yield* holdPlayer(playerId)
-        const asking = yield* Effect.forkChild(call.send(`${player}/withdrawals`, { method: "POST", body, headers }))
-        // until one is met asleep: between two sleeps it looks at its gate
-        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE wait_event = 'PgSleep' AND datname = current_database()`.pipe(
-          Effect.repeat({ until: (ended) => ended.length > 0, schedule: Schedule.spaced("5 millis") }),
-          TestClock.withLive
+        const { json, status } = yield* losingCommit(
+          playerId,
+          call.send(`${player}/withdrawals`, { method: "POST", body, headers })
         )
-        const { json, status } = yield* Fiber.join(asking)
-        yield* release
         return [status, Object(json).error.details.retry]
       })
       const { body } = withdrawal("unknown")
@@ -175,6 +169,49 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       })
   )
 
+  // over several nodes every payment has a fiber
+  it.effect.skipIf(nodesOfRun > 1)(
+    "that were committed, signature included, are no replays when their outcome is unknown",
+    () =>
+      Effect.gen(function*() {
+        const { call } = yield* addTenant(yield* makeAgent(), yield* portOf, "committed")
+        const playerId = yield* register(call, "committed")
+        const path = `/api/v1/operator/players/${playerId}/deposits`
+        const body = { amount: 100, external_reference: "committed" }
+        yield* call.post(path, { ...body, external_reference: "warm" })
+        const wallet = yield* Wallet
+        const start = wallet.startDeposit
+        vi.spyOn(wallet, "startDeposit").mockImplementationOnce((operator, player, request, accepted, done) =>
+          start(operator, player, request, accepted, (exit) => {
+            assert.isTrue(Exit.isSuccess(exit))
+            done(Exit.fail(temporarilyUnavailable))
+          })
+        )
+        const unknown = yield* call.send(path, { method: "POST", body })
+        assert.deepStrictEqual([unknown.status, unknown.code], [503, "TRY_AGAIN"])
+        const again = yield* call.send(path, { method: "POST", body })
+        assert.deepStrictEqual([again.status, Object(again.json).data.external_reference], [200, "committed"])
+      })
+  )
+
+  it.effect("by a method that another process has switched off are refused within two seconds", () =>
+    Effect.gen(function*() {
+      const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "switched-off")
+      const sql = yield* SqlClient.SqlClient
+      yield* addPaymentMethod(operator.id, "card")
+      const playerId = yield* register(call, "switched_off")
+      const pay = (id: string) =>
+        Effect.map(
+          call.send(`/api/v1/operator/players/${playerId}/deposits`, { method: "POST", body: deposit(id).body }),
+          ({ code, status }) => code ?? status
+        )
+      assert.strictEqual(yield* pay("routed"), 201)
+      assert.strictEqual(yield* pay("direct"), 201)
+      yield* sql`UPDATE payment_methods SET active = false WHERE operator_id = ${operator.id}`
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(yield* pay("off"), "PAYMENT_REQUEST_INVALID")
+    }))
+
   it.effect("are durable together with their signatures, and refused where another process has accepted these", () =>
     Effect.gen(function*() {
       const port = yield* portOf
@@ -183,7 +220,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       const sql = yield* SqlClient.SqlClient
       yield* addPaymentMethod(operator.id, "card")
       const players = yield* Effect.forEach(["signed_one", "signed_other"], (name) => register(call, name))
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const timestamp = yield* unixSeconds
       let count = 0
       const prepare = (playerId: number | undefined, { body, path }: ReturnType<typeof deposit>) => {
         const target = `/api/v1/operator/players/${playerId}/${path}`

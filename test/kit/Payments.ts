@@ -1,6 +1,6 @@
 /** Valid deposits, withdrawals and staff transitions as commands of rules, with overrides. */
 import type { Deposit } from "../../src/domain/payment/Payments.ts"
-import type { MovePayment, PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
+import type { TransitionCommand, PaymentTransitionName } from "../../src/domain/payment/PaymentTransitions.ts"
 import type { Withdrawal, WithdrawalMethod } from "../../src/domain/payment/Withdrawals.ts"
 
 export const bank: WithdrawalMethod = {
@@ -33,9 +33,13 @@ export const depositOf = (amount: number, externalReference: string): Deposit =>
   notes: null
 })
 
-export const moveOf = (paymentId: number, move: PaymentMove, overrides: Partial<MovePayment> = {}): MovePayment => ({
+export const transitionOf = (
+  paymentId: number,
+  transition: PaymentTransitionName,
+  overrides: Partial<TransitionCommand> = {}
+): TransitionCommand => ({
   paymentId,
-  move,
+  transition,
   actor: "staff:1",
   reason: null,
   secondApprovalAbove: null,

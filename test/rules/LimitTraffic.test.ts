@@ -4,14 +4,14 @@ import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields } from "../../src/domain/limit/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
-import { movePaymentStep } from "../../src/domain/payment/PaymentMoves.ts"
+import { transitionStep } from "../../src/domain/payment/PaymentTransitions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { type Answer, does, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { LimitModel, type ModelRefusal } from "../kit/LimitModel.ts"
 import { bet, day, hour, makeBonus, makePlayer, minute, providerId, rollback, slot, win } from "../kit/Messages.ts"
-import { moveOf } from "../kit/Payments.ts"
+import { transitionOf } from "../kit/Payments.ts"
 
 // Goal: all sixteen limits hold over any traffic, and their resource is right at every moment. Method: random requests, bets
 // of real and bonus money, wins, rollbacks, deposits, reversals, game launches and waits, to the edges of windows and far beyond
@@ -180,7 +180,7 @@ class Play {
         if (paymentId === undefined) return
         this.deposits.splice(this.deposits.indexOf(paymentId), 1)
         const payment = runner.accept(
-          movePaymentStep(moveOf(paymentId, "chargeback"))
+          transitionStep(transitionOf(paymentId, "chargeback"))
         )
         model.real -= payment.amount
         return

@@ -7,9 +7,9 @@ import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { placeHoldStep, releaseHoldStep } from "../../src/domain/payment/WithdrawalHolds.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer } from "../kit/Messages.ts"
-import { movePaymentStep, type PaymentMove } from "../../src/domain/payment/PaymentMoves.ts"
+import { transitionStep, type PaymentTransitionName } from "../../src/domain/payment/PaymentTransitions.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import { moveOf, withdrawalOf } from "../kit/Payments.ts"
+import { transitionOf, withdrawalOf } from "../kit/Payments.ts"
 
 // Goal: alerts hold withdrawals independently of staff restrictions: closing an alert releases only its own hold,
 // staff release all at once, and a released hold is not placed again. Method: the rules at a runner with a store; then any order of
@@ -18,7 +18,7 @@ import { moveOf, withdrawalOf } from "../kit/Payments.ts"
 const place = (alertId: number) => placeHoldStep({ alertId, rule: "structuring" })
 const release = (alertId: number) => releaseHoldStep({ alertId, actor: "staff:1" })
 const withdraw = (externalReference: string | null = null) => withdrawalStep(withdrawalOf(10, { externalReference }))
-const move = (paymentId: number, name: PaymentMove) => movePaymentStep(moveOf(paymentId, name))
+const move = (paymentId: number, name: PaymentTransitionName) => transitionStep(transitionOf(paymentId, name))
 const restrict = (canWithdraw: boolean) => restrictStep({ restrictions: { canWithdraw }, actor: "staff:1" })
 
 describe("holds", () => {

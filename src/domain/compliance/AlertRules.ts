@@ -166,6 +166,6 @@ export interface Finding {
 
 /** Severity raised or lowered by `steps`, within the range. */
 export const shiftSeverity = (severity: Severity, steps: number): Severity => {
-  const place = Math.min(Math.max(severities.indexOf(severity) + steps, 0), severities.length - 1)
-  return severities[place] ?? severity
+  const index = Math.min(Math.max(severities.indexOf(severity) + steps, 0), severities.length - 1)
+  return severities[index] ?? severity
 }

@@ -1,6 +1,6 @@
 /**
  * Withdrawal requests: the amount is debited from the real wallet at once and awaits staff (SPEC section 4.4; `docs/decisions/0010-payments.md`).
- * Later transitions are in `PaymentMoves.ts`.
+ * Later transitions are in `PaymentTransitions.ts`.
  */
 import type { Payment } from "../Change.ts"
 import type { Bounds } from "../bonus/Conversion.ts"

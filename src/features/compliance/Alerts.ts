@@ -78,12 +78,12 @@ const minThreshold: { readonly [rule in AlertRule]?: number } = { large_credit: 
 const refuseTerms = (before: Rule, input: Omit<RuleInput, "operator">): Refusal<"VALIDATION_FAILED"> | undefined => {
   const terms = ["threshold", "percent", "count", "window_hours"] as const
   const useless = terms.filter((name) => input[name] !== undefined && before[name] === null)
-  const most = maxPercent[before.rule] ?? Number.POSITIVE_INFINITY
-  const least = minThreshold[before.rule] ?? 0
+  const highest = maxPercent[before.rule] ?? Number.POSITIVE_INFINITY
+  const lowest = minThreshold[before.rule] ?? 0
   const fields = {
-    ...((input.threshold ?? least) < least ? { threshold: [`must be at least ${least}`] } : {}),
+    ...((input.threshold ?? lowest) < lowest ? { threshold: [`must be at least ${lowest}`] } : {}),
     ...Object.fromEntries(useless.map((name) => [name, [`is nothing that ${before.rule} has`]])),
-    ...(before.percent !== null && (input.percent ?? 0) > most ? { percent: [`must be at most ${most}`] } : {})
+    ...(before.percent !== null && (input.percent ?? 0) > highest ? { percent: [`must be at most ${highest}`] } : {})
   }
   return Object.keys(fields).length === 0 ? undefined : refuseFields(fields)
 }

@@ -11,8 +11,8 @@ import { Holds } from "./Holds.ts"
 import { type ComplianceEffect, makeEffectQueue } from "./internal/EffectQueue.ts"
 import { makeJudge } from "./internal/Judge.ts"
 
-/** Effects judged in one transaction: a dozen statements, each about all of them. */
-const atOnce = 250
+/** Maximum effects judged in one transaction, in a dozen statements. */
+const batchSize = 250
 
 /** Delay between a commit and the judging of its events, so that they are judged in batches. */
 const gatherMs = 250
@@ -28,8 +28,8 @@ const lagSeconds = Metric.gauge("compliance_lag_seconds", {
 
 export class Compliance extends Context.Service<Compliance, {
   /** Judges queued effects and places the resulting holds; bounded. Can be interrupted anywhere and is idempotent; of several processes one works. */
-  readonly follow: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** As `follow`, and takes away holds that were left behind. A job. */
+  readonly evaluate: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** As `evaluate`, and releases holds of closed alerts. A job. */
   readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
 }>()("pitboss/compliance/Compliance") {
   static readonly layer = Layer.effect(
@@ -40,10 +40,10 @@ export class Compliance extends Context.Service<Compliance, {
       const holds = yield* Holds
 
       /** One transaction; gives how many effects there were. */
-      const work = (now: number, most: number, note: (effect: ComplianceEffect | undefined) => void) =>
+      const evaluateBatch = (now: number, limit: number, note: (effect: ComplianceEffect | undefined) => void) =>
         Effect.suspend(() => {
           let raised = 0
-          return queue.work({ now, most }, (effects) => {
+          return queue.work({ now, limit }, (effects) => {
             note(effects[0])
             return Effect.map(judge(effects, now), (more) => {
               raised = more
@@ -67,11 +67,11 @@ export class Compliance extends Context.Service<Compliance, {
           orTryAgain
         )
 
-      /** One by one, past those that cannot be judged: they are set aside. */
-      const workSingly = Effect.fnUntraced(function*(now: number) {
-        for (let done = 0; done < atOnce; done++) {
+      /** One by one, past those that cannot be judged: they are postponed. */
+      const evaluateOneByOne = Effect.fnUntraced(function*(now: number) {
+        for (let done = 0; done < batchSize; done++) {
           let current: ComplianceEffect | undefined
-          const exit = yield* Effect.exit(work(now, 1, (effect) => {
+          const exit = yield* Effect.exit(evaluateBatch(now, 1, (effect) => {
             current = effect
           }))
           if (Exit.isSuccess(exit)) {
@@ -83,9 +83,9 @@ export class Compliance extends Context.Service<Compliance, {
             effect: current.kind,
             player_id: current.playerId
           })
-          yield* orTryAgain(queue.setAside(current, now))
+          yield* orTryAgain(queue.postpone(current, now))
         }
-        return atOnce
+        return batchSize
       })
 
       const both = (one: JobResult, other: JobResult): JobResult => ({
@@ -93,30 +93,30 @@ export class Compliance extends Context.Service<Compliance, {
         hasMore: one.hasMore || other.hasMore
       })
 
-      const follow = Effect.gen(function*() {
+      const evaluate = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const oldest = yield* orTryAgain(queue.oldest)
         yield* Metric.update(lagSeconds, oldest === null ? 0 : Math.max(0, (now - oldest) / 1000))
-        const done = yield* work(now, atOnce, () => {}).pipe(
-          Effect.catchCause((cause) => Cause.hasDies(cause) ? workSingly(now) : Effect.failCause(cause))
+        const done = yield* evaluateBatch(now, batchSize, () => {}).pipe(
+          Effect.catchCause((cause) => Cause.hasDies(cause) ? evaluateOneByOne(now) : Effect.failCause(cause))
         )
-        return both({ done, hasMore: done === atOnce }, yield* holds.place)
-      }).pipe(Effect.withSpan("Compliance.follow"))
+        return both({ done, hasMore: done === batchSize }, yield* holds.placeRequested)
+      }).pipe(Effect.withSpan("Compliance.evaluate"))
 
-      const run = Effect.zipWith(follow, holds.tidy, both)
+      const run = Effect.zipWith(evaluate, holds.releaseClosed, both)
 
-      return Compliance.of({ follow, run })
+      return Compliance.of({ evaluate, run })
     })
   )
 
   /** Runs soon after commits that write events, until the scope closes. Effects that are not announced are found by the job. */
   static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
-    const { follow } = yield* Compliance
+    const { evaluate } = yield* Compliance
     const outbox = yield* Outbox
     const wake = yield* Latch.make(false)
     yield* outbox.listen(() => wake.openUnsafe())
     const untilDone: Effect.Effect<void, Refusal<"TRY_AGAIN">> = Effect.flatMap(
-      follow,
+      evaluate,
       ({ hasMore }) => hasMore ? untilDone : Effect.void
     )
     yield* Effect.forkScoped(Effect.forever(

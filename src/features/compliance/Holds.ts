@@ -9,11 +9,11 @@ import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 
-/** Holds of one kind looked after in one run. */
-const most = 200
+/** Maximum holds placed, or released, in one run. */
+const maxHolds = 200
 
-/** Players asked at the same time. */
-const atOnce = 8
+/** Maximum players asked concurrently. */
+const concurrency = 8
 
 const WantedHold = Schema.Struct({
   alertId: Schema.Number,
@@ -24,13 +24,13 @@ const wantedRows = rowsOf(WantedHold)
 const leftRows = rowsOf(Schema.Struct({ alertId: Schema.Number, playerId: Schema.Number }))
 
 export class Holds extends Context.Service<Holds, {
-  /** Places the holds that alerts want. Safe to be cut off, to be run twice, and by several services; so is the next. */
-  readonly place: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Takes away the holds of alerts that are closed or hold no more: those left behind by a failure, or placed late. */
-  readonly tidy: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
-  /** Places the hold that an alert wants, by hand: also where staff have lifted it. */
+  /** Places the holds requested by alerts. Idempotent and interruptible, also with several services; so is the next. */
+  readonly placeRequested: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Releases holds of alerts that are closed or no longer request one: left behind by a failure, or placed late. */
+  readonly releaseClosed: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
+  /** Places the hold of an alert by hand, also after staff have lifted it. */
   readonly placeOne: (alert: typeof WantedHold.Type, actor: string) => Effect.Effect<void, Refusal>
-  /** Takes away the hold of an alert that `actor` has closed or released. */
+  /** Releases the hold of an alert that `actor` has closed or released. */
   readonly release: (
     alert: { readonly alertId: number; readonly playerId: number },
     actor: string
@@ -85,34 +85,34 @@ export class Holds extends Context.Service<Holds, {
       const resultOf = (outcomes: ReadonlyArray<number>): JobResult => {
         const done = outcomes.filter((one) => one === 1).length
         // a bound that was met without anything done would be met again at once, and again
-        return { done, hasMore: done > 0 && outcomes.length === most }
+        return { done, hasMore: done > 0 && outcomes.length === maxHolds }
       }
 
-      const placeAll = Effect.gen(function*() {
+      const placeRequested = Effect.gen(function*() {
         const wanted = yield* wantedRows(
           sql`SELECT id AS "alertId", player_id AS "playerId", rule FROM compliance_alerts
-            WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${most}`
+            WHERE hold = 'wanted' AND status <> 'closed' ORDER BY compliance_alerts.id LIMIT ${maxHolds}`
         )
-        return resultOf(yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency: atOnce }))
-      }).pipe(orTryAgain, Effect.withSpan("Holds.place"))
+        return resultOf(yield* Effect.forEach(wanted, (alert) => count(place(alert), alert), { concurrency }))
+      }).pipe(orTryAgain, Effect.withSpan("Holds.placeRequested"))
 
-      const tidy = Effect.gen(function*() {
+      const releaseClosed = Effect.gen(function*() {
         const left = yield* leftRows(
           sql`SELECT a.id AS "alertId", p.id AS "playerId" FROM players p
             CROSS JOIN LATERAL jsonb_array_elements(p.withdrawal_holds) AS h(hold)
             JOIN compliance_alerts a ON a.id = (h.hold ->> 'alertId')::bigint AND (a.status = 'closed' OR a.hold = 'none')
-            WHERE p.withdrawal_holds <> '[]' LIMIT ${most}`
+            WHERE p.withdrawal_holds <> '[]' LIMIT ${maxHolds}`
         )
         return resultOf(
-          yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), { concurrency: atOnce })
+          yield* Effect.forEach(left, (alert) => count(release(alert, "compliance"), alert), { concurrency })
         )
-      }).pipe(orTryAgain, Effect.withSpan("Holds.tidy"))
+      }).pipe(orTryAgain, Effect.withSpan("Holds.releaseClosed"))
 
       const placeOne: Holds["Service"]["placeOne"] = Effect.fn("Holds.placeOne")((alert, actor) =>
         Effect.mapError(orTryAgain(place(alert, actor)), (error): Refusal => error)
       )
 
-      return Holds.of({ place: placeAll, tidy, release, placeOne })
+      return Holds.of({ placeRequested, releaseClosed, release, placeOne })
     })
   )
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
+import { about, IdempotentBy, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
 import { created, list, pageOrWalk, single, timedWalkQuery } from "../../contract/Pagination.ts"
@@ -91,6 +91,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       error: refusals("DUPLICATE_TRANSACTION", "PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "PAYMENT_REQUEST_INVALID")
     })
       .annotate(RequiredScope, "payments:write")
+      .annotate(IdempotentBy, "external_reference")
       .annotate(SecretAnswer, true)
       .annotateMerge(about(
         "Record a paid deposit",
@@ -112,6 +113,7 @@ export const PaymentsGroup = HttpApiGroup.make("payments")
       )
     })
       .annotate(RequiredScope, "payments:write")
+      .annotate(IdempotentBy, "external_reference")
       .annotate(SecretAnswer, true)
       .annotateMerge(about(
         "Request a withdrawal",

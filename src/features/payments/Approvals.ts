@@ -2,7 +2,12 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Payment } from "../../domain/Change.ts"
 import { needsTwo, type Objection, objectionToApproval, objectionToPayout } from "../../domain/wallet/FourEyes.ts"
-import { approversOf, type MovePayment, movePaymentStep, type MoveRefusal } from "../../domain/payment/PaymentMoves.ts"
+import {
+  approversOf,
+  type TransitionCommand,
+  transitionStep,
+  type TransitionRefusal
+} from "../../domain/payment/PaymentTransitions.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain } from "../../store/Rows.ts"
@@ -27,16 +32,16 @@ export class Approvals extends Context.Service<Approvals, {
    * Changes a payment's status and returns the payment. Money, event and audit log entry commit with it. Not for
    * operators: accepts any payment.
    */
-  readonly move: (
-    command: Pick<MovePayment, "paymentId" | "move" | "actor" | "reason">
-  ) => Effect.Effect<Payment, MoveRefusal | ActorRefusal>
+  readonly apply: (
+    command: Pick<TransitionCommand, "paymentId" | "transition" | "actor" | "reason">
+  ) => Effect.Effect<Payment, TransitionRefusal | ActorRefusal>
   /**
    * Whether a withdrawal needs two approvals now, and the objection to the actor as a further approver. Informative: the inputs may
    * change before a transition is decided.
    */
   readonly judge: (
     paymentId: number,
-    move: "approve" | "pay",
+    transition: "approve" | "pay",
     actor: string
   ) => Effect.Effect<
     { readonly needsTwo: boolean; readonly objection: Objection | undefined },
@@ -52,7 +57,7 @@ export class Approvals extends Context.Service<Approvals, {
 
       const ruleOf = Effect.fnUntraced(
         function*(
-          { actor, move, paymentId }: Pick<MovePayment, "paymentId" | "move" | "actor">,
+          { actor, paymentId, transition }: Pick<TransitionCommand, "paymentId" | "transition" | "actor">,
           subject: NonNullable<Effect.Success<ReturnType<ApprovalFacts["Service"]["find"]>>>
         ) {
           const now = yield* Clock.currentTimeMillis
@@ -69,7 +74,7 @@ export class Approvals extends Context.Service<Approvals, {
           }
           const objection = correctors.includes(actor)
             ? "corrected_balance" as const
-            : move === "approve"
+            : transition === "approve"
             ? objectionToApproval(judged)
             : objectionToPayout(judged)
           return { secondApprovalAbove, beside, judged: { approvedBy, objection } }
@@ -77,31 +82,31 @@ export class Approvals extends Context.Service<Approvals, {
         orTryAgain
       )
 
-      const move: Approvals["Service"]["move"] = Effect.fn("Approvals.move")(function*(command) {
+      const apply: Approvals["Service"]["apply"] = Effect.fn("Approvals.apply")(function*(command) {
         const subject = yield* known.find(command.paymentId)
         if (subject === undefined) return yield* Effect.fail(notFound)
         const { playerId } = subject
-        // returned money never waits
-        if ((command.move === "approve" || command.move === "pay") && (yield* known.isWaiting(command.paymentId))) {
-          return yield* Effect.fail(notJudged)
-        }
-        // the threshold applies only to outgoing money
-        const rule = (command.move === "approve" || command.move === "pay") && subject.secondApprovalAbove !== null
+        // neither waits nor the threshold concern returned money
+        const isOutgoing = command.transition === "approve" || command.transition === "pay"
+        if (isOutgoing && (yield* known.isWaiting(command.paymentId))) return yield* Effect.fail(notJudged)
+        const rule = isOutgoing && subject.secondApprovalAbove !== null
           ? yield* ruleOf(command, subject)
           : noRule
-        return yield* actors.ask(null, playerId, movePaymentStep({ ...command, ...rule }))
+        return yield* actors.ask(null, playerId, transitionStep({ ...command, ...rule }))
       })
 
-      const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(function*(paymentId, move, actor) {
-        const subject = yield* known.find(paymentId)
-        if (subject === undefined || subject.secondApprovalAbove === null) {
-          return { needsTwo: false, objection: undefined }
+      const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(
+        function*(paymentId, transition, actor) {
+          const subject = yield* known.find(paymentId)
+          if (subject === undefined || subject.secondApprovalAbove === null) {
+            return { needsTwo: false, objection: undefined }
+          }
+          const { beside, judged, secondApprovalAbove } = yield* ruleOf({ paymentId, transition, actor }, subject)
+          return { needsTwo: needsTwo(subject.amount, beside, secondApprovalAbove), objection: judged.objection }
         }
-        const { beside, judged, secondApprovalAbove } = yield* ruleOf({ paymentId, move, actor }, subject)
-        return { needsTwo: needsTwo(subject.amount, beside, secondApprovalAbove), objection: judged.objection }
-      })
+      )
 
-      return Approvals.of({ judge, move })
+      return Approvals.of({ apply, judge })
     })
   )
 

@@ -1,14 +1,14 @@
 /** Commands of deposits and withdrawals. */
 import { Command, Flag } from "effect/cli"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
-import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
+import type { PaymentTransitionName } from "../../domain/payment/PaymentTransitions.ts"
 import { about, given, integer, text } from "../../platform/CliFlags.ts"
 import { paymentOrders } from "./StaffApi.ts"
 import { idOf, noun, operatorFlag, pageFlags, verb } from "../../commands/Verb.ts"
 
 const { optional } = Flag
 
-const move = (name: PaymentMove, description: string) =>
+const transition = (name: PaymentTransitionName, description: string) =>
   verb(name, description, {
     id: idOf("payment"),
     reason: optional(text("reason", "Why, for the audit log and, for a rejection, the operator"))
@@ -34,9 +34,9 @@ export const payment = noun("payment", "Deposits and withdrawals").pipe(Command.
     cursor: optional(text("cursor", "Go on where a list without pages ended")),
     ...pageFlags
   }, (client, input) => client.payment.list({ query: given(input) })),
-  move("approve", "Allow a withdrawal; above the operator's threshold two people must"),
-  move("pay", "Tell that an allowed withdrawal was paid out"),
-  move("reject", "Refuse a withdrawal and return the money"),
-  move("cancel", "Drop a new withdrawal and return the money"),
-  move("chargeback", "Take back a deposit that was reversed")
+  transition("approve", "Allow a withdrawal; above the operator's threshold two people must"),
+  transition("pay", "Tell that an allowed withdrawal was paid out"),
+  transition("reject", "Refuse a withdrawal and return the money"),
+  transition("cancel", "Drop a new withdrawal and return the money"),
+  transition("chargeback", "Take back a deposit that was reversed")
 ]))

@@ -34,7 +34,7 @@ const StaffPayment = Schema.Struct({
   })
 })
 
-const move = <const Name extends string>(name: Name) =>
+const transition = <const Name extends string>(name: Name) =>
   HttpApiEndpoint.post(name, `/payments/:payment/${name}`, {
     params: { payment: pathId },
     payload: Schema.Struct({ reason: Schema.optionalKey(lines(500)) }),
@@ -68,11 +68,11 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
     },
     success: pageOrWalk(StaffPayment)
   }),
-  move("approve"),
-  move("pay"),
-  move("reject"),
-  move("cancel"),
-  move("chargeback")
+  transition("approve"),
+  transition("pay"),
+  transition("reject"),
+  transition("cancel"),
+  transition("chargeback")
 )
 
 /** A payment method; bounds in minor units of the operator's currency, inclusive. */

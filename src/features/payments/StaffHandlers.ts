@@ -5,7 +5,7 @@ import { maxNearPage } from "../../contract/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../operators/Operators.ts"
 import type { Payment } from "../../domain/Change.ts"
-import type { PaymentMove } from "../../domain/payment/PaymentMoves.ts"
+import type { PaymentTransitionName } from "../../domain/payment/PaymentTransitions.ts"
 import { paymentFields } from "../../domain/payment/Payments.ts"
 import { Approvals } from "./Approvals.ts"
 import { PaymentQueue, type Waiting } from "./PaymentQueue.ts"
@@ -26,7 +26,7 @@ const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
   objection: waiting?.objection ?? null
 })
 
-interface MoveCall {
+interface TransitionCall {
   readonly params: { readonly payment: number }
   readonly payload: { readonly reason?: string }
 }
@@ -44,7 +44,7 @@ export const PaymentHandlers = HttpApiBuilder.group(
     const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
       const { label } = yield* CurrentStaff
       const waiting = yield* queue.waiting(items, label)
-      return items.map((payment, place) => staffFields(payment, waiting[place]))
+      return items.map((payment, index) => staffFields(payment, waiting[index]))
     })
 
     const shownOne = Effect.fnUntraced(function*(payment: Payment) {
@@ -53,11 +53,13 @@ export const PaymentHandlers = HttpApiBuilder.group(
       return staffFields(payment, waiting)
     })
 
-    const handle = (move: PaymentMove) => ({ params, payload }: MoveCall) =>
+    const handle = (transition: PaymentTransitionName) => ({ params, payload }: TransitionCall) =>
       Effect.gen(function*() {
         const { label: actor } = yield* CurrentStaff
         const reason = payload.reason ?? null
-        return { data: yield* shownOne(yield* approvals.move({ paymentId: params.payment, move, actor, reason })) }
+        return {
+          data: yield* shownOne(yield* approvals.apply({ paymentId: params.payment, transition, actor, reason }))
+        }
       })
 
     return handlers

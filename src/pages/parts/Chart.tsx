@@ -1,5 +1,5 @@
 /** Line chart of figures over time. Loaded lazily with its page. */
-import { Paper } from "@mantine/core"
+import { Paper, useComputedColorScheme } from "@mantine/core"
 import { useElementSize } from "@mantine/hooks"
 import { useEffect, useRef } from "react"
 import UPlot from "uplot"
@@ -27,6 +27,7 @@ export default function Chart(
   }
 ) {
   const { ref, width } = useElementSize()
+  const scheme = useComputedColorScheme()
   const container = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (container.current === null || width === 0) return
@@ -68,7 +69,7 @@ export default function Chart(
       container.current
     )
     return () => chart.destroy()
-  }, [format, height, points, timeZone, unit, width])
+  }, [format, height, points, scheme, timeZone, unit, width])
   return (
     <Paper withBorder p="xs" ref={ref} role="img" aria-label={label}>
       <div ref={container} />

@@ -2,7 +2,7 @@
 import { Group, Modal, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
 import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
-import { paymentMoves, paymentTransitions } from "../../domain/payment/PaymentMoves.ts"
+import { paymentTransitionNames, paymentTransitions } from "../../domain/payment/PaymentTransitions.ts"
 import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
@@ -68,7 +68,7 @@ function WaitReasons({ payment }: { readonly payment: Payment }) {
 
 const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
 
-const labels: Readonly<Record<(typeof paymentMoves)[number], string>> = {
+const labels: Readonly<Record<(typeof paymentTransitionNames)[number], string>> = {
   approve: "Approve",
   pay: "Pay",
   reject: "Reject",
@@ -77,7 +77,7 @@ const labels: Readonly<Record<(typeof paymentMoves)[number], string>> = {
   chargeback: "Charge back"
 }
 
-const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
+const explain: Readonly<Record<(typeof paymentTransitionNames)[number], string>> = {
   approve: "The withdrawal may be paid out then. The money stays reserved until it is.",
   pay: "Says that the money was sent. It leaves the player's reserved funds for good.",
   reject: "The player has the money back at once.",
@@ -86,23 +86,25 @@ const explain: Readonly<Record<(typeof paymentMoves)[number], string>> = {
 }
 
 /** Allowed next steps. */
-const movesOf = ({ amount, currency, id, is_reversed: isReversed, status, type }: Payment): ReadonlyArray<RowAction> =>
-  paymentMoves.filter((move) =>
-    paymentTransitions[move].type === type && paymentTransitions[move].from.includes(status) &&
-    !(move === "chargeback" && isReversed)
-  ).map((move) =>
+const transitionsOf = (
+  { amount, currency, id, is_reversed: isReversed, status, type }: Payment
+): ReadonlyArray<RowAction> =>
+  paymentTransitionNames.filter((name) =>
+    paymentTransitions[name].type === type && paymentTransitions[name].from.includes(status) &&
+    !(name === "chargeback" && isReversed)
+  ).map((name) =>
     rowAction({
-      action: `payment.${move}`,
-      label: labels[move],
+      action: `payment.${name}`,
+      label: labels[name],
       params: { payment: id },
-      fields: [move === "approve" || move === "pay" ? reason : { ...reason, required: true }],
+      fields: [name === "approve" || name === "pay" ? reason : { ...reason, required: true }],
       explanation: `${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
-        explain[move]
+        explain[name]
       }`,
-      done: `Payment ${id}: ${paymentTransitions[move].past}`,
-      danger: move === "reject" || move === "cancel" || move === "chargeback",
-      isNext: move === "approve" || move === "pay",
-      ...(move === "chargeback" ? { typed: String(id) } : {})
+      done: `Payment ${id}: ${paymentTransitions[name].past}`,
+      danger: name === "reject" || name === "cancel" || name === "chargeback",
+      isNext: name === "approve" || name === "pay",
+      ...(name === "chargeback" ? { typed: String(id) } : {})
     })
   )
 
@@ -134,7 +136,7 @@ function Details({ close, payment }: { readonly payment: Payment; readonly close
 const paymentActions: RowActions<Payment> = {
   nameOf: ({ id }) => `payment ${id}`,
   of: (payment) => [
-    ...movesOf(payment),
+    ...transitionsOf(payment),
     { label: "Details", dialog: (close) => <Details payment={payment} close={close} /> }
   ]
 }

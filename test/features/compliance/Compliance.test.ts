@@ -158,6 +158,24 @@ layer(base)("deposits", (it) => {
         similar: { count: 1, amount: 800 }
       })
     }))
+
+  it.effect("are added up over the 501 latest payments at most", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { deposits } = yield* makeEvidence
+      const player = yield* addPlayer(yield* addOperator("many"), "many")
+      const first = ids + 1
+      yield* sql`INSERT INTO payment_requests
+          (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
+        SELECT ${first}::bigint + i, p.operator_id, p.id, 'deposit', 'paid', 1, p.currency, t.at, t.at
+        FROM players p, generate_series(0, 599) i, LATERAL (SELECT to_timestamp(${noon / 1000}::float8 + i) AS at) t
+        WHERE p.id = ${player}`
+      ids += 600
+      const examined = { recentHours: 1, similarHours: 1, factor: 1, least: 1, below: 2 }
+      const found = yield* deposits([{ paymentId: ids, examined }])
+      const sums = { count: 501, amount: 501 }
+      assert.deepInclude(found.get(ids), { recent: sums, similar: sums })
+    }))
 })
 
 layer(base)("play", (it) => {

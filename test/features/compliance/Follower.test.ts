@@ -14,7 +14,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 type Happening =
   | { readonly _tag: "begin"; readonly effects: number }
   | { readonly _tag: "end"; readonly which: number; readonly how: "commit" | "rollback" }
-  | { readonly _tag: "follow"; readonly most: number; readonly dies: "never" | "before" | "after" }
+  | { readonly _tag: "follow"; readonly limit: number; readonly dies: "never" | "before" | "after" }
   | { readonly _tag: "two follow" }
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -31,7 +31,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       _tag: fc.constant("follow" as const),
-      most: fc.integer({ min: 1, max: 4 }),
+      limit: fc.integer({ min: 1, max: 4 }),
       dies: fc.constantFrom("never" as const, "never" as const, "before" as const, "after" as const)
     })
   },
@@ -41,7 +41,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 const dead = { _tag: "Dead" } as const
 
 /** Maximum number of open transactions: fewer than the connections, so that followers find one. */
-const openMost = 3
+const maxOpen = 3
 
 layer(TestDatabase.layer)("the follower of committed effects", (it) => {
   it.effect("judges each committed effect exactly once despite failures", () =>
@@ -57,8 +57,8 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
           for (const { subjectId } of effects) yield* sql`INSERT INTO judged VALUES (${subjectId})`
           if (dies === "after") return yield* Effect.fail(dead)
         })
-      const follow = (most: number, dies: "never" | "before" | "after" = "never") =>
-        queue.work({ now: 0, most }, judge(dies)).pipe(Effect.catchTag("Dead", () => Effect.succeed([])))
+      const follow = (limit: number, dies: "never" | "before" | "after" = "never") =>
+        queue.work({ now: 0, limit }, judge(dies)).pipe(Effect.catchTag("Dead", () => Effect.succeed([])))
 
       /** Opens a transaction that has written effects; returns the function that ends it. */
       const begin = Effect.fnUntraced(function*(count: number) {
@@ -88,13 +88,13 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
         for (const next of happenings) {
           switch (next._tag) {
             case "begin":
-              if (open.length < openMost) open.push(yield* begin(next.effects))
+              if (open.length < maxOpen) open.push(yield* begin(next.effects))
               break
             case "end":
               yield* end(next.which, next.how)
               break
             case "follow":
-              yield* follow(next.most, next.dies)
+              yield* follow(next.limit, next.dies)
               break
             case "two follow":
               yield* Effect.all([follow(2), follow(2)], { concurrency: 2 })
@@ -133,14 +133,14 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       let enter = () => {}
       const entered = new Promise<void>((resolve) => (enter = resolve))
       const first = yield* Effect.forkChild(
-        queue.work({ now: 0, most: 1 }, () => Effect.andThen(Effect.sync(() => enter()), Effect.never)),
+        queue.work({ now: 0, limit: 1 }, () => Effect.andThen(Effect.sync(() => enter()), Effect.never)),
         { startImmediately: true }
       )
       yield* Effect.promise(() => entered)
       // there is another effect, with its row unlocked
-      assert.deepStrictEqual(yield* queue.work({ now: 0, most: 5 }, () => Effect.die("must not be asked")), [])
+      assert.deepStrictEqual(yield* queue.work({ now: 0, limit: 5 }, () => Effect.die("must not be asked")), [])
       yield* Fiber.interrupt(first)
-      yield* queue.work({ now: 0, most: 5 }, (effects) =>
+      yield* queue.work({ now: 0, limit: 5 }, (effects) =>
         Effect.sync(() => {
           for (const { subjectId } of effects) seen.push(subjectId ?? 0)
         }))
@@ -154,7 +154,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       yield* sql`INSERT INTO compliance_effects (kind, player_id, subject_id, at) VALUES ('deposit', 1, 7, now()), ('deposit', 1, 8, now())`
       const work = (now: number) =>
         Effect.map(
-          queue.work({ now, most: 5 }, (effects) => Effect.fail({ _tag: "Seen", effects } as const)).pipe(
+          queue.work({ now, limit: 5 }, (effects) => Effect.fail({ _tag: "Seen", effects } as const)).pipe(
             Effect.catchTag("Seen", ({ effects }) => Effect.succeed(effects))
           ),
           (effects) => effects.map(({ subjectId }) => subjectId)
@@ -164,16 +164,31 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       >`SELECT id::float8 AS id FROM compliance_effects ORDER BY id LIMIT 1`
       const effect = { id: bad?.id ?? 0, kind: "deposit", playerId: 1, subjectId: 7, fields: [], at: 0 } as const
       const minute = 60_000
-      yield* queue.setAside(effect, 0)
+      yield* queue.postpone(effect, 0)
       assert.deepStrictEqual(yield* work(minute - 1), [8])
       assert.deepStrictEqual(yield* work(minute), [7, 8])
-      yield* queue.setAside(effect, minute)
+      yield* queue.postpone(effect, minute)
       assert.deepStrictEqual(yield* work(3 * minute - 1), [8])
-      for (let time = 0; time < 10; time++) yield* queue.setAside(effect, 0)
+      for (let time = 0; time < 10; time++) yield* queue.postpone(effect, 0)
       assert.deepStrictEqual(yield* work(60 * minute - 1), [8])
       assert.deepStrictEqual(yield* work(60 * minute), [7, 8])
       // a clock that was a year ahead and has been corrected
-      yield* queue.setAside(effect, 365 * 24 * 60 * minute)
+      yield* queue.postpone(effect, 365 * 24 * 60 * minute)
       assert.deepStrictEqual(yield* work(0), [7, 8])
+    }))
+
+  it.effect("effects are judged in the order of their numbers, however the database gives them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* makeEffectQueue
+      yield* sql`TRUNCATE compliance_effects`
+      yield* sql`INSERT INTO compliance_effects (id, kind, player_id, at) OVERRIDING SYSTEM VALUE
+        SELECT 1000 - i, 'kyc', 1, now() FROM generate_series(1, 5) i`
+      const judged = yield* sql.withTransaction(Effect.gen(function*() {
+        // as the rows lie in the table: the last number first
+        yield* sql`SELECT set_config(name, 'off', true) FROM unnest(ARRAY['enable_indexscan', 'enable_indexonlyscan']) name`
+        return yield* queue.work({ now: 0, limit: 5 }, () => Effect.void)
+      }))
+      assert.deepStrictEqual(judged.map(({ id }) => id), [995, 996, 997, 998, 999])
     }))
 })

@@ -35,7 +35,7 @@ const waitingRows = rowsOf(Schema.Struct({ oldest: Schema.NullOr(Schema.Date) })
 /** Names the lock among all advisory locks of the database. */
 const followerLock = 20_260_023
 
-/** The pauses after failures: one minute, doubled each time, an hour at most. */
+/** Delay after a failure: one minute, doubled each time, at most an hour. */
 const pauseMinutes = (attempts: number): number => Math.min(60, 2 ** Math.min(attempts, 6))
 
 /** Longest pause, plus a minute for clock skew. A later time was written by a clock that has been set back since. */
@@ -48,7 +48,7 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
    */
   const work = Effect.fn("EffectQueue.work")(
     <E>(
-      options: { readonly now: number; readonly most: number },
+      options: { readonly now: number; readonly limit: number },
       judge: (effects: ReadonlyArray<ComplianceEffect>) => Effect.Effect<void, E>
     ): Effect.Effect<ReadonlyArray<ComplianceEffect>, E | SqlError.SqlError> =>
       inTransaction(sql)(Effect.gen(function*() {
@@ -58,7 +58,7 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
           sql`DELETE FROM compliance_effects WHERE id = ANY (ARRAY(
               SELECT id FROM compliance_effects
               WHERE not_before <= ${toDate(options.now)} OR not_before > ${toDate(options.now + longestPauseMs)}
-              ORDER BY compliance_effects.id LIMIT ${options.most} FOR UPDATE SKIP LOCKED))
+              ORDER BY compliance_effects.id LIMIT ${options.limit} FOR UPDATE SKIP LOCKED))
             RETURNING id, kind, player_id AS "playerId", subject_id AS "subjectId", fields, at`
         )
         if (rows.length === 0) return []
@@ -68,8 +68,8 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
       }))
   )
 
-  /** Lets an effect wait that could not be judged, so that those behind it go on. */
-  const setAside = Effect.fn("EffectQueue.setAside")(({ id }: ComplianceEffect, now: number) =>
+  /** Delays an effect whose evaluation failed; later effects go on. */
+  const postpone = Effect.fn("EffectQueue.postpone")(({ id }: ComplianceEffect, now: number) =>
     Effect.gen(function*() {
       const [row] = yield* sql<{ readonly attempts: number }>`
         SELECT attempts FROM compliance_effects WHERE id = ${id}::float8::bigint`
@@ -85,5 +85,5 @@ export const makeEffectQueue = Effect.map(SqlClient.SqlClient, (sql) => {
     ([row]) => row?.oldest?.getTime() ?? null
   )
 
-  return { work, setAside, oldest }
+  return { work, postpone, oldest }
 })

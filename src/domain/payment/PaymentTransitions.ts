@@ -12,9 +12,9 @@ import type { Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { refuseHeld } from "./Withdrawals.ts"
 
-export const paymentMoves = ["approve", "pay", "reject", "cancel", "chargeback"] as const
+export const paymentTransitionNames = ["approve", "pay", "reject", "cancel", "chargeback"] as const
 
-export type PaymentMove = (typeof paymentMoves)[number]
+export type PaymentTransitionName = (typeof paymentTransitionNames)[number]
 
 interface Transition {
   readonly type: PaymentType
@@ -31,7 +31,7 @@ interface Transition {
 }
 
 /** All transitions of a payment. */
-export const paymentTransitions: { readonly [move in PaymentMove]: Transition } = {
+export const paymentTransitions: { readonly [name in PaymentTransitionName]: Transition } = {
   approve: {
     type: "withdrawal",
     from: ["new"],
@@ -79,9 +79,9 @@ export const paymentTransitions: { readonly [move in PaymentMove]: Transition } 
   }
 }
 
-export interface MovePayment {
+export interface TransitionCommand {
   readonly paymentId: number
-  readonly move: PaymentMove
+  readonly transition: PaymentTransitionName
   /** Audit log label of the actor. */
   readonly actor: string
   readonly reason: string | null
@@ -96,7 +96,7 @@ export interface MovePayment {
   readonly judged: { readonly approvedBy: ReadonlyArray<string>; readonly objection: Objection | undefined }
 }
 
-export type MoveRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED" | "TRY_AGAIN">
+export type TransitionRefusal = Refusal<"NOT_FOUND" | "PAYMENT_REQUEST_INVALID" | "PLAYER_RESTRICTED" | "TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
@@ -112,35 +112,40 @@ const changedConcurrently = refuse(
 export const approversOf = (payment: Pick<Payment, "firstApprovedBy" | "secondApprovedBy">): ReadonlyArray<string> =>
   [payment.firstApprovedBy, payment.secondApprovedBy].filter((label) => label !== null)
 
-const refuseMove = (player: Player, payment: Payment, command: MovePayment): MoveRefusal | undefined => {
-  const { move } = command
-  const transition = paymentTransitions[move]
-  const isAllowed = payment.type === transition.type && transition.from.includes(payment.status)
-  if (!isAllowed || (move === "chargeback" && payment.isReversed)) {
+const refuseTransition = (
+  player: Player,
+  payment: Payment,
+  command: TransitionCommand
+): TransitionRefusal | undefined => {
+  const { transition } = command
+  const { entry, from, past, type } = paymentTransitions[transition]
+  const isAllowed = payment.type === type && from.includes(payment.status)
+  if (!isAllowed || (transition === "chargeback" && payment.isReversed)) {
     const is = payment.isReversed ? "charged back" : payment.status
-    return refuse("PAYMENT_REQUEST_INVALID", `A ${payment.type} that is ${is} cannot be ${transition.past}.`, {
+    return refuse("PAYMENT_REQUEST_INVALID", `A ${payment.type} that is ${is} cannot be ${past}.`, {
       type: payment.type,
       status: payment.status,
       is_reversed: payment.isReversed
     })
   }
-  const held = move === "approve" || move === "pay" ? refuseHeld(player) : undefined
-  if (held !== undefined) return held
-  if ((move === "approve" || move === "pay") && needsSecond(payment, command)) {
-    const refusal = refuseApprover(payment, command)
+  if (transition === "approve" || transition === "pay") {
+    const refusal = refuseHeld(player) ?? (needsSecond(payment, command) ? refuseApprover(payment, command) : undefined)
     if (refusal !== undefined) return refusal
   }
-  return transition.entry === null || isBalance(player.real + transition.entry.sign * payment.amount)
+  return entry === null || isBalance(player.real + entry.sign * payment.amount)
     ? undefined
     : refuse("PAYMENT_REQUEST_INVALID", `The balance would go beyond ${maxBalance}.`, { balance: player.real })
 }
 
-const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: MovePayment): boolean =>
+const needsSecond = ({ amount }: Payment, { beside, secondApprovalAbove }: TransitionCommand): boolean =>
   needsTwo(amount, beside, secondApprovalAbove)
 
 /** Refuses an actor where another person is required, and a payment whose approvers changed since the objection was judged. */
-const refuseApprover = (payment: Payment, { actor, judged, move }: MovePayment): MoveRefusal | undefined => {
-  if (move === "approve" && payment.firstApprovedBy === actor) {
+const refuseApprover = (
+  payment: Payment,
+  { actor, judged, transition }: TransitionCommand
+): TransitionRefusal | undefined => {
+  if (transition === "approve" && payment.firstApprovedBy === actor) {
     return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
       reason: "second_approver",
       first_approved_by: actor
@@ -159,10 +164,10 @@ const refuseApprover = (payment: Payment, { actor, judged, move }: MovePayment):
 }
 
 /** Payment after an allowed transition. */
-const moved = (payment: Payment, command: MovePayment, now: number): Payment => {
-  const { actor, move, reason } = command
-  const next: Payment = { ...payment, status: paymentTransitions[move].to, updatedAt: now }
-  switch (move) {
+const transitioned = (payment: Payment, command: TransitionCommand, now: number): Payment => {
+  const { actor, reason, transition } = command
+  const next: Payment = { ...payment, status: paymentTransitions[transition].to, updatedAt: now }
+  switch (transition) {
     case "approve":
       return payment.firstApprovedBy === null
         ? { ...next, firstApprovedBy: actor, status: needsSecond(payment, command) ? payment.status : next.status }
@@ -189,31 +194,31 @@ const auditFields = (payment: Payment) => ({
 })
 
 /**
- * Moves a payment of the player along one edge. Ledger entry, event and audit log line commit with the payment. A chargeback may make the real
+ * Applies a transition to a payment of the player. Ledger entry, event and audit log line commit with the payment. A chargeback may make the real
  * balance negative, since the money is gone whether or not it was spent.
  */
-export const movePaymentStep =
-  (command: MovePayment) => (player: Player, context: Context): Decision<Payment, MoveRefusal> => {
-    const { actor, move, paymentId, reason } = command
+export const transitionStep =
+  (command: TransitionCommand) => (player: Player, context: Context): Decision<Payment, TransitionRefusal> => {
+    const { actor, paymentId, reason, transition } = command
     const payment = context.known?.paymentsById.get(paymentId)
     if (payment === undefined) return missing({ paymentId })
     if (payment === null) return refused(notFound)
-    const refusal = refuseMove(player, payment, command)
+    const refusal = refuseTransition(player, payment, command)
     if (refusal !== undefined) return refused(refusal)
-    const { entry, event, isRefund } = paymentTransitions[move]
+    const { entry, event, isRefund } = paymentTransitions[transition]
     const draft = new Draft(player, context)
-    const after = moved(payment, command, context.now)
+    const after = transitioned(payment, command, context.now)
     if (entry !== null) {
       draft.post("real", entry.type, entry.sign * payment.amount, { paymentRequestId: payment.id })
       draft.walletSeq++
     }
-    if (move === "pay") draft.countPayout(payment.amount)
+    if (transition === "pay") draft.countPayout(payment.amount)
     if (event !== null) draft.emit(event, { payment: paymentFields(after) })
     const audit = {
       id: draft.takeId(),
       at: context.now,
       actor,
-      action: `payment.${move}`,
+      action: `payment.${transition}`,
       operatorId: player.operatorId,
       playerId: player.id,
       subject: `payment:${payment.id}`,

@@ -4,30 +4,30 @@ import type { PaymentStatus } from "../../src/domain/Change.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import {
   approversOf,
-  type MovePayment,
-  type PaymentMove,
-  paymentMoves,
-  movePaymentStep
-} from "../../src/domain/payment/PaymentMoves.ts"
+  type TransitionCommand,
+  type PaymentTransitionName,
+  paymentTransitionNames,
+  transitionStep
+} from "../../src/domain/payment/PaymentTransitions.ts"
 import { maxBalance } from "../../src/domain/Money.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { KycStatus } from "../../src/domain/player/Player.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, minute, noon } from "../kit/Messages.ts"
-import { depositOf, moveOf, withdrawalOf } from "../kit/Payments.ts"
+import { depositOf, transitionOf, withdrawalOf } from "../kit/Payments.ts"
 
 // Goal: payments make exactly the transitions of SPEC section 3.2, and their money with them. Method: the rule on a store in memory;
 // then random histories against a model of plain sums.
 
-const step = (paymentId: number, name: PaymentMove, overrides: Partial<MovePayment> = {}) =>
-  movePaymentStep(moveOf(paymentId, name, overrides))
+const step = (paymentId: number, name: PaymentTransitionName, overrides: Partial<TransitionCommand> = {}) =>
+  transitionStep(transitionOf(paymentId, name, overrides))
 
 /** A runner with a withdrawal of 400 out of 1000 in status `status`; returns its id. */
 const withWithdrawal = (status: PaymentStatus = "new") => {
   const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 })])
   const { id } = runner.accept(withdrawalStep(withdrawalOf(400, { externalReference: "w" }))).payment
-  const ways: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentMove> } = {
+  const ways: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentTransitionName> } = {
     new: [],
     allowed: ["approve"],
     paid: ["approve", "pay"],
@@ -40,9 +40,9 @@ const withWithdrawal = (status: PaymentStatus = "new") => {
 
 const eventsOf = (runner: RuleRunner) => runner.store.tables().events.map(({ type }) => type)
 
-describe("movePaymentStep", () => {
+describe("transitionStep", () => {
   it("allows these edges and no others", () => {
-    const allowed: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentMove> } = {
+    const allowed: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentTransitionName> } = {
       new: ["approve", "reject", "cancel"],
       allowed: ["pay", "reject"],
       paid: [],
@@ -51,7 +51,7 @@ describe("movePaymentStep", () => {
     }
     const statuses: ReadonlyArray<PaymentStatus> = ["new", "allowed", "paid", "rejected", "cancelled"]
     for (const status of statuses) {
-      for (const name of paymentMoves) {
+      for (const name of paymentTransitionNames) {
         const { runner, id } = withWithdrawal(status)
         const answer = runner.ask(step(id, name))
         const label = `${name} from ${status}`
@@ -66,7 +66,7 @@ describe("movePaymentStep", () => {
     }
     const runner = new RuleRunner([makePlayer()])
     const { id } = runner.accept(depositStep(depositOf(100, "d"))).payment
-    for (const name of paymentMoves) {
+    for (const name of paymentTransitionNames) {
       if (name !== "chargeback") assert.strictEqual(runner.refuse(step(id, name)).code, "PAYMENT_REQUEST_INVALID")
     }
     assert.isTrue(runner.accept(step(id, "chargeback")).isReversed)
@@ -280,7 +280,7 @@ type Command =
   | {
     readonly _tag: "Move"
     readonly paper: number
-    readonly move: PaymentMove
+    readonly move: PaymentTransitionName
     readonly staff: number
   }
 
@@ -302,7 +302,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       _tag: fc.constant("Move"),
       paper: fc.nat(),
-      move: fc.constantFrom(...paymentMoves),
+      move: fc.constantFrom(...paymentTransitionNames),
       staff: fc.integer({ min: 1, max: 2 })
     }),
     weight: 6
@@ -353,7 +353,7 @@ class Model {
   }
 
   /** Whether the move is allowed. */
-  move(paper: Paper, move: PaymentMove, staff: string): boolean {
+  move(paper: Paper, move: PaymentTransitionName, staff: string): boolean {
     if (paper.isDeposit) {
       if (move !== "chargeback" || paper.status === "reversed") return false
       paper.status = "reversed"
@@ -440,7 +440,7 @@ describe("payments as a whole", () => {
               const approvedBy = payment === undefined ? [] : approversOf(payment)
               const judged = { approvedBy, objection: undefined }
               const answer = runner.ask(
-                movePaymentStep(moveOf(id, given.move, { actor, secondApprovalAbove, judged })),
+                transitionStep(transitionOf(id, given.move, { actor, secondApprovalAbove, judged })),
                 paper.player
               )
               assert.strictEqual("reply" in answer, model.move(paper, given.move, actor))
