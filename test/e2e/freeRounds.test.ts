@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { FreeRounds } from "../../src/features/freeRounds/FreeRounds.ts"
 import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
-import { layerBothServers, made, runHere, treasurerToken } from "../kit/Backoffice.ts"
+import { type BothServers, layerBothServers, made, runHere, staffCall, treasurerToken } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf, staff } from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
@@ -92,6 +92,29 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       const other = dataOf(yield* issue({}, { "idempotency-key": fresh("free-") }), 201)
       assert.notStrictEqual(other.reference, issued.reference)
       assert.deepStrictEqual(dataOf(yield* casino.get(path)), [other, issued])
+    }))
+
+  it.effect("without a key are not to be asked for again once the vendor was, unless it refused", () =>
+    Effect.gen(function*() {
+      const { casino, game, issue, path, player, terms, vendor } = yield* openAtVendor
+      const freeRounds = yield* FreeRounds
+      const context = yield* Effect.context<BothServers>()
+      vendor.mood = { status: 503 }
+      const { game_id: _, ...rest } = terms
+      const byStaff = { ...rest, player, game: game.id }
+      for (const failed of [yield* issue(), yield* staffCall("POST", "/backoffice/v1/free-rounds", byStaff)]) {
+        assert.deepStrictEqual([failed.status, failed.code], [503, "TRY_AGAIN"])
+        assert.deepStrictEqual(failed.details, { vendor: "HTTP 503", retry: "never" })
+        assert.isUndefined(failed.headers["retry-after"])
+      }
+      // granted, and played before the grant is recorded
+      vendor.mood = "good"
+      vendor.granting = () =>
+        Effect.runPromiseWith(context)(
+          Effect.flatMap(casino.get(path), (all) => freeRounds.finish(dataOf(all)[0].id, 1))
+        )
+      const unrecorded = yield* issue()
+      assert.deepStrictEqual([unrecorded.status, unrecorded.details], [503, { retry: "never" }])
     }))
 
   it.effect("are refused with the vendor's word, and where there are none", () =>

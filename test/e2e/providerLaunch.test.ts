@@ -135,6 +135,36 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
     }))
 
+  it.effect("is answered, and lasts, though its answer cannot be stored: a retry is then a launch of its own", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { launch, player, vendor } = yield* openAtVendor
+      yield* sql`CREATE SEQUENCE test_failures`
+      yield* sql`GRANT USAGE ON SEQUENCE test_failures TO PUBLIC`
+      yield* sql`CREATE FUNCTION test_fail() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF NEW.key LIKE 'unkept-%' AND nextval('test_failures') <= split_part(NEW.key, '-', 2)::integer THEN
+            RAISE 'an answer that is not stored';
+          END IF;
+          RETURN NEW;
+        END $$`
+      yield* sql`CREATE TRIGGER test_fail BEFORE INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION test_fail()`
+      /** Launches twice under a key, of which so many attempts to store the answer fail: the tokens. */
+      const twice = Effect.fnUntraced(function*(failures: number) {
+        yield* sql`SELECT setval('test_failures', 1, false)`
+        const once = { "idempotency-key": fresh(`unkept-${failures}-`) }
+        const answers = yield* Effect.forEach([1, 2], () => launch({}, once))
+        return answers.map((answer): string => dataOf(answer).session_token)
+      })
+      const [kept, replayed] = yield* twice(1)
+      assert.strictEqual(kept, replayed)
+      assert.lengthOf(vendor.asked, 1)
+      const [first, second] = yield* twice(2)
+      assert.notStrictEqual(first, second)
+      assert.lengthOf(vendor.asked, 3)
+      assert.lengthOf(yield* sessionsOf(player), 3)
+    }))
+
   it.effect("that breaks off leaves no session", () =>
     Effect.gen(function*() {
       const { casino, player } = yield* openAtVendor

@@ -140,6 +140,8 @@ export interface FakeVendor {
   feed: Feed
   /** Runs while a launch is asked for, which is answered after a promise that it returns. */
   launching: (order: LaunchOrder) => unknown
+  /** As `launching`, while free rounds are asked for. */
+  granting: () => unknown
   /** Closes hanging connections. */
   readonly cut: () => void
 }
@@ -170,9 +172,13 @@ export const makeFakeVendor = Effect.gen(function*() {
       const { mood } = vendor
       if (mood === "hang") return
       if (mood === "good") {
-        const launching = path === "/launch" ? vendor.launching(JSON.parse(body)) : undefined
+        const before = path === "/launch"
+          ? vendor.launching(JSON.parse(body))
+          : path === "/free-rounds"
+          ? vendor.granting()
+          : undefined
         const answer = () => response.writeHead(200).end(JSON.stringify(answerTo(path, body)))
-        void Promise.resolve(launching).then(answer, () => response.destroy())
+        void Promise.resolve(before).then(answer, () => response.destroy())
       } else if ("no" in mood) response.writeHead(409).end(JSON.stringify(mood))
       else response.writeHead(mood.status).end("out of order")
     })
@@ -187,6 +193,7 @@ export const makeFakeVendor = Effect.gen(function*() {
     games: [],
     feed: { by: "transaction", lines: [] },
     launching: () => {},
+    granting: () => {},
     cut: () => server.closeAllConnections()
   }
   return vendor

@@ -30,7 +30,8 @@ export const FreeRoundsGroup = HttpApiGroup.make("free_rounds")
       .annotateMerge(about(
         "Give free rounds",
         "At the game's vendor, where its protocol has them: BONUS_INVALID says why it has none, or refuses (`details.vendor`). TRY_AGAIN when " +
-          "it does not answer: send the same request again with the same `Idempotency-Key`, and the vendor hears of the same free rounds."
+          "it does not answer: send the same request again with the same `Idempotency-Key`, and the vendor hears of the same free rounds. Without " +
+          "a key they may have been granted, and `details.retry` is `never`."
       )),
     HttpApiEndpoint.delete("cancel", "/players/:player/free-rounds/:free_rounds", {
       params: { player: pathId, free_rounds: pathId },

@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { type FreeRoundsStatus, refuseFreeRounds } from "../../domain/bonus/FreeRounds.ts"
 import type { IdempotencyClaim } from "../../domain/Idempotency.ts"
 import type { KeyedReply } from "../../domain/StoringReply.ts"
-import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { outcomeUnknown, type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Ids } from "../../platform/Ids.ts"
@@ -74,6 +74,12 @@ const noRounds = refuse("BONUS_INVALID", "There are no free rounds in this game:
 const refusedByVendor = vendorRefusal((word): Invalid =>
   refuse("BONUS_INVALID", "The vendor refuses.", { reason: "vendor", vendor: word })
 )
+
+/** After the vendor was asked without an idempotency key: the next request has another reference, and might be a second grant. */
+const grantedPerhaps = <E extends Refusal>(refusal: E): E | Refusal<"TRY_AGAIN"> =>
+  refusal.code === "TRY_AGAIN"
+    ? { ...outcomeUnknown, details: { ...refusal.details, ...outcomeUnknown.details } }
+    : refusal
 
 /** An operator cannot repair settings of a provider. */
 const settingsUnusable = ({ code }: Refusal<"INVALID_REQUEST" | "NOT_FOUND" | "TRY_AGAIN">) =>
@@ -180,6 +186,44 @@ export class FreeRounds extends Context.Service<FreeRounds, {
         return yield* insert(fresh, referenceOf(entropy.bytes(12)))
       }, orTryAgain)
 
+      /** Records that the vendor has issued the free rounds, with the answer to the request. */
+      const noteIssued = (
+        row: Row,
+        vendorReference: string,
+        actor: { readonly label: string },
+        answering: KeyedReply<Resource> | undefined
+      ) =>
+        auditLog.change(actor, ({ now, record }) =>
+          Effect.gen(function*() {
+            const after: Row = {
+              ...row,
+              status: "issued",
+              vendor_reference: isStorable(vendorReference) ? vendorReference.slice(0, 255) : null,
+              updated_at: iso(now)
+            }
+            const written = yield* sql`UPDATE free_rounds
+              SET status = 'issued', vendor_reference = ${after.vendor_reference}, updated_at = ${toDate(now)}
+              WHERE id = ${row.id} AND status = 'failed' RETURNING id`
+            // the vendor has said that they are over, or the same request was quicker in another process
+            if (written.length === 0) return yield* Effect.fail(temporarilyUnavailable)
+            if (answering?.claim !== undefined) {
+              const reply = { ...answering.claim, ...answering.render(shown(after)), createdAt: now }
+              yield* Effect.mapError(
+                idempotency.insert(reply),
+                (error) => error._tag === "SqlError" ? error : temporarilyUnavailable
+              )
+            }
+            yield* record({
+              action: "free_rounds.issue",
+              operatorId: after.operator_id,
+              playerId: after.player_id,
+              subject: `free_rounds:${after.id}`,
+              before: null,
+              after: shown(after)
+            })
+            return after
+          }))
+
       const issue: FreeRounds["Service"]["issue"] = Effect.fn("FreeRounds.issue")(
         function*(operatorId, playerId, request, actor, answering) {
           const player = yield* actors.read(operatorId, playerId)
@@ -213,7 +257,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
           )
           // issued before, without an answer that was kept
           if (row.status !== "failed") return shown(row)
-          const vendorReference = yield* freeRounds.issue({
+          const atVendor = freeRounds.issue({
             reference: row.reference,
             playerRef: refs.playerRef(row.provider_id, player.id),
             currency,
@@ -223,37 +267,11 @@ export class FreeRounds extends Context.Service<FreeRounds, {
             rounds: row.rounds,
             stake: fromUnits(row.stake, minorDigits(currency)),
             validUntil: Date.parse(row.valid_until)
-          }, tools).pipe(Effect.mapError(refusedByVendor))
-          const issued = yield* auditLog.change(actor, ({ now, record }) =>
-            Effect.gen(function*() {
-              const after: Row = {
-                ...row,
-                status: "issued",
-                vendor_reference: isStorable(vendorReference) ? vendorReference.slice(0, 255) : null,
-                updated_at: iso(now)
-              }
-              const written = yield* sql`UPDATE free_rounds
-                SET status = 'issued', vendor_reference = ${after.vendor_reference}, updated_at = ${toDate(now)}
-                WHERE id = ${row.id} AND status = 'failed' RETURNING id`
-              // the vendor has said that they are over, or the same request was quicker in another process
-              if (written.length === 0) return yield* Effect.fail(temporarilyUnavailable)
-              if (answering?.claim !== undefined) {
-                const reply = { ...answering.claim, ...answering.render(shown(after)), createdAt: now }
-                yield* Effect.mapError(
-                  idempotency.insert(reply),
-                  (error) => error._tag === "SqlError" ? error : temporarilyUnavailable
-                )
-              }
-              yield* record({
-                action: "free_rounds.issue",
-                operatorId: after.operator_id,
-                playerId: after.player_id,
-                subject: `free_rounds:${after.id}`,
-                before: null,
-                after: shown(after)
-              })
-              return after
-            }))
+          }, tools).pipe(
+            Effect.mapError(refusedByVendor),
+            Effect.flatMap((vendorReference) => noteIssued(row, vendorReference, actor, answering))
+          )
+          const issued = yield* claim === undefined ? Effect.mapError(atVendor, grantedPerhaps) : atVendor
           if (claim !== undefined) idempotency.noteStored(claim)
           return shown(issued)
         }

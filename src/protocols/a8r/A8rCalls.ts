@@ -29,8 +29,8 @@ const renderBalance = (outcome: Granted) => ({ balance: balanceOf(outcome) })
 const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
   outcome._tag !== "Settled"
     ? []
-    : ids.map((id, place) => {
-      const settlement = outcome.settlements[place]
+    : ids.map((id, index) => {
+      const settlement = outcome.settlements[index]
       return {
         id,
         id_casino: operatorId(id),
@@ -63,8 +63,8 @@ const settleRound = (
   if (transactions.length === 0) fields.refuse("transactions")
   const ids = transactions.map((transaction) => transaction.text("id"))
   if (new Set(ids).size < ids.length) fields.refuse("transactions.id")
-  const actions = transactions.map((transaction, place) => {
-    const action = read(transaction, ids[place] ?? "", finished && place === ids.length - 1)
+  const actions = transactions.map((transaction, index) => {
+    const action = read(transaction, ids[index] ?? "", finished && index === ids.length - 1)
     if (transaction.bad !== undefined) fields.refuse(`transactions.${transaction.bad}`)
     return action
   })

@@ -48,8 +48,8 @@ const balanceValues = (outcome: Granted, inDecimals = false): object => {
 const transactionsOf = (outcome: Granted, ids: ReadonlyArray<string>): ReadonlyArray<object> =>
   outcome._tag !== "Settled"
     ? []
-    : ids.map((id, place) => {
-      const settlement = outcome.settlements[place]
+    : ids.map((id, index) => {
+      const settlement = outcome.settlements[index]
       return {
         action_id: id,
         tx_id: operatorId(id),
@@ -73,8 +73,8 @@ const settleActions = (
   if (actions.length > 0 && roundId === null) fields.refuse("game_id")
   const ids = actions.map((action) => action.text("action_id"))
   if (new Set(ids).size < ids.length) fields.refuse("actions.action_id")
-  const settling: ReadonlyArray<WalletAction> = actions.map((action, place) => {
-    const asked = read(action, ids[place] ?? "", finished && place === ids.length - 1, currency)
+  const settling: ReadonlyArray<WalletAction> = actions.map((action, index) => {
+    const asked = read(action, ids[index] ?? "", finished && index === ids.length - 1, currency)
     if (action.bad !== undefined) fields.refuse(`actions.${action.bad}`)
     return asked
   })

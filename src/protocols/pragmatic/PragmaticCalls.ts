@@ -260,9 +260,9 @@ const balancePerGame: Read = (form) => {
     call: { kind: "balances", method: "GetBalancePerGame", player: playerOf(form), gameIds },
     fieldsOf: (outcome) => {
       if (outcome._tag !== "Balances") return ""
-      const balances = outcome.funds.map((funds, place) => {
+      const balances = outcome.funds.map((funds, index) => {
         const { bonus, cash } = shownFunds(funds)
-        return `{"gameID":${JSON.stringify(gameIds[place] ?? "")},"cash":${toMajorText(cash, funds.currency)},` +
+        return `{"gameID":${JSON.stringify(gameIds[index] ?? "")},"cash":${toMajorText(cash, funds.currency)},` +
           `"bonus":${toMajorText(bonus, funds.currency)}}`
       })
       return `"gamesBalances":[${balances.join()}],`

@@ -17,10 +17,10 @@ const transactionsOf = (form: FormFields): ReadonlyArray<{ readonly action: stri
   const found = new Map<string, { action: string; id: string }>()
   for (const [name, value] of form.values) {
     const match = /^rollback_transactions\[(\d{1,4})\]\[(\w+)\]$/.exec(name)
-    const [, place, field] = match ?? []
-    if (place === undefined) continue
-    const transaction = found.get(place) ?? { action: "", id: "" }
-    found.set(place, transaction)
+    const [, index, field] = match ?? []
+    if (index === undefined) continue
+    const transaction = found.get(index) ?? { action: "", id: "" }
+    found.set(index, transaction)
     if (field === "action") transaction.action = value
     if (field === "transaction_id") transaction.id = value
   }

@@ -1,0 +1,100 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import { layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
+import { browserCall, fresh, layerCasinos, openCasino, SharedCasino } from "../kit/Casino.ts"
+import { losingCommit } from "../kit/E2eHold.ts"
+import type { Answer } from "../kit/HttpCalls.ts"
+import { dataOf } from "../kit/PublicApi.ts"
+
+// Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses and plays over HTTP, each cut off from its
+// commit; and requests that are lost with the player's node. Payments at one node are tested in paymentsAtOnce.test.ts, free rounds in
+// freeRounds.test.ts.
+
+const adviceOf = ({ code, details, headers }: Answer) => [code, details["retry"], headers["retry-after"]]
+
+layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome", (it) => {
+  it.effect("advises to repeat only what a key identifies", () =>
+    Effect.gen(function*() {
+      const casino = yield* SharedCasino
+      const seat = yield* casino.sit(10_000)
+      const { id: bonus } = yield* casino.newBonus()
+      const coin = yield* made("/games", {
+        provider: casino.studio.slug,
+        external_id: fresh("coin"),
+        name: fresh("Coin"),
+        original: "coin_flip"
+      })
+      const { token } = dataOf(yield* casino.post(`/players/${seat.id}/session-tokens`), 201)
+      const flip = (headers = {}) =>
+        browserCall(token, `/games/${coin.id}/play`, { body: { stake: 10, params: { side: "heads" } }, headers })
+      const grant = (headers = {}) => casino.post(`/players/${seat.id}/bonuses`, { bonus_id: bonus }, headers)
+      const staffPost = (path: string, body: object) =>
+        staffCall("POST", `/backoffice/v1/players/${seat.id}/${path}`, body)
+      // the first one has seeds made
+      dataOf(yield* flip())
+      const requests = {
+        correction: staffPost("corrections", { amount: 1, reason: "why not" }),
+        grantByStaff: staffPost("bonuses", { bonus }),
+        grant: grant(),
+        play: flip(),
+        keyedGrant: grant({ "idempotency-key": fresh("grant-") }),
+        keyedPlay: flip({ "idempotency-key": fresh("play-") })
+      }
+      const advice = yield* Effect.forEach(
+        Object.entries(requests),
+        ([name, request]) =>
+          // in memory again after the last one: loading is cut off without an effect
+          casino.balances(seat.id).pipe(
+            Effect.andThen(losingCommit(seat.id, request)),
+            Effect.map((answer) => [name, ...adviceOf(answer)])
+          )
+      )
+      assert.deepStrictEqual(advice, [
+        ...["correction", "grantByStaff", "grant", "play"].map((name) => [name, "TRY_AGAIN", "never", undefined]),
+        ...["keyedGrant", "keyedPlay"].map((name) => [name, "TRY_AGAIN", "same_request", "1"])
+      ])
+    }))
+})
+
+/** Whether all players are of another node, which is lost with every request. */
+let isLost = false
+
+const layerLosing = Layer.merge(
+  layerSingleNode,
+  Layer.succeed(
+    Forwarder,
+    Forwarder.of({
+      node: "one",
+      isHere: () => !isLost,
+      serve: () => {},
+      post: () => {},
+      send: () => Effect.fail(new NotAnswered({ because: "lost" })),
+      sendTo: () => Effect.undefined,
+      sendToAll: () => Effect.succeed([])
+    })
+  )
+)
+
+layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("an answer for a lost node", (it) => {
+  it.effect("advises to repeat only what a key or a reference identifies", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id: player } = yield* casino.register()
+      const { id: bonus } = yield* casino.newBonus()
+      isLost = true
+      const advice = yield* Effect.forEach([
+        casino.deposit(player, 1),
+        casino.withdraw(player, 1, { external_reference: "named" }),
+        casino.withdraw(player, 1),
+        casino.grant(player, bonus)
+      ], Effect.map(adviceOf))
+      assert.deepStrictEqual(advice, [
+        ["TRY_AGAIN", "same_request", "1"],
+        ["TRY_AGAIN", "same_request", "1"],
+        ["TRY_AGAIN", "never", undefined],
+        ["TRY_AGAIN", "never", undefined]
+      ])
+    }).pipe(Effect.ensuring(Effect.sync(() => void (isLost = false)))))
+})
