@@ -1,5 +1,6 @@
 // Runs several nodes on this machine over one database: npm run cluster -- --help
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Layer, Redacted, Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { logFields } from "../src/http/LogFields.ts"

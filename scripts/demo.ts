@@ -1,5 +1,6 @@
 // Plays against the running service and checks every answer: npm run demo -- --help
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Clock, Console, Effect, Layer, Random, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient } from "effect/http"

@@ -1,8 +1,10 @@
 // Lets faults happen to the service at work and compares everything after each: npm run faults -- --help
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, References, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomInt } from "node:crypto"
+import { endProgress, showProgress } from "../bench/report/Progress.ts"
 import type { CycleOutcome } from "../test/faults/support/Cycle.ts"
 import { type FaultKind, faultKinds } from "../test/faults/support/Faults.ts"
 import {
@@ -72,11 +74,13 @@ const showFault = (
   { attempts, kind, longest, median, othersLongest }: FaultOutcome,
   number: number,
   all: number
-): void =>
-  void process.stderr.write(
+): void => {
+  endProgress()
+  process.stderr.write(
     `${number}/${all}  ${kind}: players served again after ${median} ms, the last after ${longest} ms ` +
       `(${attempts} sendings at most); slowest answer to others ${othersLongest} ms\n`
   )
+}
 
 /** Per kind of fault: number, and maximum and median of its effects. */
 const byKind = (faults: ReadonlyArray<FaultOutcome>) =>
@@ -116,9 +120,10 @@ const nodes = Command.make("nodes", nodeFlags, (input) =>
       seed: input.seed._tag === "Some" ? input.seed.value : randomInt(1, 2 ** 31),
       faults: input,
       keepsFolder: input.keep,
-      onProgress: (text) => void process.stderr.write(`${text}\n`),
+      onProgress: showProgress,
       onFault: showFault
     }
+    process.stderr.write(`seed ${plan.seed}\n`)
     const outcome = yield* runNodes(plan)
     if (outcome.violations.length > 0) process.exitCode = 1
     process.stdout.write(`${JSON.stringify(nodeSummary(outcome), null, 2)}\n`)

@@ -3,7 +3,8 @@
  *
  * Prints findings as JSON on standard output; exits with 1 when there are any.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, References, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { isSteady, runFuzz } from "../test/fuzz/support/FuzzRun.ts"

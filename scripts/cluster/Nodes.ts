@@ -8,8 +8,8 @@ import { join } from "node:path"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 
-/** As in `npm start`: the state that a player carries lives for a few bets and is not worth promoting. */
-const execArgv = ["--max-semi-space-size=64"]
+/** Arguments of Node.js itself, as in `npm start` (`docs/decisions/0053-garbage-of-commits.md`). */
+export const nodeArguments = ["--max-semi-space-size=64", "--no-allocation-site-pretenuring"]
 
 export interface NodeAddress {
   readonly host: string
@@ -40,11 +40,11 @@ const runningOf = (worker: Worker): RunningNode => ({
   kill: (signal) => void worker.process.kill(signal)
 })
 
-/** Starts one, with these variables besides the supervisor's own. */
+/** Starts one, with these variables besides the supervisor's own, and a free port for its peers: one for all could be bound once only. */
 export const startNode = (variables: { readonly [name: string]: string }): Effect.Effect<RunningNode> =>
   Effect.sync(() => {
-    Cluster.setupPrimary({ exec: main, args: [], execArgv })
-    return runningOf(Cluster.fork(variables))
+    Cluster.setupPrimary({ exec: main, args: [], execArgv: nodeArguments })
+    return runningOf(Cluster.fork({ ...variables, CLUSTER_PORT: "0" }))
   })
 
 const isReady = ({ host, port }: NodeAddress) =>

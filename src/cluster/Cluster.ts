@@ -1,125 +1,16 @@
-/** Node of the cluster: its players, forwarding to other nodes, and its view for the back office. */
-import { Clock, Effect, Layer, Schema } from "effect"
-import { RunnerAddress } from "effect/cluster"
-import { Placement } from "../engine/Placement.ts"
-import { Entropy } from "../platform/Entropy.ts"
-import { release } from "../platform/ProcessMetrics.ts"
+/** Placement of players by the setting CLUSTER: all on this node, or on the nodes of a cluster. */
+import { Effect, Layer } from "effect"
 import { Settings } from "../platform/Settings.ts"
-import { StartupError } from "../platform/StartupError.ts"
-import { layerSingleNode } from "./SingleNode.ts"
-import { Forwarder } from "./Forwarder.ts"
-import { makeForwarding } from "./Forwarding.ts"
-import { Membership, refuseLiveNodes } from "./Membership.ts"
 import { Nodes } from "./Nodes.ts"
-import { Ownership } from "./Ownership.ts"
-import { listenForPeers } from "./PeerServer.ts"
-import { makeTrust } from "./Trust.ts"
-
-const NodeJson = Schema.fromJsonString(Schema.Struct({
-  id: Schema.String,
-  address: Schema.String,
-  pid: Schema.Int,
-  version: Schema.String,
-  shards: Schema.Int,
-  since: Schema.Int,
-  leaseMsLeft: Schema.NullOr(Schema.Int),
-  isDraining: Schema.Boolean
-}))
-const encodeNode = Schema.encodeSync(NodeJson)
-const decodeNode = Schema.decodeEffect(NodeJson)
-
-/** Channels of a node. */
-const describeChannel = "node"
-const drainChannel = "node drain"
-const refreshChannel = "node look"
-
-/** A peer that misses the notice reads the nodes by itself. */
-const notifyTimeoutMs = 500
-
-const question = { head: "", body: "" }
-
-const makeNodes = Effect.fnUntraced(function*(id: string) {
-  const ownership = yield* Ownership
-  const membership = yield* Membership
-  const forwarder = yield* Forwarder
-  const since = yield* Clock.currentTimeMillis
-  const fork = Effect.runForkWith(yield* Effect.context<never>())
-  forwarder.serve(describeChannel, (_, done) => {
-    const leaseMsLeft = ownership.leaseMsLeft()
-    done({
-      status: 200,
-      head: "",
-      body: encodeNode({
-        id,
-        address: ownership.self,
-        pid: process.pid,
-        version: release,
-        shards: ownership.shardsHeld(),
-        since,
-        leaseMsLeft: leaseMsLeft === null ? null : Math.round(leaseMsLeft),
-        isDraining: ownership.isLeaving()
-      })
-    })
-  })
-  forwarder.serve(refreshChannel, (_, done) => {
-    ownership.look()
-    done({ status: 204, head: "", body: "" })
-  })
-  const notifyAll = forwarder.sendToAll(refreshChannel, question, { isRepeatable: true, timeoutMs: notifyTimeoutMs })
-  ownership.announce(() => void fork(notifyAll))
-  const handOver = Effect.gen(function*() {
-    if (ownership.isLeaving()) return
-    yield* Effect.logInfo("handing over players")
-    yield* ownership.handOver
-    yield* Effect.logInfo("players handed over")
-  })
-  forwarder.serve(drainChannel, (_, done) => {
-    fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))
-  })
-  return Nodes.of({
-    list: forwarder.sendToAll(describeChannel, question, { isRepeatable: true, timeoutMs: 2000 }).pipe(
-      Effect.flatMap((answers) => Effect.forEach(answers, ({ body }) => decodeNode(body))),
-      Effect.map((nodes) => nodes.toSorted((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1))),
-      Effect.orDie
-    ),
-    drain: (node) =>
-      forwarder.sendTo(node, drainChannel, question, { isRepeatable: true, timeoutMs: 8000 }).pipe(
-        Effect.map((answer) => answer !== undefined),
-        // the handover goes on
-        Effect.catch(({ because }) => Effect.succeed(because === "lost"))
-      ),
-    join: membership.join,
-    leave: handOver,
-    isLeaving: ownership.isLeaving,
-    isJoined: ownership.isJoined
-  })
-})
-
-/** Needs the database; closing it leaves the cluster. */
-const layerNode = Layer.unwrap(Effect.gen(function*() {
-  const { clusterHost, clusterLeaseSeconds, clusterPort } = yield* Settings
-  const trust = yield* makeTrust
-  const id = (yield* Entropy).token("", 6)
-  // exclusive even where processes of one supervisor share ports; noDelay because answers are small
-  const address = { host: clusterHost, port: clusterPort, exclusive: true, noDelay: true }
-  const server = yield* listenForPeers({ ...trust.server, ...address }).pipe(
-    Effect.mapError(() =>
-      new StartupError({ message: `CLUSTER_HOST, CLUSTER_PORT: cannot listen on ${clusterHost}:${clusterPort}` })
-    )
-  )
-  return Layer.effect(Nodes, makeNodes(id)).pipe(
-    Layer.provideMerge(Layer.effect(
-      Forwarder,
-      makeForwarding({ node: id, server, trust })
-    )),
-    Layer.provideMerge(Layer.effect(Placement, Effect.map(Ownership, ({ placement }) => placement))),
-    Layer.provide(Membership.layer(RunnerAddress.make(clusterHost, server.port), clusterLeaseSeconds))
-  )
-}))
+import { layerSingleNode, refuseLiveNodes } from "./SingleNode.ts"
 
 /** Layer by the setting CLUSTER. */
 export const layerCluster = Layer.unwrap(Effect.gen(function*() {
-  if ((yield* Settings).cluster) return layerNode
+  if ((yield* Settings).cluster) {
+    // imported here: most services run without a cluster, and start faster without its modules
+    const { layerClusterNode } = yield* Effect.promise(() => import("./ClusterNode.ts"))
+    return layerClusterNode
+  }
   yield* refuseLiveNodes
   return layerSingleNode
 }))

@@ -26,12 +26,15 @@ export interface Answered extends Answer {
 /** The node does not own the key, and the call had no effect: its owner is looked up again. */
 export const notOwned = "not_mine"
 
-/** Serves a channel: calls `done` once, possibly synchronously, with the answer, or with `notOwned` when the call had no effect. */
+/**
+ * Serves a channel: calls `done` once, possibly synchronously, with the answer, or with `notOwned` when the call had no effect. Further answers are
+ * ignored; a handler that throws before its answer loses the call.
+ */
 export type Handler = (call: Call, done: (answer: Answer | typeof notOwned) => void) => void
 
 /**
- * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke or the deadline
- * passed, and the call may have had its effect. `overloaded`: the queue of that node is full.
+ * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke, the deadline passed or the owner could not
+ * answer, and the call may have had its effect. `overloaded`: the queue of that node is full.
  */
 export class NotAnswered extends Schema.TaggedError<NotAnswered>()("NotAnswered", {
   because: Schema.Literals(["unsent", "lost", "overloaded"])
@@ -53,7 +56,7 @@ export class Forwarder extends Context.Service<Forwarder, {
   readonly serve: (channel: string, handle: Handler) => void
   /**
    * Calls the owner of `key`, also when that is this node, and again when the key moves meanwhile. `done` is called once, possibly synchronously.
-   * Calls posted in one turn of the event loop share a message.
+   * Calls posted in one turn of the event loop share a message. A key that is no safe integer has no owner: `unsent`.
    */
   readonly post: (
     key: number,

@@ -1,9 +1,10 @@
 /**
  * Calls of this node to the owners of keys, and calls received from other nodes.
  *
- * A call waits in one of three states: looking for an owner, retried for as long as a takeover may take; queued for the
+ * A call waits in one of three states: awaiting an owner, retried for as long as a takeover may take; queued for the
  * connection to the owner; sent and waiting for its answer. All are bounded in number, bytes and time. A slow call is never sent again:
- * only when the owner answers that it does not own the key, the connection is lost or the owner left, and then only a repeatable call.
+ * only when the owner answers that it does not own the key, the connection is lost or the owner left, and then only a repeatable call; after its
+ * third lost connection it fails, since it may itself be what ends them.
  */
 import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
@@ -22,7 +23,7 @@ import {
 import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
-import { noChannelStatus, noKey, type SentAnswer, type SentCall, notOwnedStatus } from "./Messages.ts"
+import { lostStatus, noChannelStatus, noKey, type SentAnswer, type SentCall, notOwnedStatus } from "./Messages.ts"
 import { answerCalls, dial, type Line } from "./Wire.ts"
 
 /** Maximum calls in one message. */
@@ -35,17 +36,20 @@ const maxMessageLength = 1024 * 1024
 const maxSent = 1024
 const maxQueued = 1024
 
-/** Maximum calls looking for an owner. */
-const maxLooking = 4096
+/** Maximum calls awaiting an owner. */
+const maxUnrouted = 4096
 
 /** Maximum characters of all waiting calls; further calls are refused. */
 const maxWaitingLength = 32 * 1024 * 1024
 
 /** Maximum time of the search for an owner, in ms: as long as a takeover may take. */
-const maxLookMs = 4500
+const maxRoutingMs = 4500
+
+/** Connections lost with a repeatable call unanswered; at the last one it fails. */
+const maxLosses = 3
 
 /** Pause between two attempts to find an owner. */
-const lookPause = "40 millis"
+const routingPause = "40 millis"
 
 /** Silence in ms after which a peer that left the cluster is taken as gone. */
 const maxSilentMs = 3000
@@ -65,7 +69,9 @@ interface Waiting {
   readonly isRepeatable: boolean
   readonly deadline: number
   /** End of the search for an owner, monotonic ms. */
-  lookUntil: number
+  routeUntil: number
+  /** Connections lost after the call was sent over them; it may have had its effect at each. */
+  losses: number
   readonly done: Done
 }
 
@@ -104,7 +110,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const whenTurnEnds = yield* makeTurnEnd
   const channels = new Map<string, Handler>()
   const peers = new Map<string, Peer>()
-  let looking: Array<Waiting> = []
+  let unrouted: Array<Waiting> = []
   let lastId = 0
   let waitingLength = 0
   const counts: ForwardingCounts = {
@@ -118,12 +124,14 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     overloaded: 0
   }
 
+  const logDefect = (defect: unknown) => void fork(Effect.logError("call failed", Cause.die(defect)))
+
   /** Runs a callback of a caller: logs its defect, so that no other call misses its answer. */
   const contain = (run: () => void): void => {
     try {
       run()
     } catch (defect) {
-      fork(Effect.logError("call failed", Cause.die(defect)))
+      logDefect(defect)
     }
   }
 
@@ -132,26 +140,46 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     contain(() => waiting.done(exit))
   }
 
-  const refuse = (waiting: Waiting, because: NotAnswered["because"]): void => {
+  const refuse = (waiting: Waiting, reason: NotAnswered["because"]): void => {
+    const because = waiting.losses > 0 ? "lost" : reason
     counts[because]++
     finish(waiting, failures[because])
   }
 
-  const look = (waiting: Waiting): void => {
-    if (waiting.key === noKey || now() >= waiting.lookUntil) refuse(waiting, "unsent")
-    else if (looking.length >= maxLooking) refuse(waiting, "overloaded")
-    else looking.push(waiting)
+  const awaitOwner = (waiting: Waiting): void => {
+    if (waiting.key === noKey || now() >= waiting.routeUntil) refuse(waiting, "unsent")
+    else if (unrouted.length >= maxUnrouted) refuse(waiting, "overloaded")
+    else unrouted.push(waiting)
+  }
+
+  /** Runs a handler: `done` is called once, with undefined when the handler failed before its answer and may have had an effect. */
+  const handleOnce = (
+    handle: Handler,
+    call: Call,
+    done: (answer: Parameters<Parameters<Handler>[1]>[0] | undefined) => void
+  ): void => {
+    let isDone = false
+    const answerOnce: typeof done = (answer) => {
+      if (isDone) return
+      isDone = true
+      done(answer)
+    }
+    try {
+      handle(call, answerOnce)
+    } catch (defect) {
+      logDefect(defect)
+      answerOnce(undefined)
+    }
   }
 
   const handleHere = (waiting: Waiting): void => {
     const handle = channels.get(waiting.channel)
     if (handle === undefined) return refuse(waiting, "unsent")
-    contain(() =>
-      handle(
-        waiting.call,
-        (answer) => answer === notOwned ? look(waiting) : finish(waiting, Exit.succeed({ ...answer, node }))
-      )
-    )
+    handleOnce(handle, waiting.call, (answer) => {
+      if (answer === undefined) refuse(waiting, "lost")
+      else if (answer === notOwned) awaitOwner(waiting)
+      else finish(waiting, Exit.succeed({ ...answer, node }))
+    })
   }
 
   /** Sends queued calls within the limits: calls posted in one turn of the event loop share a message. */
@@ -175,18 +203,18 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     sendSoon(peer)
   }
 
-  const place = (waiting: Waiting): void => {
+  const route = (waiting: Waiting): void => {
     if (placement.epochOf(waiting.key) !== 0) return handleHere(waiting)
     const owner = ownership.ownerOf(waiting.key)
     const peer = owner === undefined ? undefined : peers.get(owner)
-    if (peer?.line === undefined) look(waiting)
+    if (peer?.line === undefined) awaitOwner(waiting)
     else queue(peer, waiting)
   }
 
-  const lookAgain = (): void => {
-    const again = looking
-    looking = []
-    for (const waiting of again) place(waiting)
+  const routeAgain = (): void => {
+    const again = unrouted
+    unrouted = []
+    for (const waiting of again) route(waiting)
   }
 
   /** Takes the next message to a peer from its queue. */
@@ -214,8 +242,9 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       if (waiting === undefined) continue
       peer.sent.delete(id)
       counts.answered++
-      if (status === notOwnedStatus) look(waiting)
+      if (status === notOwnedStatus) awaitOwner(waiting)
       else if (status === noChannelStatus) refuse(waiting, "unsent")
+      else if (status === lostStatus) refuse(waiting, "lost")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
     sendSoon(peer)
@@ -224,7 +253,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const use = (peer: Peer, line: Line): void => {
     peer.line = line
     peer.heardAt = now()
-    lookAgain()
+    routeAgain()
   }
 
   const lose = (peer: Peer): void => {
@@ -234,13 +263,14 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     peer.queued = []
     peer.sent.clear()
     for (const waiting of sent) {
-      if (!waiting.isRepeatable) refuse(waiting, "lost")
+      waiting.losses++
+      if (!waiting.isRepeatable || waiting.losses >= maxLosses) refuse(waiting, "lost")
       else {
-        waiting.lookUntil = Math.min(waiting.deadline, now() + maxLookMs)
-        look(waiting)
+        waiting.routeUntil = Math.min(waiting.deadline, now() + maxRoutingMs)
+        awaitOwner(waiting)
       }
     }
-    for (const waiting of queued) look(waiting)
+    for (const waiting of queued) awaitOwner(waiting)
   }
 
   const throttle = yield* makeLogThrottle(10_000)
@@ -285,7 +315,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       const colon = address.lastIndexOf(":")
       keep(address, keepLine(peer, address.slice(0, colon), Number(address.slice(colon + 1))))
     }
-    lookAgain()
+    routeAgain()
   }
   ownership.listen(noteNodes)
   noteNodes()
@@ -310,9 +340,9 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   }
 
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(
-    Effect.sleep(lookPause),
+    Effect.sleep(routingPause),
     Effect.suspend(() => {
-      lookAgain()
+      routeAgain()
       const gone: Array<string> = []
       for (const peer of peers.values()) {
         endOverdue(peer)
@@ -331,13 +361,12 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     }
     const handle = channels.get(call.channel)
     if (handle === undefined) return nothing(noChannelStatus)
-    contain(() =>
-      handle(call, (given) => {
-        if (given !== notOwned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
-        counts.notOwned++
-        nothing(notOwnedStatus)
-      })
-    )
+    handleOnce(handle, call, (given) => {
+      if (given === undefined) return nothing(lostStatus)
+      if (given !== notOwned) return answer({ id: call.id, status: given.status, head: given.head, body: given.body })
+      counts.notOwned++
+      nothing(notOwnedStatus)
+    })
   }
   yield* answerCalls({ node, trust, server, take })
 
@@ -351,18 +380,21 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       call,
       isRepeatable: options.isRepeatable,
       deadline,
-      lookUntil: Math.min(deadline, at + maxLookMs),
+      routeUntil: Math.min(deadline, at + maxRoutingMs),
+      losses: 0,
       done
     }
     waitingLength += lengthOf(waiting)
-    if (waitingLength <= maxWaitingLength) return waiting
-    refuse(waiting, "overloaded")
+    // a peer takes a message with any other number as malformed, and ends the connection with all its calls
+    if (!Number.isSafeInteger(key) || key < noKey) refuse(waiting, "unsent")
+    else if (waitingLength > maxWaitingLength) refuse(waiting, "overloaded")
+    else return waiting
     return undefined
   }
 
   const post: Forwarder["Service"]["post"] = (key, channel, call, options, done) => {
     const waiting = make(key, channel, call, options, done)
-    if (waiting !== undefined) place(waiting)
+    if (waiting !== undefined) route(waiting)
   }
 
   /** `peer` undefined: this node. */
@@ -403,7 +435,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     ownership,
     counts,
     waiting: () => {
-      let waiting = looking.length
+      let waiting = unrouted.length
       for (const { queued, sent } of peers.values()) waiting += queued.length + sent.size
       return waiting
     },

@@ -1,5 +1,5 @@
 /** Cluster membership: effect/cluster assigns shards to nodes, on PostgreSQL, and does nothing else. */
-import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import {
   MessageStorage,
   type RunnerAddress,
@@ -10,10 +10,7 @@ import {
   ShardingConfig,
   SqlRunnerStorage
 } from "effect/cluster"
-import { SqlClient, SqlSchema } from "effect/sql"
 import { layerMembershipClient } from "../platform/Database.ts"
-import { Settings } from "../platform/Settings.ts"
-import { StartupError } from "../platform/StartupError.ts"
 import { Locks } from "./Locks.ts"
 import { Ownership } from "./Ownership.ts"
 import { nameOf, shardCount, shardGroup } from "./Shards.ts"
@@ -107,29 +104,3 @@ export class Membership extends Context.Service<Membership, {
       Layer.provide(layerMembershipClient)
     )
 }
-
-const Live = Schema.Struct({ nodes: Schema.Int })
-
-/** Refuses to start without a cluster while cluster nodes own the players. */
-export const refuseLiveNodes = Effect.gen(function*() {
-  const { clusterLeaseSeconds } = yield* Settings
-  const sql = yield* SqlClient.SqlClient
-  const [live] = yield* SqlSchema.findAll({
-    Request: Schema.Void,
-    Result: Live,
-    execute: () =>
-      sql`SELECT count(*)::int4 AS nodes FROM cluster_runners
-        WHERE last_heartbeat > now() AT TIME ZONE 'UTC' - ${clusterLeaseSeconds} * INTERVAL '1 second'`
-  })(undefined)
-  if (live === undefined || live.nodes === 0) return
-  return yield* new StartupError({
-    message:
-      `CLUSTER=off while ${live.nodes} nodes of a cluster serve this database: stop them, or start with CLUSTER=on`
-  })
-}).pipe(
-  Effect.catchTags({
-    SqlError: () => Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" })),
-    SchemaError: () =>
-      Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" }))
-  })
-)

@@ -1,7 +1,8 @@
 /**
  * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
- * because texts that are JSON themselves are escaped and parsed twice in JSON. Each side announces the newest form that it reads, and receives
- * it. Form 1 can be removed once no node of a version that does not announce its form may run beside this one.
+ * because texts that are JSON themselves are escaped and parsed twice in JSON; 3 has the bytes of 2, and a status for a lost answer. Each side
+ * announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not announce its form may
+ * run beside this one.
  */
 import { Option, Schema } from "effect"
 
@@ -21,6 +22,9 @@ export const noKey = -1
 export const notOwnedStatus = -1
 export const noChannelStatus = -2
 
+/** Status of a call without an answer that can be sent; the call may have had its effect. */
+export const lostStatus = -3
+
 export interface SentAnswer {
   readonly id: number
   readonly status: number
@@ -29,7 +33,7 @@ export interface SentAnswer {
 }
 
 /** Newest form of calls and answers that this node reads and writes. */
-export const newestForm = 2
+export const newestForm = 3
 
 const Integers = Schema.Array(Schema.Int)
 const Texts = Schema.Array(Schema.String)
@@ -169,6 +173,54 @@ export const writeAnswers = (answers: ReadonlyArray<SentAnswer>, form: number): 
     statuses: answers.map(({ status }) => status),
     texts: answers.flatMap(({ body, head }) => [head, body])
   })
+}
+
+/** The form since which {@link lostStatus} is read; older peers are not answered, and take the call as lost at its deadline. */
+const lostForm = 3
+
+/** Maximum characters of a message of several answers. */
+export const maxAnswersLength = 1024 * 1024
+
+/** Bytes of an answer's numbers and punctuation in a message of its own, at most. */
+const frameBytes = 256
+
+/** Whether an answer fits into a message of its own, without counting the bytes of a text that is short or too long anyway. */
+const isWithin = ({ body, head }: SentAnswer, form: number, maxBytes: number): boolean => {
+  const length = head.length + body.length
+  const most = maxBytes - frameBytes
+  // at most 6 bytes per character in JSON, as an escape, and 3 in UTF-8
+  return length * (form >= 2 ? 3 : 6) <= most ||
+    form >= 2 && length <= most && Buffer.byteLength(head) + Buffer.byteLength(body) <= most
+}
+
+/**
+ * Encodes answers for a peer that reads `form`, each message with its length prefix and at most {@link maxAnswersLength} characters, or one answer.
+ * An answer that the peer would refuse, being longer than `maxBytes` or with another status than a safe integer, is lost, alone.
+ */
+export const answerMessages = (
+  answers: ReadonlyArray<SentAnswer>,
+  form: number,
+  maxBytes: number
+): ReadonlyArray<Buffer> => {
+  const messages: Array<Buffer> = []
+  let together: Array<SentAnswer> = []
+  let length = 0
+  const end = (): void => {
+    if (together.length > 0) messages.push(writeAnswers(together, form))
+    together = []
+    length = 0
+  }
+  for (const given of answers) {
+    const isSendable = Number.isSafeInteger(given.status) && isWithin(given, form, maxBytes)
+    const answer = isSendable ? given : { id: given.id, status: lostStatus, head: "", body: "" }
+    if (answer.status === lostStatus && form < lostForm) continue
+    const added = answer.head.length + answer.body.length
+    if (length + added > maxAnswersLength) end()
+    together.push(answer)
+    length += added
+  }
+  end()
+  return messages
 }
 
 const unpackCalls = (bytes: Buffer): Message | undefined => {

@@ -20,13 +20,13 @@ const leaseMargin = 0.05
 const maxDrainTime = "3 seconds"
 
 /** Pause between two reads of the node list; cut short when another node announces a change. */
-const lookPause = "250 millis"
+const nodesPause = "250 millis"
 
 /** Pause before retrying locks that another node has not released yet, or a lost connection. */
 const retryPause = "50 millis"
 
 /** Time limit for writing a handover to PostgreSQL. */
-const maxFarewellTime = "2 seconds"
+const maxResignTime = "2 seconds"
 
 /** Time limit for recording released shards in PostgreSQL and unlocking them; on failure their next owners wait as for a lost node. */
 const maxNoteTime = "500 millis"
@@ -50,13 +50,13 @@ export class Ownership extends Context.Service<Ownership, {
   /** Registers a listener for changes of nodes or owners and for shards taken by this node. */
   readonly listen: (listener: () => void) => void
   /** Reads the nodes and retries pending locks now, because another node has changed. */
-  readonly look: () => void
+  readonly refreshNodes: () => void
   /** Registers the function that notifies other nodes: this one has joined, begins to leave, or has released shards. */
-  readonly announce: (tell: () => void) => void
+  readonly announce: (notify: () => void) => void
   /** Whether this node was among the owners and has held all its assigned shards. */
   readonly isJoined: () => boolean
   readonly isLeaving: () => boolean
-  /** Hands over all shards and takes no more. */
+  /** Hands over all shards and takes no more; ends when that is done, also for a second caller. */
   readonly handOver: Effect.Effect<void>
   readonly shardsHeld: () => number
   /** Time in ms for which all held shards are certainly held; null without shards. */
@@ -102,19 +102,19 @@ export class Ownership extends Context.Service<Ownership, {
     /** Whether this node was eligible for shards at the last read of the nodes. */
     let isCounted = false
     const listeners: Array<() => void> = []
-    const tellers: Array<() => void> = []
-    const mayLook = Latch.makeUnsafe(true)
+    const notifiers: Array<() => void> = []
+    const nodesDue = Latch.makeUnsafe(true)
     /** Opened at the next change, and replaced. */
-    let news = Latch.makeUnsafe(false)
-    const look = (): void => {
-      mayLook.openUnsafe()
-      news.openUnsafe()
-      news = Latch.makeUnsafe(false)
+    let nextChange = Latch.makeUnsafe(false)
+    const refreshNodes = (): void => {
+      nodesDue.openUnsafe()
+      nextChange.openUnsafe()
+      nextChange = Latch.makeUnsafe(false)
     }
     const call = (those: ReadonlyArray<() => void>) => () => {
       for (const one of those) one()
     }
-    const [changed, announced] = [call(listeners), call(tellers)]
+    const [changed, announced] = [call(listeners), call(notifiers)]
     const releases: Array<Release> = []
 
     const isHeld = (shard: number): boolean => {
@@ -230,7 +230,7 @@ export class Ownership extends Context.Service<Ownership, {
         /** Gives up shards whose work is done or out of time. */
         const give = (shards: ReadonlyArray<number>): Effect.Effect<void> =>
           Effect.andThen(giveUp(shards), unlock(shards))
-        const gifts: Array<Fiber.Fiber<void>> = []
+        const handovers: Array<Fiber.Fiber<void>> = []
         const released = Effect.suspend(() => {
           gathering = undefined
           /** By release: shards with work left. */
@@ -243,7 +243,7 @@ export class Ownership extends Context.Service<Ownership, {
             // in its own fiber: the end of the drain time must not interrupt a release
             return Effect.map(
               Effect.forkIn(give(free), scope, { startImmediately: true }),
-              (gift) => void gifts.push(gift)
+              (handover) => void handovers.push(handover)
             )
           })
           const finish = (release: Release, index: number) =>
@@ -261,7 +261,7 @@ export class Ownership extends Context.Service<Ownership, {
           Effect.ensuring(Effect.suspend(() => {
             if (gathering === mine) gathering = undefined
             return give([...mine.shards]).pipe(
-              Effect.andThen(Fiber.awaitAll(gifts)),
+              Effect.andThen(Fiber.awaitAll(handovers)),
               Effect.ensuring(Deferred.succeed(mine.done, undefined))
             )
           })),
@@ -296,9 +296,9 @@ export class Ownership extends Context.Service<Ownership, {
     const watched = RunnerStorage.RunnerStorage.of({
       ...storage,
       // ends on a change: `Sharding` asks again at once
-      getRunners: Effect.timeoutOption(mayLook.await, lookPause).pipe(
+      getRunners: Effect.timeoutOption(nodesDue.await, nodesPause).pipe(
         Effect.andThen(Effect.suspend(() => {
-          mayLook.closeUnsafe()
+          nodesDue.closeUnsafe()
           return storage.getRunners
         })),
         Effect.map((runners) => {
@@ -315,7 +315,7 @@ export class Ownership extends Context.Service<Ownership, {
         isRegistered = true
         const registered = Effect.tap(storage.register(runner, isHealthy), () =>
           Effect.sync(() => {
-            look()
+            refreshNodes()
             announced()
           }))
         return isBack
@@ -358,7 +358,9 @@ export class Ownership extends Context.Service<Ownership, {
           })
           const [asOwned, isChanged] = [owners, () => owners !== asOwned]
           const isDone = () => isLeaving || isChanged() || taken.size >= shards.length || now() >= until
-          const pause = Effect.suspend(() => isDone() ? Effect.void : Effect.timeoutOption(news.await, retryPause))
+          const pause = Effect.suspend(() =>
+            isDone() ? Effect.void : Effect.timeoutOption(nextChange.await, retryPause)
+          )
           return isLeaving ? Effect.succeed([]) : Effect.andThen(take, pause).pipe(
             Effect.repeat({ until: isDone }),
             Effect.map(() => isLeaving ? [] : [...taken.values()])
@@ -401,14 +403,14 @@ export class Ownership extends Context.Service<Ownership, {
     })
 
     const tolerantly = <A, E>(said: Effect.Effect<A, E>): Effect.Effect<void> =>
-      Effect.timeout(said, maxFarewellTime).pipe(
+      Effect.timeout(said, maxResignTime).pipe(
         Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause)),
         Effect.asVoid
       )
     /** Marks this node unhealthy, so that it is assigned no shards; its heartbeat goes on. */
     const resign = storage.setRunnerHealth(address, false).pipe(
       Effect.andThen(Effect.sync(() => {
-        look()
+        refreshNodes()
         announced()
       }))
     )
@@ -417,14 +419,15 @@ export class Ownership extends Context.Service<Ownership, {
       Effect.andThen(Effect.sync(() => isLocked.fill(0))),
       turn.withPermits(1)
     )
+    const handedOver = Deferred.makeUnsafe<void>()
     const handOver = Effect.suspend(() => {
-      if (isLeaving) return Effect.void
+      if (isLeaving) return Deferred.await(handedOver)
       isLeaving = true
       // other nodes begin to request the locks while accepted work is drained
       return Effect.all(
         [tolerantly(resign), Effect.andThen(drain(heldShards()), tolerantly(releaseRest))],
         { concurrency: "unbounded", discard: true }
-      )
+      ).pipe(Effect.ensuring(Deferred.succeed(handedOver, undefined)))
     })
 
     // before joining, this node reads the node list: requests received meanwhile are forwarded to their owners
@@ -439,8 +442,8 @@ export class Ownership extends Context.Service<Ownership, {
           ownerOf: (key) => owners[shardOf(key) - 1],
           nodes: () => nodes,
           listen: (listener) => void listeners.push(listener),
-          look,
-          announce: (tell) => void tellers.push(tell),
+          refreshNodes,
+          announce: (notify) => void notifiers.push(notify),
           isJoined: () => isJoined,
           isLeaving: () => isLeaving,
           handOver,

@@ -1,7 +1,36 @@
-import { Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Placement } from "../engine/Placement.ts"
+import { Settings } from "../platform/Settings.ts"
+import { StartupError } from "../platform/StartupError.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { Nodes } from "./Nodes.ts"
 
 /** One process without a cluster: owns every player and forwards nothing. */
 export const layerSingleNode = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)
+
+const Live = Schema.Struct({ nodes: Schema.Int })
+
+/** Refuses to start without a cluster while cluster nodes own the players. */
+export const refuseLiveNodes = Effect.gen(function*() {
+  const { clusterLeaseSeconds } = yield* Settings
+  const sql = yield* SqlClient.SqlClient
+  const [live] = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Live,
+    execute: () =>
+      sql`SELECT count(*)::int4 AS nodes FROM cluster_runners
+        WHERE last_heartbeat > now() AT TIME ZONE 'UTC' - ${clusterLeaseSeconds} * INTERVAL '1 second'`
+  })(undefined)
+  if (live === undefined || live.nodes === 0) return
+  return yield* new StartupError({
+    message:
+      `CLUSTER=off while ${live.nodes} nodes of a cluster serve this database: stop them, or start with CLUSTER=on`
+  })
+}).pipe(
+  Effect.catchTags({
+    SqlError: () => Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" })),
+    SchemaError: () =>
+      Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" }))
+  })
+)

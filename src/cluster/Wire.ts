@@ -1,8 +1,7 @@
 /**
- * Connections between nodes: one to each peer, on which the opening side calls and the other side answers. A message carries many calls, or the
- * answers of one turn of the event loop in the order of completion, so that a slow call delays no other. A
- * message is its length and one of `Messages.ts`. (Effect's RPC took four times the processor time per message, and messages of a busy node are
- * small.)
+ * Connections between nodes: one to each peer, on which the opening side calls and the other side answers. A message carries many calls, or
+ * answers of one turn of the event loop in the order of completion, so that a slow call delays no other. A message is its length and one of
+ * `Messages.ts`. (Effect's RPC took four times the processor time per message, and messages of a busy node are small.)
  */
 import { Deferred, Effect, Schema, type Scope } from "effect"
 import type { Socket } from "node:net"
@@ -11,11 +10,11 @@ import { makeTurnEnd } from "../platform/TurnEnd.ts"
 import {
   lengthBytes,
   type Message,
+  answerMessages,
   newestForm,
   readMessage,
   type SentAnswer,
   type SentCall,
-  writeAnswers,
   writeCalls,
   writeWord
 } from "./Messages.ts"
@@ -107,7 +106,8 @@ export const answerCalls = (options: {
       const flush = (): void => {
         const answers = answered
         answered = []
-        if (!socket.destroyed) socket.write(writeAnswers(answers, form))
+        if (socket.destroyed) return
+        for (const message of answerMessages(answers, form, maxMessageBytes)) socket.write(message)
       }
       // answers of one turn of the event loop share a message
       const answer = (one: SentAnswer): void => {

@@ -206,8 +206,9 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
   TRY_AGAIN: {
     meaning:
       "The service is restarting or has too much waiting, or does not know yet what became of an earlier request. Wait " +
-      "`Retry-After` seconds and send the same request again, with the same idempotency key. With `details.reason` " +
-      "`seed_unreadable` a player's server seed cannot be opened: staff have to retire it.",
+      "`Retry-After` seconds and send the same request again, with the same idempotency key. With `details.retry` `never` it may " +
+      "have been done, and would be done again: see first whether it was. With `details.reason` `seed_unreadable` a player's " +
+      "server seed cannot be opened: staff have to retire it.",
     message: "The service is restarting. Send the same request again.",
     details: {}
   }

@@ -140,7 +140,11 @@ export const integer = (minimum: number, maximum: number) =>
 const idForm = /^[1-9]\d{0,15}$/u
 
 /** Like {@link pathId}, without a schema: undefined for an invalid id. */
-export const idInPath = (segment = ""): number | undefined => idForm.test(segment) ? Number(segment) : undefined
+export const idInPath = (segment = ""): number | undefined => {
+  const id = idForm.test(segment) ? Number(segment) : undefined
+  // 16 digits may exceed the exact integers, of which alone a key can be
+  return Number.isSafeInteger(id) ? id : undefined
+}
 
 /** Id assigned by the service, in a path. Any other text is not found. */
 export const pathId = Schema.String.check(

@@ -5,6 +5,8 @@
 import { Context, Effect, Schema, Tracer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"
 import { type Answered, Forwarder, type NotAnswered } from "../cluster/Forwarder.ts"
+import { idInPath } from "../contract/Fields.ts"
+import { parseObject } from "../contract/FormErrors.ts"
 import { outcomeUnknown, type Refusal, refuse } from "../domain/Refusal.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
@@ -66,13 +68,14 @@ const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's nod
 export const refuseUnanswered = ({ because }: NotAnswered): Refusal<"TRY_AGAIN"> =>
   because === "unsent" ? notTaken : because === "lost" ? notKnown : overloaded
 
+const isGiven = (body: string, field: string | undefined): boolean =>
+  field !== undefined && typeof parseObject(body)?.[field] === "string"
+
 const onlyReads = (method: string): boolean => method === "GET" || method === "HEAD"
 
-/** The player in the path of the request. */
-const playerIn = (context: Context.Context<never>): number | undefined => {
-  const player = Context.getOrUndefined(context, HttpRouter.RouteContext)?.params["player"]
-  return player !== undefined && /^[1-9][0-9]{0,15}$/.test(player) ? Number(player) : undefined
-}
+/** The player in the path of the request; undefined for a text that is no id, which any node refuses. */
+const playerIn = (context: Context.Context<never>): number | undefined =>
+  idInPath(Context.getOrUndefined(context, HttpRouter.RouteContext)?.params["player"])
 
 const responseOf = ({ body, head, node, status }: Answered): HttpServerResponse.HttpServerResponse => {
   const { "content-length": _, "content-type": contentType = "application/json", ...headers } = decodeAnswerHeaders(
@@ -86,6 +89,8 @@ interface About {
   readonly playerId?: number
   /** The request is idempotent by an id of its own and may be retried. */
   readonly hasId?: boolean
+  /** Field of the body that makes the request idempotent where it is given: the caller may retry, and hears then whether it is a repetition. */
+  readonly idField?: string | undefined
 }
 
 type Around = <E, R>(
@@ -114,7 +119,7 @@ export class Forwarding extends Context.Service<Forwarding, {
       const ids = yield* RequestIds
       if (forwarder.node === undefined) return Forwarding.of({ channel, around: (handler) => handler })
 
-      const send = Effect.fnUntraced(function*(playerId: number, principal: string, hasId: boolean) {
+      const send = Effect.fnUntraced(function*(playerId: number, principal: string, { hasId = false, idField }: About) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method, url } = request
         // the player's node checks the token: until then the smaller body limit of players applies
@@ -147,12 +152,14 @@ export class Forwarding extends Context.Service<Forwarding, {
           yield* Effect.mapError(
             forwarder.send(playerId, channel, { head, body }, { isRepeatable, timeoutMs }),
             (unanswered) =>
-              isRepeatable || unanswered.because !== "lost" ? refuseUnanswered(unanswered) : outcomeUnknown
+              isRepeatable || unanswered.because !== "lost" || isGiven(body, idField)
+                ? refuseUnanswered(unanswered)
+                : outcomeUnknown
           )
         )
       })
 
-      const around: Around = (handler, principal, { hasId = false, playerId } = {}) =>
+      const around: Around = (handler, principal, about = {}) =>
         Effect.contextWith((context: Context.Context<never>) => {
           if (Context.get(context, CurrentPrincipal) !== undefined) {
             return Effect.catchIf(
@@ -161,13 +168,13 @@ export class Forwarding extends Context.Service<Forwarding, {
               () => Effect.succeed(misdirected)
             )
           }
-          const named = playerId ?? playerIn(context)
+          const named = about.playerId ?? playerIn(context)
           return named !== undefined && !forwarder.isHere(named)
-            ? send(named, principal, hasId)
+            ? send(named, principal, about)
             : Effect.catchIf(
               handler,
               (error) => elsewhereOf(error) !== undefined,
-              (error) => send(elsewhereOf(error) ?? 0, principal, hasId)
+              (error) => send(elsewhereOf(error) ?? 0, principal, about)
             )
         })
       return Forwarding.of({ channel, around })

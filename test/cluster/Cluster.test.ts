@@ -41,7 +41,12 @@ describe("nodes over one database", () => {
         serveWhere(one)
         serveWhere(two)
         const moved = keys.filter((key) => one.placement.epochOf(key) !== 0)
+        let isReleased = false
+        one.placement.onRelease(() => Effect.delay(Effect.sync(() => void (isReleased = true)), "20 millis"))
+        yield* Effect.forkChild(one.nodes.leave, { startImmediately: true })
+        // as SIGTERM during a drain by the staff
         yield* one.nodes.leave
+        assert.isTrue(isReleased)
         assert.isTrue(one.nodes.isLeaving())
         assert.strictEqual(owned(one), 0)
         const answers = yield* Effect.forEach(

@@ -156,6 +156,55 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual((yield* one.forwarder.send(key, "gate", call, once)).node, "two")
     }).pipe(Effect.scoped))
 
+  // Goal: a defect of one call costs no other. Method: a call waits on the same connection, which may not be sent again.
+  it.live("fail alone when they have no key that can be sent, or no answer that can", () =>
+    Effect.gen(function*() {
+      const { one, two } = yield* pair
+      const held: Array<() => void> = []
+      two.forwarder.serve("held", (_, done) => void held.push(() => done(answer("held"))))
+      const others: Array<Exit.Exit<Answered, NotAnswered>> = []
+      one.forwarder.post(key, "held", call, once, (exit) => void others.push(exit))
+      yield* eventually(() => held.length === 1)
+      for (const unsafe of [1e16, 7.5, NaN, -7]) {
+        assert.strictEqual(failure(yield* Effect.exit(one.forwarder.send(unsafe, "held", call, again))), "unsent")
+      }
+      two.forwarder.serve("no status", (_, done) => done({ ...answer(""), status: NaN }))
+      two.forwarder.serve("too long", (_, done) => done(answer("x".repeat(256 * 1024 * 1024))))
+      for (const channel of ["no status", "too long"]) {
+        assert.strictEqual(failure(yield* Effect.exit(one.forwarder.send(key, channel, call, again))), "lost", channel)
+      }
+      for (const go of held) go()
+      yield* eventually(() => others.length === 1)
+      assert.deepStrictEqual(others.map(failure), [""])
+    }).pipe(Effect.scoped))
+
+  it.live("are answered once, also when their handler fails or answers again", () =>
+    Effect.gen(function*() {
+      const { one, two } = yield* pair
+      const fail = () => assert.fail("planned")
+      two.forwarder.serve("fail", fail)
+      two.forwarder.serve("twice", (_, done) => {
+        done(answer("first"))
+        done(answer("second"))
+        fail()
+      })
+      // the length of the waiting calls is bounded: calls that kept theirs would overload the node
+      const long = { head: "", body: "x".repeat(1024 * 1024) }
+      for (const { forwarder } of [one, two]) {
+        const ends: Array<string> = []
+        for (let count = 0; count < 40; count++) {
+          const [channel, body] = count % 2 === 0 ? ["fail", ""] : ["twice", "first"]
+          const exit = yield* Effect.exit(forwarder.send(key, channel ?? "", long, once))
+          ends.push(failure(exit))
+          if (Exit.isSuccess(exit)) assert.strictEqual(exit.value.body, body)
+        }
+        assert.deepStrictEqual(ends, Array.from({ length: 40 }, (_, count) => count % 2 === 0 ? "lost" : ""))
+      }
+      let calls = 0
+      two.forwarder.post(key, "twice", call, once, () => void calls++)
+      assert.strictEqual(calls, 1)
+    }).pipe(Effect.scoped))
+
   it.live("ask one node, or all that answer", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  answerMessages,
   lengthBytes,
+  lostStatus,
+  maxAnswersLength,
   type Message,
   newestForm,
   readMessage,
@@ -63,6 +66,44 @@ describe("calls and answers", () => {
       kind: "calls",
       calls: [{ ...call, body: "\ufffd" }, call]
     })
+  })
+
+  it("are divided into messages that the peer takes; one that it would refuse is lost alone", () => {
+    const half = "x".repeat(maxAnswersLength / 2)
+    const given = ["", half, half, "y", `${half}${half}z`, ""].map((body, id): SentAnswer => ({
+      id,
+      status: 200,
+      head: "",
+      body
+    }))
+    const ids = answerMessages(given, newestForm, 2 ** 28).map((bytes) => {
+      const message = read(bytes)
+      return message?.kind === "answers" ? message.answers.map(({ id }) => id) : message
+    })
+    assert.deepStrictEqual(ids, [[0, 1, 2], [3], [4], [5]])
+
+    const maxBytes = 4096
+    const lost = { status: lostStatus, head: "", body: "" }
+    for (let form = 1; form <= newestForm; form++) {
+      for (const letter of ["x", "ä", "€", "\u0000"]) {
+        const fates = new Set<boolean>()
+        for (let length = 500; length <= 4200; length += 50) {
+          const answer = { id: 1, status: 200, head: letter.repeat(length / 2), body: letter.repeat(length / 2) }
+          const messages = answerMessages([answer, { ...answer, id: 2, status: 0.5 }], form, maxBytes)
+          for (const bytes of messages) assert.isAtMost(bytes.length - lengthBytes, maxBytes)
+          const answered = messages.map(read).flatMap((message) => message?.kind === "answers" ? message.answers : [])
+          const [first] = answered
+          const isSent = first !== undefined && first.status === 200
+          fates.add(isSent)
+          const expected = [isSent ? answer : { id: 1, ...lost }, { id: 2, ...lost }]
+          // older releases do not know the status
+          assert.deepStrictEqual(answered, form < 3 ? expected.filter(({ status }) => status === 200) : expected)
+          const room = Buffer.byteLength(letter) * length
+          if (form >= 2) assert.strictEqual(isSent, room <= maxBytes - 256)
+        }
+        assert.strictEqual(fates.size, 2)
+      }
+    }
   })
 
   it("are not understood when they are cut off, or have no integers or too long texts", () => {

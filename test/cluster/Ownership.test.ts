@@ -93,11 +93,11 @@ const makeStrangerWith = Effect.fnUntraced(function*(leaseMs: number) {
   const { placement, ...ownership } = Context.get(context, Ownership)
   const { join } = Context.get(context, Membership)
   /** Reads the nodes without the pause before. */
-  const lookNow = Effect.suspend(() => {
-    ownership.look()
+  const refreshNow = Effect.suspend(() => {
+    ownership.refreshNodes()
     return watched.getRunners
   })
-  return { ...ownership, ...placement, join, lookNow, storage, watched, answers, told, renewals }
+  return { ...ownership, ...placement, join, refreshNow, storage, watched, answers, told, renewals }
 })
 
 const makeStranger = makeStrangerWith(4000)
@@ -190,7 +190,7 @@ describe("ownership of shards", () => {
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
-      yield* node.lookNow
+      yield* node.refreshNow
       const keys = Array.from({ length: 100 }, (_, index) => index)
       const [theirs, own] = ["127.0.0.1:2", "127.0.0.1:1"].map((name) =>
         shard(shardOf(keys.find((one) => node.ownerOf(one) === name && shardOf(one) !== mine.id) ?? 0))
@@ -325,7 +325,7 @@ describe("ownership of shards", () => {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
       yield* node.watched.acquire(address, [mine])
-      yield* node.lookNow
+      yield* node.refreshNow
       node.announce(() => void node.told.push("announced"))
       yield* node.handOver
       assert.deepStrictEqual(node.told, [
@@ -338,16 +338,30 @@ describe("ownership of shards", () => {
       ])
       assert.strictEqual(node.epochOf(key), 0)
       assert.deepStrictEqual(yield* node.watched.acquire(address, [mine]), [])
-      yield* node.lookNow
+      yield* node.refreshNow
       assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
+    }))
+
+  it.effect("is handed over when a second caller's wait for it ends", () =>
+    Effect.gen(function*() {
+      const node = yield* makeNode
+      yield* node.watched.acquire(address, [mine])
+      node.answers.end = Effect.sleep("400 millis")
+      const first = yield* Effect.forkChild(node.handOver, { startImmediately: true })
+      const second = yield* Effect.forkChild(Effect.map(node.handOver, () => [...node.told]), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 second")
+      assert.include(yield* Fiber.join(second), "release all")
+      yield* Fiber.join(first)
     }))
 
   it.effect("joins when it holds all that is its own", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       assert.isFalse(node.isJoined())
-      yield* node.lookNow
+      yield* node.refreshNow
       yield* node.watched.acquire(address, [mine])
       assert.isFalse(node.isJoined())
       const all = Array.from({ length: shardCount }, (_, index) => shard(index + 1))
@@ -365,12 +379,12 @@ describe("ownership of shards", () => {
       node.answers.register = Effect.sleep("1 second")
       const registering = yield* Effect.forkChild(node.watched.register(runner(address), true))
       yield* TestClock.adjust("900 millis")
-      yield* node.lookNow
+      yield* node.refreshNow
       assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
       assert.isFalse(node.isJoined())
       yield* TestClock.adjust("200 millis")
       yield* Fiber.join(registering)
-      yield* node.lookNow
+      yield* node.refreshNow
       assert.isFalse(node.isJoined())
     }))
 
@@ -389,17 +403,17 @@ describe("ownership of shards", () => {
       yield* Fiber.join(closing)
     }))
 
-  it.effect("looks at the nodes four times a second, and at once when another node says so", () =>
+  it.effect("reads the nodes four times a second, and at once when another node says so", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
-      yield* node.lookNow
+      yield* node.refreshNow
       for (const mayWait of [true, false]) {
-        const looking = yield* Effect.forkChild(node.watched.getRunners)
+        const reading = yield* Effect.forkChild(node.watched.getRunners)
         yield* TestClock.adjust("240 millis")
-        assert.isUndefined(looking.pollUnsafe())
+        assert.isUndefined(reading.pollUnsafe())
         if (mayWait) yield* TestClock.adjust("20 millis")
-        else node.look()
-        yield* Fiber.join(looking)
+        else node.refreshNodes()
+        yield* Fiber.join(reading)
       }
     }))
 
@@ -408,7 +422,7 @@ describe("ownership of shards", () => {
     Effect.gen(function*() {
       const node = yield* makeStranger
       yield* node.storage.register(runner(other), true)
-      node.look()
+      node.refreshNodes()
       yield* TestClock.adjust("1 second")
       assert.strictEqual(node.ownerOf(key), "127.0.0.1:2")
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:2"])

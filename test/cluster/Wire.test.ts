@@ -6,7 +6,7 @@ import { makeTrust } from "../../src/cluster/Trust.ts"
 import { lengthBytes, type SentCall, writeAnswers, writeCalls } from "../../src/cluster/Messages.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { eventually } from "../kit/ClusterNode.ts"
-import { again, change, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
+import { again, call, change, failure, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
 
 // Goal: nodes of two adjacent releases understand each other. Method:
 // the other release is played by hand: it writes and reads the bytes of the first release with nodes, and those of a future one with an
@@ -40,6 +40,27 @@ const messagesOf = Effect.fnUntraced(function*(socket: Tls.TLSSocket) {
   return messages
 })
 
+/** A node whose calls go to the test: the owner of every key, by the connections that it gets. */
+const makeOther = Effect.gen(function*() {
+  const trust = yield* makeKeys
+  const sockets = yield* Queue.unbounded<Tls.TLSSocket>()
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<Tls.Server>((resume) => {
+      const server = Tls.createServer(trust.server, (socket) => void Queue.offerUnsafe(sockets, socket))
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => server.close())
+  )
+  const address = server.address()
+  const other = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const world = makeWorld()
+  world.live.add(other)
+  const { forwarder } = yield* startNode(world, "this", settings)
+  change(world, other)
+  const nextSocket = Effect.acquireRelease(Queue.take(sockets), (socket) => Effect.sync(() => socket.destroy()))
+  return { world, forwarder, nextSocket }
+})
+
 /** Fields that a future release may add to a message. */
 const additions = ["", ",\"more\":{\"a\":1}"]
 
@@ -59,7 +80,7 @@ describe("a node", () => {
         )
         const messages = yield* messagesOf(socket)
         socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)}${more}}`))
-        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\",\"form\":2}")
+        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\",\"form\":3}")
         socket.write(framed(`{"kind":"calls","ids":[4,9],"keys":[7,-1],"texts":["echo","ä","b","none","",""]${more}}`))
         assert.strictEqual(
           yield* Queue.take(messages),
@@ -79,28 +100,12 @@ describe("a node", () => {
     Effect.gen(function*() {
       const trust = yield* makeKeys
       for (const more of additions) {
-        const sockets = yield* Queue.unbounded<Tls.TLSSocket>()
-        const server = yield* Effect.acquireRelease(
-          Effect.callback<Tls.Server>((resume) => {
-            const server = Tls.createServer(trust.server, (socket) => void Queue.offerUnsafe(sockets, socket))
-            server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-          }),
-          (server) => Effect.sync(() => server.close())
-        )
-        const address = server.address()
-        const other = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-        const world = makeWorld()
-        world.live.add(other)
-        const { forwarder } = yield* startNode(world, "this", settings)
-        change(world, other)
-        const socket = yield* Effect.acquireRelease(
-          Queue.take(sockets),
-          (socket) => Effect.sync(() => socket.destroy())
-        )
+        const { forwarder, nextSocket } = yield* makeOther
+        const socket = yield* nextSocket
         const messages = yield* messagesOf(socket)
         assert.strictEqual(
           yield* Queue.take(messages),
-          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)},"form":2}`
+          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)},"form":3}`
         )
         socket.write(framed(`{"kind":"welcome","node":"other"${more}}`))
         const calling = yield* Effect.forkChild(
@@ -112,6 +117,53 @@ describe("a node", () => {
         )
         socket.write(framed(`{"kind":"answers","ids":[1],"statuses":[201],"texts":["h","ö"]${more}}`))
         assert.deepStrictEqual(yield* Fiber.join(calling), { status: 201, head: "h", body: "ö", node: "other" })
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("sends a repeatable call over three connections at most, and knows then that it may have had its effect", () =>
+    Effect.gen(function*() {
+      const { forwarder, nextSocket, world } = yield* makeOther
+      let received = 0
+      const hangUp = Effect.gen(function*() {
+        const socket = yield* nextSocket
+        const messages = yield* messagesOf(socket)
+        yield* Queue.take(messages)
+        socket.write(framed("{\"kind\":\"welcome\",\"node\":\"other\"}"))
+        assert.include(yield* Queue.take(messages), "calls")
+        received++
+        // afterwards no node owns the key
+        if (received === 4) change(world, "127.0.0.1:1")
+        socket.destroy()
+      })
+      yield* Effect.forkChild(Effect.forever(hangUp))
+      for (const { all, timeoutMs } of [{ all: 3, timeoutMs: 20_000 }, { all: 4, timeoutMs: 2000 }]) {
+        const exit = yield* Effect.exit(forwarder.send(key, "echo", call, { isRepeatable: true, timeoutMs }))
+        assert.strictEqual(failure(exit), "lost")
+        assert.strictEqual(received, all)
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("gives answers of one turn in several messages when they are long", () =>
+    Effect.gen(function*() {
+      const world = makeWorld()
+      const { forwarder, self } = yield* startNode(world, "this", settings)
+      change(world, self)
+      const body = "x".repeat(600_000)
+      forwarder.serve("long", (_, done) => done({ status: 200, head: "", body }))
+      const trust = yield* makeKeys
+      const [host = "", port] = self.split(":")
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      const messages = yield* messagesOf(socket)
+      socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":2}`))
+      yield* Queue.take(messages)
+      const long = { key, channel: "long", head: "", body: "" }
+      socket.write(writeCalls([{ id: 4, ...long }, { id: 5, ...long }], 2))
+      for (const id of [4, 5]) {
+        const alone = writeAnswers([{ id, status: 200, head: "", body }], 2)
+        assert.isTrue((yield* Queue.take(messages)) === alone.toString("utf8", lengthBytes), `answer of call ${id}`)
       }
     }).pipe(Effect.scoped))
 
@@ -127,11 +179,11 @@ describe("a node", () => {
       })
       const trust = yield* makeKeys
       const [host = "", port] = self.split(":")
-      const call: SentCall = { id: 4, key, channel: "echo", head: "ä", body: "b" }
-      const spoilt = writeCalls([call, { ...call, id: 0.5 }], 2)
+      const sent: SentCall = { id: 4, key, channel: "echo", head: "ä", body: "b" }
+      const spoilt = writeCalls([sent, { ...sent, id: 0.5 }], 2)
       for (
         const { bytes, isUnderstood } of [
-          { bytes: writeCalls([call], 2), isUnderstood: true },
+          { bytes: writeCalls([sent], 2), isUnderstood: true },
           { bytes: spoilt, isUnderstood: false }
         ]
       ) {

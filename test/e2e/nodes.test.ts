@@ -221,6 +221,16 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(new Set(replies.map(servedBy)).size, 1)
     }).pipe(Effect.scoped))
 
+  it.effect("refuse a player whose id is no exact number, each by itself", () =>
+    Effect.gen(function*() {
+      const { operators } = yield* openHouse
+      for (const id of ["9007199254740992", "9007199254740993", "9999999999999999"]) {
+        const replies = yield* Effect.forEach(operators, (one) => one.get(`/api/v1/operator/players/${id}/wallet`))
+        for (const { code, status } of replies) assert.deepStrictEqual([status, code], [404, "NOT_FOUND"])
+        assert.strictEqual(new Set(replies.map(servedBy)).size, nodes)
+      }
+    }).pipe(Effect.scoped))
+
   it.effect("know a request by its bytes", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse

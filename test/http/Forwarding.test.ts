@@ -10,7 +10,11 @@ import { RequestIds } from "../../src/http/RequestIds.ts"
 // Goal: callers are never told to resend a request that may be done twice. Method: a request for a player of a lost node.
 
 /** Whether the call was marked repeatable, and the next step given to its sender. */
-const lose = (headers: { readonly [name: string]: string }, about: { readonly hasId?: boolean } = {}) =>
+const lose = (
+  headers: { readonly [name: string]: string },
+  about: { readonly hasId?: boolean; readonly idField?: string } = {},
+  body = "{}"
+) =>
   Effect.gen(function*() {
     let isRepeatable: boolean | undefined
     const { around } = yield* Forwarding.make("public").pipe(
@@ -31,7 +35,7 @@ const lose = (headers: { readonly [name: string]: string }, about: { readonly ha
       )
     )
     const url = "/api/v1/operator/players/7/deposits"
-    const request = new ReadRequest({ headers, socket: {} }, "POST", url, Buffer.from("{}"))
+    const request = new ReadRequest({ headers, socket: {} }, "POST", url, Buffer.from(body))
     const error = yield* Effect.flip(
       around(Effect.succeed(HttpServerResponse.empty()), "key", { playerId: 7, ...about }).pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, request)
@@ -46,5 +50,9 @@ describe("a request that was lost with its node", () => {
       assert.deepStrictEqual(yield* lose({}), [false, "never"])
       assert.deepStrictEqual(yield* lose({ "idempotency-key": "k" }), [true, "same_request"])
       assert.deepStrictEqual(yield* lose({}, { hasId: true }), [true, "same_request"])
+      // the caller alone repeats it: sent on twice, the first answer would already be that of a repetition
+      const byReference = { idField: "reference" }
+      assert.deepStrictEqual(yield* lose({}, byReference, `{"reference":"r"}`), [false, "same_request"])
+      assert.deepStrictEqual(yield* lose({}, byReference, `{"reference":null}`), [false, "never"])
     }))
 })

@@ -1,5 +1,5 @@
 /** Nodes of a cluster in one process, each in its own scope, on the test PostgreSQL. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { layerCluster } from "../../src/cluster/Cluster.ts"

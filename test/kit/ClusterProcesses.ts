@@ -3,7 +3,7 @@ import { Effect, Schedule, Schema, Scope } from "effect"
 import { dataOf } from "./E2eWorld.ts"
 import type { Sender } from "./History.ts"
 import { type HoldingProxy, makeHoldingProxy } from "./HoldingProxy.ts"
-import { freePort, type ServiceDied, type ServiceProcess, startService } from "./ServiceProcess.ts"
+import { freePort, type ServiceExited, type ServiceProcess, startService } from "./ServiceProcess.ts"
 
 export interface ClusterNode {
   readonly number: number
@@ -11,7 +11,7 @@ export interface ClusterNode {
   /** As it runs now, or ran last. */
   readonly process: () => ServiceProcess
   /** Starts it again after its end; completes when it takes requests. */
-  readonly restart: Effect.Effect<void, ServiceDied>
+  readonly restart: Effect.Effect<void, ServiceExited>
   /** Its way to the database. */
   readonly database: HoldingProxy
   /** The ways between it and its peers, both directions. */
@@ -64,6 +64,7 @@ export const startCluster = Effect.fnUntraced(function*(options: ClusterOptions)
             CLUSTER: "on",
             CLUSTER_PORT: String(clusterPort),
             CLUSTER_LEASE_SECONDS: String(options.leaseSeconds ?? 4),
+            OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${number}`,
             ...options.environment
           },
           detours: new Map(

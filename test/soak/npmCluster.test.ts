@@ -22,7 +22,9 @@ const startCluster = Effect.fnUntraced(function*(...flags: ReadonlyArray<string>
     PORT: String(yield* freePort),
     BACKOFFICE_PORT: String(yield* freePort),
     DATA_DIR: dataDir,
-    LOG_LEVEL: "error"
+    LOG_LEVEL: "error",
+    // a setting of one node, inherited by the supervisor
+    CLUSTER_PORT: String(yield* freePort)
   }
   const supervisor = yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -76,8 +76,7 @@ export const headers = {
     example: 583
   },
   "Retry-After": {
-    description: "Seconds to wait before the request is sent again.",
-    required: true,
+    description: "Seconds to wait before the request is sent again. Absent where `details.retry` is `never`.",
     schema: { type: "integer", minimum: 1 },
     example: 17
   },

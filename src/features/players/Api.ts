@@ -2,24 +2,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../../contract/Annotations.ts"
 import { refusals } from "../../contract/Errors.ts"
-import { instant, integer, lines, oneOf, pathId, text } from "../../contract/Fields.ts"
+import { integer, lines, oneOf, pathId } from "../../contract/Fields.ts"
 import { created, pageOrWalk, single, walkQuery } from "../../contract/Pagination.ts"
-import { EndedSessions, Player } from "./PlayerResource.ts"
+import { EndedSessions, Player, PlayerFilterFields } from "./PlayerResource.ts"
 import { ProfileUpdate, Registration } from "./RegistrationResource.ts"
-import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { playerStatuses } from "../../domain/player/Player.ts"
 import { id, timestamp } from "../../contract/Resource.ts"
-
-/** The filters of the player list (SPEC section 4.2). */
-export const PlayerFilterFields = Schema.Struct({
-  status: Schema.optionalKey(oneOf(playerStatuses)),
-  email: Schema.optionalKey(text(254)),
-  username: Schema.optionalKey(text(100)),
-  external_id: Schema.optionalKey(text(255)),
-  kyc_status: Schema.optionalKey(oneOf(kycStatuses)),
-  search: Schema.optionalKey(text(100, { description: "Part of the username, e-mail or last name." })),
-  created_from: Schema.optionalKey(instant),
-  created_to: Schema.optionalKey(instant)
-})
 
 /** An empty body issues a token of 30 minutes. */
 export const TokenOptions = Schema.Struct({ ttl_minutes: Schema.optionalKey(integer(1, 720)) })

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { instant, oneOf, text } from "../../contract/Fields.ts"
 import { currencyCode, id, timestamp } from "../../contract/Resource.ts"
 
 export const genders = ["male", "female", "other"] as const
@@ -109,3 +110,15 @@ export const EndedSessions = Schema.Struct({
   player_id: id,
   sessions_ended_at: timestamp.annotate({ description: "Tokens issued then or before have stopped working." })
 }).annotate({ identifier: "EndedSessions" })
+
+/** The filters of the player list (SPEC section 4.2). */
+export const PlayerFilterFields = Schema.Struct({
+  status: Schema.optionalKey(oneOf(playerStatuses)),
+  email: Schema.optionalKey(text(254)),
+  username: Schema.optionalKey(text(100)),
+  external_id: Schema.optionalKey(text(255)),
+  kyc_status: Schema.optionalKey(oneOf(kycStatuses)),
+  search: Schema.optionalKey(text(100, { description: "Part of the username, e-mail or last name." })),
+  created_from: Schema.optionalKey(instant),
+  created_to: Schema.optionalKey(instant)
+})

@@ -20,8 +20,7 @@ import {
   single,
   walkQuery
 } from "../../contract/Pagination.ts"
-import { PlayerFilterFields } from "./Api.ts"
-import { Player } from "./PlayerResource.ts"
+import { Player, PlayerFilterFields } from "./PlayerResource.ts"
 import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
 import { currencyCode, id, money, timestamp } from "../../contract/Resource.ts"
 import { Transaction, Wallet } from "../wallet/WalletResource.ts"

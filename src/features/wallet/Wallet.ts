@@ -1,7 +1,5 @@
 /** Balances and deposits of a player. */
 import { Context, Effect, type Exit, Layer } from "effect"
-import type { Entry } from "../../domain/Change.ts"
-import { type Correction, correctionStep } from "../../domain/wallet/Corrections.ts"
 import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/bonus/Conversion.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
@@ -13,7 +11,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
 import { type PaymentMethod, PaymentMethods } from "../payments/Methods.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
-import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 
 export interface WalletView {
   readonly player: Player
@@ -65,12 +63,6 @@ export class Wallet extends Context.Service<Wallet, {
       exit: Exit.Exit<Recorded<PaymentOutcome>, DepositRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>
     ) => void
   ) => boolean
-  /** Corrects a balance; audited. `operatorId` null: staff, for any operator. */
-  readonly correct: (
-    operatorId: number | null,
-    playerId: number,
-    correction: Correction
-  ) => Effect.Effect<Entry, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
 }>()("pitboss/wallet/Wallet") {
   static readonly layer = Layer.effect(
     Wallet,
@@ -134,12 +126,7 @@ export class Wallet extends Context.Service<Wallet, {
         return true
       }
 
-      const correct = Effect.fn("Wallet.correct")(
-        (operatorId: number | null, playerId: number, correction: Correction) =>
-          Effect.mapError(actors.ask(operatorId, playerId, correctionStep(correction)), refusingOnce)
-      )
-
-      return Wallet.of({ view, viewAtOnce, staffView, deposit, startDeposit, correct })
+      return Wallet.of({ view, viewAtOnce, staffView, deposit, startDeposit })
     })
   )
 }

@@ -103,7 +103,7 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
     history,
     seats,
     lines: [line],
-    atOnce: { most: 5, share: 0.25 },
+    atOnce: { max: 5, share: 0.25 },
     chanceOf: (index) => stream(plan, index),
     isOver: () => isOver
   })

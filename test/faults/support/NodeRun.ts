@@ -16,7 +16,7 @@ import { audit } from "../../kit/HistoryAudit.ts"
 import type { Signer } from "../../kit/HttpCalls.ts"
 import { addStaff } from "../../kit/Keys.ts"
 import { makeOperations, withdrawalMethod } from "../../kit/Operations.ts"
-import type { ServiceDied } from "../../kit/ServiceProcess.ts"
+import type { ServiceExited } from "../../kit/ServiceProcess.ts"
 import { checkHistories } from "./PlayerHistories.ts"
 import { makeWitnesses } from "./Witnesses.ts"
 import { makeRunFolder } from "./World.ts"
@@ -35,6 +35,7 @@ export interface NodePlan {
   /** Number of each kind. */
   readonly faults: { readonly [Kind in NodeFault]: number }
   readonly keepsFolder: boolean
+  /** While the players are made, which takes minutes for thousands of them. */
   readonly onProgress: (text: string) => void
   readonly onFault: (outcome: FaultOutcome, number: number, all: number) => void
 }
@@ -149,14 +150,19 @@ const runOn = Effect.fnUntraced(function*(
     })
   }
   const [someOperator, someProvider] = [patient(operators, operator.signer), patient(providers, studio.call.signer)]
-  const seatAll = (names: ReadonlyArray<string>, balance: number) =>
-    Effect.forEach(names, (username) => seat(someOperator, someProvider, game, { username, balance }), {
-      concurrency: 16
-    })
   const names = Array.from({ length: plan.players }, (_, index) => `player${index}`)
-  plan.onProgress(`seed ${plan.seed}: ${plan.players} players come first`)
+  const witnessNames = Array.from({ length: witnessCount }, (_, index) => `witness${index}`)
+  let seated = 0
+  const seatAll = (names: ReadonlyArray<string>, balance: number) =>
+    Effect.forEach(
+      names,
+      (username) =>
+        Effect.tap(seat(someOperator, someProvider, game, { username, balance }), () =>
+          Effect.sync(() => plan.onProgress(`${++seated} of ${plan.players + witnessCount} players are there`))),
+      { concurrency: 16 }
+    )
   const seats = yield* seatAll(names, 50_000)
-  const watched = yield* seatAll(Array.from({ length: witnessCount }, (_, index) => `witness${index}`), startBalance)
+  const watched = yield* seatAll(witnessNames, startBalance)
   const idOf = (node: ClusterNode) =>
     Effect.flatMap(
       exchange(agent, node.port, "/api/v1/operator/me"),
@@ -177,7 +183,7 @@ const runOn = Effect.fnUntraced(function*(
           history,
           seats,
           lines: [line],
-          atOnce: { most: 3, share: 0.15 },
+          atOnce: { max: 3, share: 0.15 },
           ...(plan.restMs === 0 ? {} : { restMs: plan.restMs }),
           chanceOf: (index) => chanceOf(plan.seed, 5000 + half * clientsOfHalf + index),
           isOver: () => isOver
@@ -221,7 +227,7 @@ const runOn = Effect.fnUntraced(function*(
   const leaseMs = plan.leaseSeconds * 1000
 
   /** Causes the fault at a node, and ends when the node is back. */
-  const strike = (kind: NodeFault, node: ClusterNode): Effect.Effect<void, ServiceDied | StartupError> => {
+  const strike = (kind: NodeFault, node: ClusterNode): Effect.Effect<void, ServiceExited | StartupError> => {
     const running = node.process()
     switch (kind) {
       case "kill":

@@ -13,7 +13,7 @@ import type { HistoryLog, Line } from "../../kit/History.ts"
 import { withdrawalMethod } from "../../kit/Operations.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, type Game } from "../../kit/E2eWorld.ts"
 import { addStaff } from "../../kit/Keys.ts"
-import { freePort, type ServiceDied, type ServiceProcess, startService } from "../../kit/ServiceProcess.ts"
+import { freePort, type ServiceExited, type ServiceProcess, startService } from "../../kit/ServiceProcess.ts"
 import { type CuttingProxy, makeCuttingProxy } from "./CuttingProxy.ts"
 import { makeSmallDisk, type SmallDisk } from "./SmallDisk.ts"
 
@@ -30,7 +30,7 @@ export interface World {
   /** The current service process. */
   readonly service: () => ServiceProcess
   /** Starts it again after its end. */
-  readonly restart: Effect.Effect<void, ServiceDied>
+  readonly restart: Effect.Effect<void, ServiceExited>
   /** Completes when service and database serve. */
   readonly recovered: Effect.Effect<void, Cause.TimeoutError>
   readonly folder: RunFolder
