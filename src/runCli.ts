@@ -11,7 +11,7 @@ import { runCommandLine } from "./commandLine.ts"
 
 await Effect.runPromise(
   runCommandLine(process.argv.slice(2)).pipe(
-    // not fetch, which times out after five minutes: a verification of a large ledger takes longer
-    Effect.provide([NodeHttpClient.layerUndici, NodeServices.layer])
+    // not fetch, which times out after five minutes: a verification of a large ledger takes longer; not undici, whose modules take time to load
+    Effect.provide([NodeHttpClient.layerNodeHttp, NodeServices.layer])
   )
 )

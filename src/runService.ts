@@ -2,7 +2,8 @@
  * The service: its capabilities on the configured database, behind the public server and the back office's. Prints its addresses and, with the demo
  * operator, first steps. SIGTERM and SIGINT drain.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { layerCluster, layerMember } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
@@ -12,7 +13,8 @@ import { logFields } from "./http/LogFields.ts"
 import { MetricsRoute } from "./http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "./servers/PublicServer.ts"
 import { layerLogging } from "./platform/Logging.ts"
-import { isLoopback, isOpenConnection } from "./platform/Loopback.ts"
+import { isOpenConnection } from "./platform/DatabaseHosts.ts"
+import { isLoopback } from "./platform/Loopback.ts"
 import { layerEndWithParent, layerHardStop } from "./platform/ProcessEnd.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"

@@ -34,6 +34,19 @@ const neighboursOf = (file: string): ReadonlyArray<string> =>
     .filter((specifier) => specifier.startsWith("."))
     .map((specifier) => Path.join(Path.dirname(file), specifier).replaceAll("\\", "/"))
 
+/** Packages that are loaded before a program does anything: those of its static imports, and of theirs. */
+const packagesLoadedBy = (program: string): ReadonlySet<string> => {
+  const files = new Set([program])
+  const packages = new Set<string>()
+  for (const file of files) {
+    for (const [, specifier = ""] of codeOf(file).matchAll(/^(?:import|export)(?! type\b)[^"';]*?\bfrom "([^"]+)"/gm)) {
+      if (specifier.startsWith(".")) files.add(Path.join(Path.dirname(file), specifier).replaceAll("\\", "/"))
+      else packages.add(specifier)
+    }
+  }
+  return packages
+}
+
 /** The rooms, from the lowest to the highest, with the rooms that each may import. */
 const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
@@ -156,6 +169,24 @@ describe("rooms", () => {
       folders.set(room, [...(folders.get(room) ?? []), ...others.filter((other) => other !== undefined)])
     }
     assert.strictEqual(findCycle(folders)?.join(" -> "), undefined)
+  })
+
+  // A start is nearly all loading of modules, and a single static import loads such a package again.
+  it("a start loads no package by chance that only some settings, requests or endpoints need", () => {
+    const service = packagesLoadedBy("src/runService.ts")
+    const command = packagesLoadedBy("src/runCli.ts")
+    for (const loaded of [service, command]) assert.isTrue(loaded.has("effect"))
+    const byNeed = ["effect/cluster", "openid-client"]
+    assert.deepStrictEqual(byNeed.filter((name) => service.has(name)), [])
+    const ofService = [
+      ...byNeed,
+      "@effect/platform-node/Undici",
+      "@effect/sql-pg",
+      "effect/sql",
+      "libphonenumber-js",
+      "i18n-iso-countries/index.js"
+    ]
+    assert.deepStrictEqual(ofService.filter((name) => command.has(name)), [])
   })
 
   it("domain is pure: no input, no output", () => {

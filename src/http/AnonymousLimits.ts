@@ -143,10 +143,10 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
       }
 
       /** Cuts a body of the caller with the largest share, if that share exceeds the new caller's. */
-      const cutLargest = (most: number): boolean => {
+      const cutLargest = (above: number): boolean => {
         let largest: string | undefined
         for (const [caller, { bytes }] of readingsByCaller) {
-          if (bytes > most) [largest, most] = [caller, bytes]
+          if (bytes > above) [largest, above] = [caller, bytes]
         }
         return largest !== undefined && cutFirst(largest, Infinity)
       }

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
 import { Api } from "../contract/Api.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -47,26 +47,32 @@ const withSettings = (html: string): string => {
   return at < 0 ? html : html.slice(0, at) + settings + html.slice(at + mount.length)
 }
 
-/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`. */
+/**
+ * The page, built at its first request: Effect's layer loads two megabytes of script when it is built. It has a router of its own, whose only
+ * route is this page.
+ */
+const page = Effect.gen(function*() {
+  const router = yield* HttpRouter.make
+  yield* Layer.build(HttpApiSwagger.layer(Api, { path: "/docs" })).pipe(
+    Effect.provideService(HttpRouter.HttpRouter, router)
+  )
+  const response = yield* router.asHttpEffect()
+  return { text: withSettings(bodyText(response)), contentType: "text/html; charset=utf-8" }
+}).pipe(
+  Effect.provideServiceEffect(
+    HttpServerRequest.HttpServerRequest,
+    Effect.sync(() => HttpServerRequest.fromWeb(new Request("http://localhost/docs")))
+  ),
+  Effect.scoped,
+  Effect.orDie
+)
+
+/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`, generated at the first request. */
 export const Documentation = Layer.unwrap(Effect.gen(function*() {
   if (!(yield* Settings).docs) return Layer.empty
-  const SelfContained = HttpRouter.middleware(Effect.gen(function*() {
-    let rendered = ""
-    const serve = yield* serveDocument(
-      Effect.sync(() => ({ text: withSettings(rendered), contentType: "text/html; charset=utf-8" })),
-      { "content-security-policy": policy }
-    )
-    return (page) =>
-      Effect.flatMap(page, (response) => {
-        rendered = bodyText(response)
-        return serve
-      })
-  }))
-  const document = yield* serveDocument(
-    Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(Api)), contentType: "application/json" }))
-  )
+  const document = Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(Api)), contentType: "application/json" }))
   return Layer.merge(
-    HttpApiSwagger.layer(Api, { path: "/docs" }).pipe(Layer.provide(SelfContained.layer)),
-    HttpRouter.add("GET", "/openapi.json", document)
+    HttpRouter.add("GET", "/docs", yield* serveDocument(page, { "content-security-policy": policy })),
+    HttpRouter.add("GET", "/openapi.json", yield* serveDocument(document))
   )
 }))

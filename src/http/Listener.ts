@@ -1,4 +1,4 @@
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Clock, Context, Effect, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer } from "effect/http"
 import * as Http from "node:http"
@@ -131,7 +131,7 @@ const makeServer = Effect.fnUntraced(
     // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-      // the server listens before its routes are built: no other listener would answer
+      // between listening and the listener of the routes: nothing else would answer
       if (server.listenerCount("request") === 1) writeRefusal(response, starting, ids.next())
     })
     server.on("clientError", answerUnreadable(ids))
@@ -227,21 +227,22 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const endpoints = Endpoints.make(yield* Clock.Clock)
     const made = yield* makeServer(take, address.silenceMs ?? defaultSilenceMs, endpoints)
     const { server } = made
-    const listening = Layer.merge(
-      Layer.effect(
-        HttpServer.HttpServer,
-        Effect.mapError(
-          NodeHttpServer.make(() => server, { host: address.host, port: address.port }),
-          ({ cause }) => cannotListen(address.host, address.port, cause)
-        )
-      ),
-      NodeHttpServer.layerHttpServices
+    const listening = Layer.effect(
+      HttpServer.HttpServer,
+      Effect.mapError(
+        NodeHttpServer.make(() => server, { host: address.host, port: address.port }),
+        ({ cause }) => cannotListen(address.host, address.port, cause)
+      )
     )
-    const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
-      Layer.provideMerge(listening),
+    // routes first: a caller would wait for them, where another process answers at once while this one refuses connections
+    const served = HttpRouter.toHttpEffect(routes).pipe(
+      Effect.map((handler) => Layer.provideMerge(HttpServer.serve(handler), listening)),
+      Layer.unwrap,
       Layer.provide([
+        NodeHttpServer.layerHttpServices,
         Layer.succeed(Endpoints, endpoints),
         Layer.effect(Forwarding, Forwarding.make(address.channel ?? "public")),
+        Layer.succeed(HttpRouter.RouterConfig, routerConfig),
         Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])

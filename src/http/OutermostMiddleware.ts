@@ -86,6 +86,11 @@ type Handler = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
+/** Whether a 503 lacks the header: refusals encoded by an endpoint's schema have none. One that advises against a repetition gets none. */
+const needsRetryAfter = (answer: HttpServerResponse.HttpServerResponse): boolean =>
+  answer.status === 503 && answer.headers["retry-after"] === undefined &&
+  !bodyText(answer).includes("\"retry\":\"never\"")
+
 /** `crossOrigin`: only for servers called by browsers from other origins. */
 export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
@@ -110,8 +115,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         ...own === undefined ? undefined : { "cache-control": own },
         "x-request-id": ids.last(request),
         ...node === undefined ? undefined : { [servedBy]: answer.headers[servedBy] ?? node },
-        // refusals encoded by an endpoint's schema included
-        ...answer.status === 503 && answer.headers["retry-after"] === undefined ? { "retry-after": "1" } : undefined,
+        ...needsRetryAfter(answer) ? { "retry-after": "1" } : undefined,
         ...crossOrigin?.headers(request)
       }
     }

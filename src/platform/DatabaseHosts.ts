@@ -8,6 +8,7 @@ import { Context, Effect, Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlError } from "effect/sql"
 import * as Net from "node:net"
+import { isLoopback } from "./Loopback.ts"
 
 /** Addresses of the individual servers. */
 export const hostsOf = (url: string): ReadonlyArray<string> => {
@@ -15,6 +16,21 @@ export const hostsOf = (url: string): ReadonlyArray<string> => {
   const at = authority.lastIndexOf("@") + 1
   const hosts = authority.slice(at).split(",")
   return hosts.length < 2 ? [url] : hosts.map((host) => `${scheme}${authority.slice(0, at)}${host}${rest}`)
+}
+
+/** True when a PostgreSQL address leads to another machine without requiring TLS. */
+export const isOpenConnection = (databaseUrl: string): boolean => hostsOf(databaseUrl).some(isOpen)
+
+const isOpen = (databaseUrl: string): boolean => {
+  const url = URL.parse(databaseUrl)
+  if (url === null) return false
+  const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname)
+  // a path is a local socket
+  if (host === "" || host.startsWith("/") || isLoopback(host)) return false
+  const mode = url.searchParams.get("sslmode")
+  return !(mode === null
+    ? ["true", "1"].includes(url.searchParams.get("ssl") ?? "")
+    : ["require", "verify-ca", "verify-full"].includes(mode))
 }
 
 /** Interval between two checks of the primary. */

@@ -3,7 +3,7 @@
  *
  * A span holds names, ids and outcomes only: for a failure its code or the error's name, never its message, which may quote a value.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Cause, Config, Context, Effect, Exit, Layer, Option, Random, References, Tracer } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { sha256 } from "../../src/platform/Secrets.ts"
+import { layerNoon } from "../kit/Noon.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a signature is accepted once: within a process, across processes, and across a restart. Method: several stores, as
@@ -30,9 +31,7 @@ const rows = Effect.gen(function*() {
   return (yield* sql`SELECT 1 FROM accepted_signatures`).length
 })
 
-const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
-
-layer(TestDatabase.layer.pipe(Layer.provideMerge(AtNoon)))("ReplayStore", (it) => {
+layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it) => {
   it.effect("accepts a signature once in a process", () =>
     inProcess((store) =>
       Effect.gen(function*() {

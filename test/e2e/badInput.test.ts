@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
-import { TestClock } from "effect/testing"
 import type * as Http from "node:http"
 import * as Net from "node:net"
 import { Api } from "../../src/contract/Api.ts"
 import { type Caller, callerOf, type ConnectionLost, exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { portOf } from "../kit/E2eServer.ts"
 import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
 import type { Call, Reply } from "../kit/HttpCalls.ts"
+import { layerPublicApi } from "../kit/PublicApi.ts"
 import { runs } from "../kit/Runs.ts"
 
 // Goal: any bad input gets the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
@@ -132,10 +132,7 @@ class Stage extends Context.Service<Stage, {
   )
 }
 
-const Live = Stage.layer.pipe(
-  Layer.provideMerge(layerE2eServer),
-  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))))
-)
+const Live = Stage.layer.pipe(Layer.provideMerge(layerPublicApi))
 
 /** Description of a defect of an answer; undefined when correct. */
 const complaintAbout = (reply: Reply, isProvider: boolean): string | undefined => {

@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
-import { HttpServer } from "effect/http"
+import { Context, Effect, Layer } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -8,29 +7,16 @@ import { RequiredFeature, RequiredScope } from "../../src/contract/Annotations.t
 import { Api } from "../../src/contract/Api.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
 import { layerCapabilities } from "../../src/service.ts"
-import { send, sendSigned, type SignedCall, type Signer } from "../kit/HttpCalls.ts"
+import { portOf, send, sendFresh as call, sendSigned } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
+import { layerNoon } from "../kit/Noon.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: the public server as a whole: only documented paths are open, the documents match the behaviour, and no body or query
 // causes a 500. Method: walk over the contract itself, so that a new endpoint is covered when it is added.
 
 const Server = layerPublicServer.pipe(Layer.provideMerge(layerHttpServices))
-const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
-const Live = Server.pipe(Layer.provideMerge(layerTestService()), Layer.provideMerge(AtNoon))
-
-const portOf = Effect.map(
-  HttpServer.HttpServer,
-  ({ address }) => address._tag === "UnixPathAddress" ? 0 : address.port
-)
-
-let count = 0
-
-const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Partial<SignedCall> = {}) {
-  const port = yield* portOf
-  const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  return yield* sendSigned(port, signer, path, { timestamp, nonce: `e${count++}`, ...options })
-})
+const Live = Server.pipe(Layer.provideMerge(layerTestService()), Layer.provideMerge(layerNoon))
 
 interface Endpoint {
   readonly method: string
@@ -136,15 +122,14 @@ layer(Live)("the public server", (it) => {
     Effect.gen(function*() {
       const operator = yield* addOperator("restart")
       const key = yield* addApiKey(operator.id)
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const path = "/api/v1/operator/me"
-      assert.strictEqual((yield* sendSigned(yield* portOf, key, path, { timestamp })).status, 200)
+      assert.strictEqual((yield* sendSigned(yield* portOf, key, path)).status, 200)
       yield* Effect.scoped(Effect.gen(function*() {
         const again = yield* Layer.build(Layer.fresh(Server.pipe(Layer.provide(layerCapabilities))))
         const port = yield* Effect.provideContext(portOf, again)
-        const replayed = yield* sendSigned(port, key, path, { timestamp })
+        const replayed = yield* sendSigned(port, key, path)
         assert.deepStrictEqual([replayed.status, replayed.code], [401, "REPLAYED_REQUEST"])
-        assert.strictEqual((yield* sendSigned(port, key, path, { timestamp, nonce: "new" })).status, 200)
+        assert.strictEqual((yield* sendSigned(port, key, path, { nonce: "new" })).status, 200)
       }))
     }))
 
@@ -154,22 +139,18 @@ layer(Live)("the public server", (it) => {
       const key = yield* addApiKey(operator.id)
       const player = yield* addPlayer(operator, "ada")
       const players = `/api/v1/operator/players/${player}`
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       yield* Effect.scoped(Effect.gen(function*() {
         const other = yield* Layer.build(Layer.fresh(Server.pipe(Layer.provide(layerCapabilities))))
         const ports = [yield* portOf, yield* Effect.provideContext(portOf, other)]
         const rounds = Array.from({ length: 10 }, (_, index) => index + 1)
         for (const round of rounds) {
           const options = {
-            timestamp,
             body: { amount: 100, external_reference: `d-${round}` },
             headers: { "Idempotency-Key": `key-${round}` }
           }
-          const replies = yield* Effect.forEach(
-            ports,
-            (port) => sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `two${count++}` }),
-            { concurrency: 2 }
-          )
+          const send = (nonce: string) => (port: number) =>
+            sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `${nonce}-${round}-${port}` })
+          const replies = yield* Effect.forEach(ports, send("first"), { concurrency: 2 })
           const [winner] = replies.filter(({ status }) => status === 201)
           assert.isDefined(winner, JSON.stringify(replies))
           for (const { code, status, text } of replies) {
@@ -178,7 +159,7 @@ layer(Live)("the public server", (it) => {
           }
           // a retry anywhere gets the first answer
           for (const port of ports) {
-            const again = yield* sendSigned(port, key, `${players}/deposits`, { ...options, nonce: `two${count++}` })
+            const again = yield* send("again")(port)
             assert.deepStrictEqual(
               [again.status, again.headers["idempotent-replayed"], Object(again.json).data?.id],
               [201, "true", Object(winner?.json).data.id]

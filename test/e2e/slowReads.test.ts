@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Ids } from "../../src/platform/Ids.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
@@ -38,6 +39,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("slow reads", (it) => {
         username: "slow-player",
         balance: 10_000
       })
+      const ids = yield* Ids
       const wallet = "/api/v1/provider/wallet"
       const post = (path: string, body: object) => studio.call.send(`${wallet}${path}`, { method: "POST", body })
       const play = Effect.fnUntraced(function*(id: string) {
@@ -55,6 +57,8 @@ layer(layerE2eServer, { timeout: "60 seconds" })("slow reads", (it) => {
         assert.strictEqual((yield* studio.call.send(`${wallet}/transactions/${id}`)).status, 200)
         assert.strictEqual((yield* tenant.call.send(`/api/v1/operator/players/${playerId}/wallet`)).status, 200)
         assert.strictEqual((yield* studio.call.send("/health/ready")).status, 200)
+        // more ids than a process holds
+        yield* Effect.forEach([1, 2], () => ids.reserve(4096))
       })
       const list = tenant.call.send("/api/v1/operator/players")
       const sql = yield* SqlClient.SqlClient

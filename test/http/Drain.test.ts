@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
-import { send, sendSigned, signedHeaders } from "../kit/HttpCalls.ts"
+import { send, sendSigned, signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
@@ -46,14 +46,13 @@ const isRefused = (port: number) =>
 it.effect("a closing server finishes requests in flight and accepts none", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
     yield* Effect.gen(function*() {
       const port = yield* portOf
       const probe = yield* Probe
       const operator = yield* addOperator("leaving")
       const key = yield* addApiKey(operator.id)
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const timestamp = yield* unixSeconds
       const agent = new Http.Agent({ keepAlive: true, maxSockets: 1 })
       assert.strictEqual((yield* sendOn(agent, port, "/health/ready")).status, 200)
       const path = "/api/v1/operator/act/wait"
@@ -82,16 +81,14 @@ it.effect("a closing server finishes requests in flight and accepts none", () =>
 it.effect("a write whose signature is still being recorded at the end of the drain time is done before services close", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
     yield* Effect.gen(function*() {
       const port = yield* portOf
       const sql = yield* SqlClient.SqlClient
       const probe = yield* Probe
       const key = yield* addApiKey((yield* addOperator("recording")).id)
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       // a key in memory
-      assert.strictEqual((yield* sendSigned(port, key, "/api/v1/operator/open", { timestamp })).status, 200)
+      assert.strictEqual((yield* sendSigned(port, key, "/api/v1/operator/open")).status, 200)
       const [isHeld, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const holding = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
         yield* sql`LOCK TABLE accepted_signatures IN ACCESS EXCLUSIVE MODE`
@@ -99,7 +96,7 @@ it.effect("a write whose signature is still being recorded at the end of the dra
         yield* Deferred.await(isOver)
       })))
       yield* Deferred.await(isHeld)
-      const order = { timestamp, body: { amount: 1, name: "late" } }
+      const order = { body: { amount: 1, name: "late" } }
       const asking = yield* Effect.forkChild(Effect.exit(sendSigned(port, key, "/api/v1/operator/orders", order)))
       yield* sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'accepted_signatures'::regclass`.pipe(
         Effect.repeat({ until: (rows) => rows.length > 0 })
@@ -119,17 +116,13 @@ it.effect("a write whose signature is still being recorded at the end of the dra
 it.effect("requests beyond the drain time are interrupted", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
     yield* Effect.gen(function*() {
       const port = yield* portOf
       const probe = yield* Probe
       const operator = yield* addOperator("stuck")
       const key = yield* addApiKey(operator.id)
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-      const stuck = yield* Effect.forkChild(
-        Effect.exit(sendSigned(port, key, "/api/v1/operator/look/wait", { timestamp }))
-      )
+      const stuck = yield* Effect.forkChild(Effect.exit(sendSigned(port, key, "/api/v1/operator/look/wait")))
       yield* Deferred.await(probe.arrived)
       const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* isRefused(port).pipe(Effect.repeat({ until: (refused) => refused }))

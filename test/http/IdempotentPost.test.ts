@@ -1,16 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
-import { TestClock } from "effect/testing"
-import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
-import { type Reply, sendSigned, type SignedCall, type Signer } from "../kit/HttpCalls.ts"
+import { Deferred, Effect, Fiber } from "effect"
+import { layerEdgeServer, Probe } from "../kit/EdgeServer.ts"
+import { type Call, type Reply, sendFresh, type Signer } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
 // Goal: idempotency keys meet SPEC section 8, seen from outside. Method: signed POSTs whose handler counts its
 // runs.
-
-const AtNoon = Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z")))
-const Live = layerEdgeServer().pipe(Layer.provideMerge(AtNoon))
 
 let count = 0
 const unique = (prefix: string) => `${prefix}${(count++).toString(36)}`
@@ -18,17 +14,8 @@ const unique = (prefix: string) => `${prefix}${(count++).toString(36)}`
 const path = "/api/v1/operator/orders"
 const order = { amount: 500, name: "one" }
 
-const post = Effect.fnUntraced(function*(signer: Signer, key: string, path: string, options: Partial<SignedCall> = {}) {
-  const port = yield* portOf
-  const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  return yield* sendSigned(port, signer, path, {
-    timestamp,
-    nonce: unique("n"),
-    method: "POST",
-    ...options,
-    headers: { "Idempotency-Key": key, ...options.headers }
-  })
-})
+const post = (signer: Signer, key: string, path: string, options: Call = {}) =>
+  sendFresh(signer, path, { method: "POST", ...options, headers: { "Idempotency-Key": key } })
 
 const newKey = Effect.flatMap(
   Effect.suspend(() => addOperator(unique("op"))),
@@ -37,22 +24,7 @@ const newKey = Effect.flatMap(
 
 const isReplay = (reply: Reply) => reply.headers["idempotent-replayed"] === "true"
 
-layer(Live)("idempotency keys", (it) => {
-  it.effect("another body, query or path under the key is refused, before anything of it is looked at", () =>
-    Effect.gen(function*() {
-      const signer = yield* newKey
-      yield* post(signer, "k", path, { body: order })
-      for (
-        const reply of [
-          yield* post(signer, "k", path, { body: { ...order, amount: 501 } }),
-          yield* post(signer, "k", path, { raw: JSON.stringify(order, null, 1) }),
-          yield* post(signer, "k", path, { raw: "{" }),
-          yield* post(signer, "k", `${path}?x=1`, { body: order }),
-          yield* post(signer, "k", "/api/v1/operator/players/x/orders", { body: order })
-        ]
-      ) assert.deepStrictEqual([reply.status, reply.code], [422, "IDEMPOTENCY_KEY_REUSED"])
-    }))
-
+layer(layerEdgeServer())("idempotency keys", (it) => {
   it.effect("a key belongs to the operator, whichever of its API keys signs", () =>
     Effect.gen(function*() {
       const signer = yield* newKey

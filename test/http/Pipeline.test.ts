@@ -1,16 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
 import {
   type Call,
   type Reply,
   send,
-  sendSigned,
+  sendFresh as call,
   type SignedCall,
   signedHeaders,
-  type Signer
+  type Signer,
+  unixSeconds
 } from "../kit/HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
@@ -18,20 +18,10 @@ import { addOperator } from "../kit/TestService.ts"
 // Goal: every check of the pipeline refuses bad requests, in the documented order, and no request
 // ends in a 500. Method: real HTTP against the pipeline around handlers that only count and follow the path.
 
-const start = Date.parse("2026-11-20T12:00:00.000Z")
-const AtNoon = Layer.effectDiscard(TestClock.setTime(start))
-const Live = layerEdgeServer({ trustProxy: ["127.0.0.0/8"] }).pipe(Layer.provideMerge(AtNoon))
+const Live = layerEdgeServer({ trustProxy: ["127.0.0.0/8"] })
 
 let count = 0
 const unique = (prefix: string) => `${prefix}${(count++).toString(36)}`
-
-const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
-
-/** A signed call at the current time, unlike any other call. */
-const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Partial<SignedCall> = {}) {
-  const port = yield* portOf
-  return yield* sendSigned(port, signer, path, { timestamp: yield* seconds, nonce: unique("n"), ...options })
-})
 
 const newKey = Effect.fnUntraced(function*(options: KeyOptions = {}) {
   const operator = yield* addOperator(unique("op"))
@@ -47,23 +37,10 @@ const assertRefused = (reply: Reply, status: number, code: string) => {
 }
 
 layer(Live)("operator requests", (it) => {
-  it.effect("credentials that are absent or empty are missing, whichever of the three", () =>
-    Effect.gen(function*() {
-      const key = yield* newKey()
-      const port = yield* portOf
-      const headers = signedHeaders(key, "/api/v1/operator/open", { timestamp: yield* seconds })
-      for (const name of ["X-Api-Key", "X-Timestamp", "X-Signature"]) {
-        const { [name]: _, ...rest } = headers
-        assertRefused(yield* send(port, "/api/v1/operator/open", { headers: rest }), 401, "MISSING_CREDENTIALS")
-        const empty = { ...headers, [name]: "" }
-        assertRefused(yield* send(port, "/api/v1/operator/open", { headers: empty }), 401, "MISSING_CREDENTIALS")
-      }
-    }))
-
   it.effect("a timestamp that is no whole number of seconds is refused", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
-      const now = yield* seconds
+      const now = yield* unixSeconds
       const port = yield* portOf
       for (const text of ["now", `${now}.5`, `${now * 1000}`, "-1", "1e9", "99999999999999999999", "0x10"]) {
         const headers = { ...signedHeaders(key, "/api/v1/operator/open", { timestamp: now }), "X-Timestamp": text }
@@ -86,28 +63,6 @@ layer(Live)("operator requests", (it) => {
         assert.strictEqual(yield* from(address), "IP_NOT_ALLOWED", address)
       }
       assertRefused(yield* call(key, "/api/v1/operator/open"), 403, "IP_NOT_ALLOWED")
-    }))
-
-  it.effect("a key's rate window begins with its first request; answers carry its headers", () =>
-    Effect.gen(function*() {
-      const key = yield* newKey({ rateLimit: 2 })
-      const standing = ({ headers }: Reply) => [headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]]
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/open")), ["2", "1"])
-      yield* TestClock.adjust("20500 millis")
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/nowhere")), [undefined, undefined])
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/open", { timestamp: 1 })), ["2", "1"])
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/players/x/orders", { body: order })), [
-        "2",
-        "0"
-      ])
-      const limited = yield* call(key, "/api/v1/operator/open")
-      assertRefused(limited, 429, "RATE_LIMITED")
-      assert.deepStrictEqual(standing(limited), ["2", "0"])
-      assert.strictEqual(limited.headers["retry-after"], "40")
-      yield* TestClock.adjust("39 seconds")
-      assert.strictEqual((yield* call(key, "/api/v1/operator/open")).headers["retry-after"], "1")
-      yield* TestClock.adjust("500 millis")
-      assert.deepStrictEqual(standing(yield* call(key, "/api/v1/operator/open")), ["2", "1"])
     }))
 
   it.effect("requests over the rate write nothing to the database", () =>
@@ -285,7 +240,7 @@ layer(Live)("provider requests", (it) => {
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"), ["203.0.113.9"])
       const port = yield* portOf
-      const timestamp = yield* seconds
+      const timestamp = yield* unixSeconds
       const forge = (signer: Signer, options: SignedCall): Call => ({
         body: order,
         headers: { ...signedHeaders(signer, bet, { ...options, body: order }), "X-Signature": "0".repeat(64) }

@@ -20,7 +20,7 @@ import { type Client, ClientMaker, CommandOutput, makeClient } from "../../src/c
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
-import { type Call, opened, send } from "./HttpCalls.ts"
+import { type Call, opened, send, listensAt } from "./HttpCalls.ts"
 import { together } from "./E2eServer.ts"
 import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
 import { compileCache } from "./ServiceProcess.ts"
@@ -33,7 +33,7 @@ export const bootstrapToken = "test-bootstrap-token"
 const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
 
 /** Platform services of the command line. */
-const layerCommands = Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)
+const layerCommands = Layer.merge(NodeHttpClient.layerNodeHttp, NodeServices.layer)
 
 /** Both servers, each at a free port, and their log. */
 export class BothServers extends Context.Service<BothServers, {
@@ -43,9 +43,6 @@ export class BothServers extends Context.Service<BothServers, {
   /** For commands that run in the process of the test. */
   readonly commands: Context.Context<Layer.Success<typeof layerCommands>>
 }>()("pitboss/test/BothServers") {}
-
-const portOf = (server: HttpServer.HttpServer["Service"]): number =>
-  server.address._tag === "UnixPathAddress" ? 0 : server.address.port
 
 const logged: Array<string> = []
 
@@ -66,7 +63,7 @@ const serveBoth = Effect.fnUntraced(function*(backofficePort: number | undefined
     })
   )
   const backofficeServer = Context.get(yield* Layer.build(Layer.fresh(layerBackofficeHere)), HttpServer.HttpServer)
-  return { publicPort: portOf(publicServer), backofficePort: portOf(backofficeServer) }
+  return { publicPort: listensAt(publicServer), backofficePort: listensAt(backofficeServer) }
 })
 
 /** Services of a node, with the actors of its players. */

@@ -3,7 +3,7 @@
  * browsers call the public API over real HTTP. Only the clock is the test's. Independent of the implementation.
  */
 import { assert } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { BothServers, layerBothServers, made, staffCall } from "./Backoffice.ts"
 import { Calendar } from "./Calendar.ts"
 import { type Call, opened, send, sendSigned, type Signer } from "./HttpCalls.ts"
@@ -23,8 +23,7 @@ export type { Answer } from "./HttpCalls.ts"
 /** A signed call; `uri` is the whole path with its query. */
 export const signedCall = Effect.fnUntraced(function*(signer: Signer, uri: string, options: Call = {}) {
   const { publicPort } = yield* BothServers
-  const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  return opened(yield* sendSigned(publicPort, signer, uri, { timestamp, nonce: fresh("c"), ...options }))
+  return opened(yield* sendSigned(publicPort, signer, uri, { nonce: fresh("c"), ...options }))
 })
 
 /** A call without a signature. */

@@ -171,7 +171,7 @@ export interface ClientOptions {
   /** The ways to the service; with several, an operation goes over one of them, or over all at once. */
   readonly lines: ReadonlyArray<Line>
   /** How often the same operation may go out at once, and the share of operations that do; over several lines, all at once. */
-  readonly atOnce?: { readonly most: number; readonly share: number }
+  readonly atOnce?: { readonly max: number; readonly share: number }
   /** Rest between two turns; without one, the service is kept as busy as it can be. */
   readonly restMs?: number
   readonly isOver: () => boolean
@@ -180,7 +180,7 @@ export interface ClientOptions {
 /** Plays until it is over: money in and out, bets, wins, rollbacks of both, prizes, limits and guests, sent again and again. */
 export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
   const { chance, lines, history } = options
-  const { most, share } = options.atOnce ?? { most: 2, share: lines.length > 1 ? 0.5 : 0.1 }
+  const { max, share } = options.atOnce ?? { max: 2, share: lines.length > 1 ? 0.5 : 0.1 }
   const make = makeOperations(options.name)
   /** Bets that may still be paid or taken back. */
   const placed: Array<Intent> = []
@@ -197,7 +197,7 @@ export const runClient = Effect.fnUntraced(function*(options: ClientOptions) {
       ? [chance.pick(lines)]
       : lines.length > 1
       ? lines
-      : Array.from({ length: chance.between(2, most) }, () => lines).flat()
+      : Array.from({ length: chance.between(2, max) }, () => lines).flat()
     const answered = yield* Effect.forEach(
       ways,
       (line) => deliver(history, operation, line, () => !isPatient && chance.happens(0.3)),

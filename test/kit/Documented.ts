@@ -102,7 +102,9 @@ export const undocumented = (method: string, uri: string, answer: Answer): strin
   }
   const surplus = tracked.filter((name) => headers[name] !== undefined && !documented.headers.has(name))
   if (surplus.length > 0) return `${operation.name} does not document ${surplus.join(", ")} on ${status}`
-  const lacking = documented.needed.filter((name) => headers[name] === undefined)
+  const isForLater = documented.headers.has("retry-after") && Object(json).error?.details?.retry !== "never"
+  const needed = isForLater ? [...documented.needed, "retry-after"] : documented.needed
+  const lacking = needed.filter((name) => headers[name] === undefined)
   if (lacking.length > 0) return `${operation.name} documents ${lacking.join(", ")} on ${status}, which is not there`
   const problems = status < 400 ? operation.problemsOf(status, json) : undefined
   return problems === undefined ? undefined : `${operation.name} answers ${status} in another form: ${problems}`

@@ -16,7 +16,7 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import type { StartupError } from "../../src/platform/StartupError.ts"
 import { freePort } from "./ServiceProcess.ts"
-import { addServiceRole } from "./TestServer.ts"
+import { addServiceRole, memoryInFolder } from "./TestServer.ts"
 
 /** A folder for a server, removed with the scope; the next run removes it when this one is killed. */
 export const serverFolder = Effect.acquireRelease(
@@ -33,7 +33,7 @@ export const serverFolder = Effect.acquireRelease(
 export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port">) =>
   startEmbeddedPostgres({
     ...options,
-    serverSettings: { shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
+    serverSettings: { ...memoryInFolder, shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
   }).pipe(
     Effect.tap(({ url }) => Effect.orDie(addServiceRole(url))),
     Effect.provideService(References.MinimumLogLevel, "Warn"),

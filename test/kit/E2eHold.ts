@@ -51,3 +51,19 @@ export const lockAccount = Effect.fnUntraced(function*(playerId: number) {
   yield* Deferred.await(holds)
   return Effect.andThen(Deferred.succeed(release, undefined), Fiber.join(holding))
 })
+
+/** The answer to a request whose commit, of this player, is cut off from the service while the database works on it: of unknown outcome. */
+export const losingCommit = <A, E, R>(playerId: number, request: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const release = yield* holdPlayer(playerId)
+    const asking = yield* Effect.forkChild(request)
+    // until one is met asleep: between two sleeps it looks at its gate
+    yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE wait_event = 'PgSleep' AND datname = current_database()`.pipe(
+      Effect.repeat({ until: (ended) => ended.length > 0 })
+    )
+    const answer = yield* Fiber.join(asking)
+    yield* release
+    return answer
+  })

@@ -6,15 +6,12 @@ import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicSe
 import { layerCapabilities, layerCapabilitiesOver } from "../../src/service.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { listensAt } from "./HttpCalls.ts"
 import { balance, makeNodesInProcess, nodesOfRun, ownerAmong } from "./NodesInProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService } from "./TestService.ts"
 
 const layerServer = layerPublicServer.pipe(Layer.provideMerge(layerHttpServices))
-
-/** The port of a server. */
-const listensAt = ({ address }: HttpServer.HttpServer["Service"]): number =>
-  address._tag === "UnixPathAddress" ? 0 : address.port
 
 /** The actors of all nodes as one: a test that asks a player itself asks the player's node. */
 export const together = (
@@ -87,5 +84,4 @@ export const layerThreeNodesLate = layerOfNodes(3, layerCapabilities, false)
 export const layerE2eServerWithMailbox = (maxMailbox: number) =>
   layerOn(layerCapabilitiesOver(PlayerActors.layerOver(makePlayerStore, { maxMailbox })))
 
-/** The port that the server listens on. */
-export const portOf = Effect.map(HttpServer.HttpServer, listensAt)
+export { portOf } from "./HttpCalls.ts"

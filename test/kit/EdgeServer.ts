@@ -3,7 +3,7 @@
  * of the handler, and the calls of handlers are counted.
  */
 import { Cause, Context, Deferred, Effect, Exit, Layer, Schema } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
@@ -46,6 +46,7 @@ import { Settings, type SettingsShape } from "../../src/platform/Settings.ts"
 import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { orTryAgain } from "../../src/store/Rows.ts"
+import { layerNoon } from "./Noon.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 const Order = Schema.Struct({
@@ -257,16 +258,13 @@ export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 })
   )
 )
 
-/** The server on a database of its own. */
+/** The server on a database of its own, at noon. */
 export const layerEdgeServer = (settings: Partial<SettingsShape> = {}) =>
   layerEdgeServerOn.pipe(
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Settings.layerTest(settings)),
-    Layer.provideMerge(Entropy.layer)
+    Layer.provideMerge(Entropy.layer),
+    Layer.provideMerge(layerNoon)
   )
 
-/** The port that the server listens on. */
-export const portOf = Effect.map(
-  HttpServer.HttpServer,
-  ({ address }) => address._tag === "UnixPathAddress" ? 0 : address.port
-)
+export { portOf } from "./HttpCalls.ts"

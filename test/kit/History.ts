@@ -3,7 +3,7 @@ import type { Caller } from "./E2eHttp.ts"
 import type { Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
 import type { Bet, PromoWin, Rollback, Settlement, Win } from "./WalletMessages.ts"
-import type { Input, PaymentMove, PaymentRequest } from "./WalletModel.ts"
+import type { Input, TransitionRequest, PaymentRequest } from "./WalletModel.ts"
 
 /**
  * One effect that happens once or not at all. `id` is its name for good: the transaction id, the external reference of a
@@ -15,7 +15,7 @@ export type Command =
   | Rollback
   | PromoWin
   | PaymentRequest
-  | (PaymentMove & { readonly id: string })
+  | (TransitionRequest & { readonly id: string })
   | { readonly kind: "limit"; readonly id: string; readonly field: string; readonly value: number }
   | { readonly kind: "registration"; readonly id: string; readonly isKeyed: true }
   | { readonly kind: "exclusion"; readonly id: string; readonly until: string; readonly isKeyed: true }

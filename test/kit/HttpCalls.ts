@@ -2,7 +2,8 @@
  * Calls over real HTTP with exact bytes: no client normalises a URI or a header. An answer missing from the
  * OpenAPI document fails the test.
  */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
+import { HttpServer } from "effect/http"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import { undocumented } from "./Documented.ts"
@@ -162,9 +163,33 @@ export const signedHeaders = (signer: Signer, path: string, call: SignedCall): {
   }
 }
 
-/** Sends a signed request. Headers of the call win over those that sign it. */
-export const sendSigned = (port: number, signer: Signer, path: string, call: SignedCall): Effect.Effect<Reply> =>
-  send(port, path, { ...call, headers: { ...signedHeaders(signer, path, call), ...call.headers } })
+/** Unix time of the clock in seconds. */
+export const unixSeconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
+
+/** Sends a request signed now, or at its timestamp. Headers of the call win over those that sign it. */
+export const sendSigned = (
+  port: number,
+  signer: Signer,
+  path: string,
+  call: Partial<SignedCall> = {}
+): Effect.Effect<Reply> =>
+  Effect.flatMap(unixSeconds, (timestamp) =>
+    send(port, path, {
+      ...call,
+      headers: { ...signedHeaders(signer, path, { timestamp, ...call }), ...call.headers }
+    }))
+
+/** The port that a server listens on. */
+export const listensAt = ({ address }: HttpServer.HttpServer["Service"]): number =>
+  address._tag === "UnixPathAddress" ? 0 : address.port
+
+export const portOf = Effect.map(HttpServer.HttpServer, listensAt)
+
+let fresh = 0
+
+/** Sends a signed request, unlike any other by its nonce, to the server of the context. */
+export const sendFresh = (signer: Signer, path: string, call: Partial<SignedCall> = {}) =>
+  Effect.flatMap(portOf, (port) => sendSigned(port, signer, path, { nonce: `f${fresh++}`, ...call }))
 
 /** Sends bytes on a connection of their own and gives all that comes back until the server closes it. */
 export const sendBytes = (port: number, bytes: string | Uint8Array): Effect.Effect<string> =>

@@ -5,6 +5,7 @@ import * as Http from "node:http"
 import OidcProvider from "oidc-provider"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
+import { listensAt } from "./HttpCalls.ts"
 
 /** Operators claim per person; a person not listed has none. */
 export const operatorsOf = new Map<string, unknown>()
@@ -54,6 +55,5 @@ export const openBackoffice = Effect.fnUntraced(function*(
       }
     }))
   )
-  const { address } = Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer)
-  return address._tag === "UnixPathAddress" ? 0 : address.port
+  return listensAt(Context.get(yield* Layer.build(Layer.fresh(server)), HttpServer.HttpServer))
 })

@@ -12,7 +12,7 @@ import {
   type Rollback,
   type Win
 } from "./WalletMessages.ts"
-import type { PaymentMove } from "./WalletModel.ts"
+import type { TransitionRequest } from "./WalletModel.ts"
 
 const operatorPath = "/api/v1/operator/players"
 
@@ -134,7 +134,7 @@ export const makeOperations = (name: string) => {
     withdrawal: (seat: Seat, amount: number): Operation =>
       payment("withdrawal", seat, amount, false, { refusals: ["INSUFFICIENT_FUNDS"] }),
     /** A move of the withdrawal of this reference, which is this payment. */
-    move: (seat: Seat, move: PaymentMove["move"], reference: string, paymentId: number): Operation => {
+    move: (seat: Seat, move: TransitionRequest["move"], reference: string, paymentId: number): Operation => {
       const command = { kind: "move", id: fresh(move), move, reference } as const
       return {
         to: "staff",

@@ -1,32 +1,26 @@
 /** Calls of the public API by operators, players and game providers, on a clock set by the test. */
 import { assert } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { originals } from "../../src/domain/original/Originals.ts"
 import { Games } from "../../src/features/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { layerE2eServer, portOf } from "./E2eServer.ts"
-import { type Call, type Reply, send, sendSigned, type Signer } from "./HttpCalls.ts"
+import { type Call, type Reply, send, sendFresh, type Signer } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
+import { layerNoon } from "./Noon.ts"
 import { addOperator } from "./TestService.ts"
 
-/** When the tests begin. */
-export const noon = "2026-11-20T12:00:00.000Z"
+export { noon } from "./Noon.ts"
 
 /** The public server on a database of its own, at noon. */
-export const layerPublicApi = layerE2eServer.pipe(
-  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse(noon))))
-)
+export const layerPublicApi = layerE2eServer.pipe(Layer.provideMerge(layerNoon))
 
 let count = 0
 
 /** Calls as the signer. Paths without `/api` are of the operator API. */
-export const call = Effect.fnUntraced(function*(signer: Signer, path: string, options: Call = {}) {
-  const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  const uri = path.startsWith("/api") ? path : `/api/v1/operator${path}`
-  return yield* sendSigned(yield* portOf, signer, uri, { timestamp, nonce: `p${count++}`, ...options })
-})
+export const call = (signer: Signer, path: string, options: Call = {}) =>
+  sendFresh(signer, path.startsWith("/api") ? path : `/api/v1/operator${path}`, options)
 
 /** Calls as a player; paths are relative to `/api/v1/player`. */
 export const playerCall = Effect.fnUntraced(function*(token: string, path: string, options: Call = {}) {

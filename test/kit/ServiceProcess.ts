@@ -18,7 +18,7 @@ export const compileCache = join(tmpdir(), "node-compile-cache")
 /** Time limit that only prevents endless waits. */
 const longEnough = "60 seconds"
 
-export class ServiceDied extends Schema.TaggedError<ServiceDied>()("ServiceDied", {
+export class ServiceExited extends Schema.TaggedError<ServiceExited>()("ServiceExited", {
   /** How it ended, or what it last answered. */
   reason: Schema.String,
   output: Schema.String
@@ -93,7 +93,7 @@ const whyNotReady = (port: number) =>
 /** Starts `node src/main.ts` and waits until it is ready. Killed when the scope closes. */
 export const startService = Effect.fnUntraced(function*(
   options: ServiceOptions
-): Effect.fn.Return<ServiceProcess, ServiceDied, Scope.Scope> {
+): Effect.fn.Return<ServiceProcess, ServiceExited, Scope.Scope> {
   const backofficePort = yield* freePort
   const service = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -164,5 +164,5 @@ export const startService = Effect.fnUntraced(function*(
   )
   const died = Effect.map(service.exited, ({ code, signal }) => `it ended with ${signal ?? `code ${code}`}`)
   const reason = yield* Effect.raceFirst(ready, died)
-  return reason === undefined ? service : yield* new ServiceDied({ reason, output: service.output() })
+  return reason === undefined ? service : yield* new ServiceExited({ reason, output: service.output() })
 })

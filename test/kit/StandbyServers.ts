@@ -9,9 +9,9 @@ import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { serverFolder, startServer } from "./E2eDatabase.ts"
 import { freePort } from "./ServiceProcess.ts"
-import { adminQuery, asService } from "./TestServer.ts"
+import { adminQuery, asService, memoryInFolder } from "./TestServer.ts"
 
-const settings = { shared_buffers: "64MB", max_connections: "200" }
+const settings = { ...memoryInFolder, shared_buffers: "64MB", max_connections: "200" }
 
 const start = (dataDir: string, port: number, more: { readonly [name: string]: string }) =>
   startEmbeddedPostgres({ dataDir, port, serverSettings: { ...settings, ...more } }).pipe(

@@ -7,6 +7,9 @@ import { ensureRole } from "../../src/platform/Privileges.ts"
 /** The migrated database that the others are copies of. */
 export const templateName = "pitboss_template"
 
+/** Shared memory in files of the data directory: a killed server leaves none in the machine's memory. */
+export const memoryInFolder = { dynamic_shared_memory_type: "mmap" } as const
+
 /** The same server, another database. */
 export const withDatabase = (url: Redacted.Redacted, name: string): Redacted.Redacted => {
   const parsed = new URL(Redacted.value(url))

@@ -25,8 +25,8 @@ export interface PaymentRequest {
   readonly isKeyed: boolean
 }
 
-/** A move of staff on the withdrawal of a reference. */
-export interface PaymentMove {
+/** A transition that staff request of the withdrawal with a reference. */
+export interface TransitionRequest {
   readonly kind: "move"
   readonly move: "approve" | "pay" | "reject" | "cancel"
   readonly reference: string
@@ -319,7 +319,7 @@ export const fateOf = (wallet: Wallet, id: string): "unknown" | "processed" | "r
 
 // Histories: the model as rules of a search for an order
 
-export type Input = Message | PaymentRequest | PaymentMove | { readonly kind: "look" }
+export type Input = Message | PaymentRequest | TransitionRequest | { readonly kind: "look" }
 
 /** The answer to one message of a provider, as far as the model knows it. */
 export type ReportedResult = Pick<Settled, "status" | "moved" | "balance" | "walletSeq">
@@ -334,7 +334,10 @@ export type Output =
 
 /** The statuses from which a move starts, and where it leads. */
 export const moves: {
-  readonly [move in PaymentMove["move"]]: { readonly from: ReadonlyArray<PaymentStatus>; readonly to: PaymentStatus }
+  readonly [move in TransitionRequest["move"]]: {
+    readonly from: ReadonlyArray<PaymentStatus>
+    readonly to: PaymentStatus
+  }
 } = {
   approve: { from: ["new"], to: "allowed" },
   pay: { from: ["allowed"], to: "paid" },
@@ -373,7 +376,7 @@ const stepPayment = (wallet: Wallet, { amount, id, isKeyed, kind }: PaymentReque
   return remember(move(wallet, signed), id, { kind: "payment", amount, status })
 }
 
-const stepMove = (wallet: Wallet, { move: name, reference }: PaymentMove, output?: Output) => {
+const stepMove = (wallet: Wallet, { move: name, reference }: TransitionRequest, output?: Output) => {
   const { from, to } = moves[name]
   const payment = find(wallet, reference)
   if (payment?.kind !== "payment") return output === undefined ? wallet : undefined

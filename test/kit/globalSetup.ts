@@ -9,7 +9,7 @@ import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { layerMigrationsWith } from "../../src/platform/Migrations.ts"
-import { addServiceRole, adminQuery, asService, templateName, withDatabase } from "./TestServer.ts"
+import { addServiceRole, adminQuery, asService, memoryInFolder, templateName, withDatabase } from "./TestServer.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -66,6 +66,7 @@ export default async function setup(project: TestProject) {
       // about durability is proved on servers of its own.
       unsafeWithoutSync: true,
       serverSettings: {
+        ...memoryInFolder,
         shared_buffers: "128MB",
         max_connections: "300",
         min_wal_size: "80MB",

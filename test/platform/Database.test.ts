@@ -16,6 +16,7 @@ import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { oneOf, orTryAgain } from "../../src/store/Rows.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
+import { memoryInFolder } from "../kit/TestServer.ts"
 
 const setting = (sql: SqlClient.SqlClient, name: string) =>
   Effect.map(sql<{ readonly value: string }>`SELECT current_setting(${name}) AS value`, (rows) => rows[0]?.value)
@@ -143,7 +144,7 @@ it.live("clients fail while the server is away and recover when it is back, with
     const start = (port?: number) =>
       startEmbeddedPostgres({
         dataDir,
-        serverSettings: { shared_buffers: "16MB" },
+        serverSettings: { ...memoryInFolder, shared_buffers: "16MB" },
         ...(port === undefined ? {} : { port })
       }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { hostsOf } from "../../src/platform/DatabaseHosts.ts"
-import { isOpenConnection } from "../../src/platform/Loopback.ts"
+import { hostsOf, isOpenConnection } from "../../src/platform/DatabaseHosts.ts"
 import { roleOf } from "../../src/platform/Privileges.ts"
 
 describe("an address of several servers", () => {

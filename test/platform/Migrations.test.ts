@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, FileSystem, Layer, Path, Redacted } from "effect"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { Entropy } from "../../src/platform/Entropy.ts"

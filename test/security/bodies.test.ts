@@ -1,13 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { refuseLongList, refuseOverfull } from "../../src/http/BodyBounds.ts"
 import { makeRefusalBudget } from "../../src/store/RefusalBudget.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { portOf } from "../kit/E2eServer.ts"
 import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
+import { layerPublicApi } from "../kit/PublicApi.ts"
 
 // Goal: no request makes the service decode, answer or store a multiple of its size. Method: an attacker's bodies against the API in
 // this process; stored data is read from its database.
@@ -15,11 +15,7 @@ import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
 const invented = (count: number, length = 6) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`.padEnd(length, "x"), 1]))
 
-const Live = layerE2eServer.pipe(
-  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))))
-)
-
-layer(Live, { timeout: "60 seconds" })("bodies", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("bodies", (it) => {
   const startScene = Effect.fnUntraced(function*(name: string) {
     const port = yield* portOf
     const agent = yield* makeAgent()

@@ -8,8 +8,6 @@ import { send, sendBytes } from "../kit/HttpCalls.ts"
 // Goal: no socket escapes the server's timeouts and its drain, whatever it sends. Method: bytes by hand; time is
 // the test's, so that a drain that waits for a silent socket does not end.
 
-const noon = TestClock.setTime(Date.parse("2026-11-20T12:00:00.000Z"))
-
 const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
 
 const upgrading = (method: string, path: string, protocol: string, body = "") =>
@@ -27,7 +25,7 @@ const upgrading = (method: string, path: string, protocol: string, body = "") =>
 
 const last = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-layer(layerEdgeServer().pipe(Layer.provideMerge(Layer.effectDiscard(noon))))("an upgrade", (it) => {
+layer(layerEdgeServer())("an upgrade", (it) => {
   it.effect("is the plain request that it is without the header, and the last one of its connection", () =>
     Effect.gen(function*() {
       const port = yield* portOf
@@ -68,7 +66,6 @@ const linger = Effect.fnUntraced(function*(port: number, bytes: string, reads = 
 it.effect("a closing server waits neither for silent sockets nor for callers that stop sending", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    yield* noon
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
     const port = yield* Effect.provideContext(portOf, context)
     const silent = yield* linger(port, "")

@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { adminQuery } from "../kit/TestServer.ts"
+import { adminQuery, memoryInFolder } from "../kit/TestServer.ts"
 
 // These tests start and kill servers of their own: real processes and real time, never the run's shared server.
 
@@ -22,7 +22,7 @@ const start = (dataDir: string, unsafeWithoutSync = false) =>
   startEmbeddedPostgres({
     dataDir,
     unsafeWithoutSync,
-    serverSettings: { shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
+    serverSettings: { ...memoryInFolder, shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
   }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
 
 /** Waits until the operating system reports the end of a process. */

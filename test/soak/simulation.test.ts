@@ -50,21 +50,27 @@ describe("the simulator", () => {
     })
   }
 
-  /** First seed of the search for rarely found bugs, to save time. */
-  const firstSeeds: { readonly [bug: string]: number } = {
-    "loads without a fence": 1870,
-    "looks at its lease once": 425
+  interface Search {
+    readonly firstSeed: number
+    readonly steps: number
+  }
+  const usualSearch: Search = { firstSeed: 1, steps }
+
+  /** Searches for rarely found bugs: longer plans show them more often, and a later beginning saves time. */
+  const searches: { readonly [bug: string]: Search } = {
+    "loads without a fence": { firstSeed: 265, steps: 160 },
+    "looks at its lease once": { firstSeed: 425, steps }
   }
 
-  /** First seed that shows a seeded bug, of the first thousand. */
-  const findSeed = (bug: SeededBug, from = 1): number =>
-    Array.from({ length: 1000 }, (_, index) => from + index).find((seed) =>
+  /** First seed that shows a seeded bug, of a thousand. */
+  const findSeed = (bug: SeededBug, { firstSeed, steps }: Search = usualSearch): number =>
+    Array.from({ length: 1000 }, (_, index) => firstSeed + index).find((seed) =>
       simulate(planOf(seed, steps, bug.topology), bug).violations.length > 0
     ) ?? assert.fail("not found within 1000 seeds")
 
   for (const [name, bug] of Object.entries(seededBugs)) {
     it(`finds a service that ${name}`, () => {
-      assert.isAbove(findSeed(bug, firstSeeds[name]), 0)
+      assert.isAbove(findSeed(bug, searches[name]), 0)
     }, 240_000)
   }
 

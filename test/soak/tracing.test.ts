@@ -5,30 +5,12 @@ import { makeAgent } from "../kit/E2eHttp.ts"
 import { deposit } from "../kit/E2eWorld.ts"
 import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../kit/PlayedService.ts"
 import { startService } from "../kit/ServiceProcess.ts"
+import { attributeOf, spansIn } from "../kit/Spans.ts"
 import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: a trace covers a request from its caller to the disk: request, actor, commit, and asynchronous work after it. Method: the
 // service as a process with a collector that records spans; requests with and without a trace of their caller's, by the
 // express lane and by the router; the service is stopped, which flushes the rest.
-
-interface Span {
-  readonly name: string
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly kind: number
-  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly [type: string]: unknown } }>
-}
-
-const spansIn = (body: string): ReadonlyArray<Span> =>
-  JSON.parse(body).resourceSpans.flatMap((
-    one: { readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }> }
-  ) => one.scopeSpans.flatMap(({ spans }) => spans))
-
-const attributeOf = ({ attributes }: Span, key: string): unknown => {
-  const value = attributes.find((one) => one.key === key)?.value
-  return value === undefined ? undefined : Object.values(value)[0]
-}
 
 const bet = "POST /api/v1/provider/wallet/bet"
 const depositing = "POST /api/v1/operator/players/:player/deposits"

@@ -22,7 +22,7 @@ const tables: { readonly [section: string]: string } = {
 3.1 an exclusion wins over active | spec/section3: 3.1 an exclusion wins over active
 3.2 record paid deposit: paid, credited | spec/4-3-to-4-9: 4.4 record-deposit rules 1 to 3
 3.2 request withdrawal: new, held | spec/4-3-to-4-9: 4.4 payments: newest first | spec/4-3-to-4-9: 4.3 each type of entry
-3.2 approval, payout, rejection, cancellation, from each state | rules/PaymentMoves: allows these edges and no others | spec/commandsWork: CONTRACT 3 \${commandOf(line)}
+3.2 approval, payout, rejection, cancellation, from each state | rules/PaymentTransitions: allows these edges and no others | spec/commandsWork: CONTRACT 3 \${commandOf(line)}
 3.2 what each move sends; 3.3 a change emits kyc.status_changed | e2e/webhooks: deliver every event type
 3.2 two approvers | security/fourEyes: does not split a withdrawal | e2e/backofficeApi: opens each served operation
 3.3 KYC: every state to every state | rules/AccountStatus: moves along the known ways only | e2e/webhooks: deliver every event type

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { made, staffCall } from "../kit/Backoffice.ts"
@@ -16,7 +16,7 @@ import {
   signedCall,
   staff
 } from "../kit/Casino.ts"
-import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
+import { type Call, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
 import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
 
 // Goal: where two checks would both refuse, the earlier one of DECISIONS 2.2 and 2.3 answers. Method: for each pair of
@@ -25,8 +25,6 @@ import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
 
 const me = "/api/v1/operator/me"
 const players = "/api/v1/operator/players"
-
-const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
 
 layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of checks of a request", (it) => {
   it.effect("2.2 a path or a method that is not there comes before missing credentials", () =>
@@ -46,7 +44,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       yield* staff("POST", `/keys/${over.key}/revoke`)
       const inactive: Signer = { header: "X-Api-Key", key: over.key, secret: over.secret }
       const nobody: Signer = { ...signer, key: "pk_nobody" }
-      const now = yield* seconds
+      const now = yield* unixSeconds
       const faulty = (
         by: Signer,
         timestamp: number,
@@ -89,7 +87,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       assertRefused(yield* signedCall(signer, path, request), 403, "INSUFFICIENT_SCOPE")
       assertRefused(yield* signedCall(signer, path, request), 429, "RATE_LIMITED")
       yield* allow("{203.0.113.7}")
-      const elsewhere = { ...request, timestamp: yield* seconds, nonce: fresh("same") }
+      const elsewhere = { ...request, timestamp: yield* unixSeconds, nonce: fresh("same") }
       const headers = { ...signedHeaders(signer, path, elsewhere), ...request.headers }
       assertRefused(yield* plainCall(path, { ...request, headers }), 403, "IP_NOT_ALLOWED")
       assertRefused(yield* plainCall(path, { ...request, headers }), 401, "REPLAYED_REQUEST")

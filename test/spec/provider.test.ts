@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import {
   type Answer,
@@ -13,7 +13,7 @@ import {
   signedCall,
   staff
 } from "../kit/Casino.ts"
-import { signedHeaders, type Signer } from "../kit/HttpCalls.ts"
+import { signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
 import { dataOf, noon } from "../kit/PublicApi.ts"
 
 // Goal: game providers get the messages, answers and refusals of CONTRACT section 2. Method: a provider's calls over HTTP; amounts worked
@@ -567,7 +567,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       const signer = studioOf(house)
       const path = "/api/v1/provider/wallet/bet"
       const body = betOf(seat, fresh("t"))
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const timestamp = yield* unixSeconds
       const headers = signedHeaders(signer, path, { body, timestamp, nonce: "once" })
       const wrong: ReadonlyArray<readonly [code: string, headers: { readonly [name: string]: string }]> = [
         ["INVALID_API_KEY", { "X-Provider-Key": "pbp_live_nobody" }],

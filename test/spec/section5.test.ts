@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
 import { fresh, layerCasinos, openCasino, operatorWith, plainCall, SharedCasino, staff } from "../kit/Casino.ts"
-import { type Call, signedHeaders, type Signer } from "../kit/HttpCalls.ts"
+import { type Call, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
 import { sign } from "../kit/sign.ts"
 import { assertRefused } from "../kit/PublicApi.ts"
 
@@ -11,8 +11,6 @@ import { assertRefused } from "../kit/PublicApi.ts"
 // and the table of scopes copied from it, not read from the service.
 
 const me = "/api/v1/operator/me"
-
-const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
 
 /** Every operator endpoint of SPEC 4 with its scope, as the specification lists them. */
 const scopes: ReadonlyArray<readonly [method: string, path: string, scope: string]> = [
@@ -63,7 +61,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
   it.effect("5.1 the string to sign: method, URI as sent, timestamp, body bytes, and the nonce only when it is sent", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
-      const timestamp = String(yield* seconds)
+      const timestamp = String(yield* unixSeconds)
       const attempt = (method: string, uri: string, raw: string, nonce?: string) =>
         plainCall(uri, {
           method,
@@ -92,7 +90,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
   it.effect("5.1 rule 1: a signature is accepted once for as long as its timestamp could count; with a nonce the bytes may repeat", () =>
     whileTimePasses(Effect.gen(function*() {
       const { signer } = yield* SharedCasino
-      const timestamp = yield* seconds
+      const timestamp = yield* unixSeconds
       const call: Call = { headers: signedHeaders(signer, me, { timestamp: timestamp + 300, nonce: fresh("n") }) }
       assert.strictEqual((yield* plainCall(me, call)).status, 200)
       assertRefused(yield* plainCall(me, call), 401, "REPLAYED_REQUEST")
@@ -109,7 +107,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       const uri = "/api/v1/operator/players"
       const body = JSON.stringify({ username: "x" })
       const headers = signedHeaders(signer, uri, {
-        timestamp: yield* seconds,
+        timestamp: yield* unixSeconds,
         raw: body,
         method: "POST",
         nonce: fresh("n")

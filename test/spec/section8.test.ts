@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { made } from "../kit/Backoffice.ts"
 import { dayMs, goTo, hourMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
 import {
@@ -13,7 +13,7 @@ import {
   SharedCasino,
   signedCall
 } from "../kit/Casino.ts"
-import { signedHeaders } from "../kit/HttpCalls.ts"
+import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
 import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
 // Goal: each limit of SPEC 8 accepts its exact value and refuses one beyond. Method: over HTTP, both sides of
@@ -32,7 +32,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
   it.effect("8 signed timestamp: 300 seconds on either side, not 301", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
-      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const now = yield* unixSeconds
       const at = (timestamp: number) =>
         plainCall(me, { headers: signedHeaders(signer, me, { timestamp, nonce: fresh("t") }) })
       for (const offset of [-300, 300]) assert.strictEqual((yield* at(now + offset)).status, 200)
@@ -42,7 +42,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
   it.effect("8 nonce: 128 characters, not 129", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
-      const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const timestamp = yield* unixSeconds
       const withNonce = (nonce: string) => plainCall(me, { headers: signedHeaders(signer, me, { timestamp, nonce }) })
       assert.strictEqual((yield* withNonce("n".repeat(128))).status, 200)
       assertRefused(yield* withNonce("n".repeat(129)), 401, "INVALID_NONCE")
@@ -54,11 +54,15 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       const { id } = yield* house.register()
       const headers = { "Idempotency-Key": fresh("key") }
       const path = `/players/${id}/session-tokens`
+      const uri = `/api/v1/operator${path}`
       assert.strictEqual((yield* house.post(path, { ttl_minutes: 5 }, headers)).status, 201)
       for (
         const answer of [
           yield* house.post(path, { ttl_minutes: 6 }, headers),
           yield* house.post(`${path}?a=1`, { ttl_minutes: 5 }, headers),
+          // other bytes of the same meaning, and no JSON
+          yield* signedCall(house.signer, uri, { method: "POST", raw: "{ \"ttl_minutes\": 5 }", headers }),
+          yield* signedCall(house.signer, uri, { method: "POST", raw: "{", headers }),
           yield* house.post(`/players/${id}/deposits`, { ttl_minutes: 5 }, headers)
         ]
       ) assertRefused(answer, 422, "IDEMPOTENCY_KEY_REUSED")
@@ -140,6 +144,10 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
         answer.headers["retry-after"]
       ]
       assert.deepStrictEqual(standing(yield* three.get("/players/999999999")), [404, "3", "2", undefined])
+      // neither a path that does not exist nor a failed authentication counts
+      assert.deepStrictEqual(standing(yield* three.get("/nothing")), [404, undefined, undefined, undefined])
+      const late = { headers: signedHeaders(three.signer, me, { timestamp: 1, nonce: fresh("late") }) }
+      assert.strictEqual((yield* plainCall(me, late)).status, 401)
       yield* pass(10 * secondMs)
       assert.deepStrictEqual(standing(yield* three.post("/players", {})), [422, "3", "1", undefined])
       assert.deepStrictEqual(standing(yield* three.get("/players?page=0")), [422, "3", "0", undefined])

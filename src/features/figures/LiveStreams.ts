@@ -107,7 +107,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
               yield* Ref.set(isOver, true)
               return [event("end", JSON.stringify({ reason }))]
             }
-            // a reading that fails is made again at the next look
+            // a failed reading is repeated with the next check
             const next = (yield* Effect.option(overviews.read(scope))).pipe((found) =>
               found._tag === "Some" ? found.value : reading
             )

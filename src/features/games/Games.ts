@@ -223,7 +223,7 @@ export class Games extends Context.Service<Games, {
           seen = now?.fingerprint
           return refreshHere
         }),
-        // While the database is away nothing can be bet either; the next look is a second away.
+        // while the database is unavailable nothing can be bet either; the next reading follows in a second
         Effect.ignoreCause,
         Effect.andThen(Effect.sleep("1 second")),
         Effect.forever,

@@ -25,7 +25,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
         Effect.map((rows) => {
           inactive = new Set(rows.map(({ id }) => id))
         }),
-        // while the database is away nothing can be bet either; the next look is a second away
+        // while the database is unavailable nothing can be bet either; the next reading follows in a second
         Effect.ignoreCause,
         refreshing.withPermits(1)
       )

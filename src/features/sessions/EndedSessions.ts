@@ -10,18 +10,18 @@ import { rowsOf } from "../../store/Rows.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 
 /**
- * How far back every look goes: an end is dated when it is decided, by the clock of its process, and seen when it is committed.
- * Clocks of processes on one database have to agree within that.
+ * Range of each reading before now: an end is dated when decided, by the clock of its process, and visible once committed.
+ * Clocks of processes on one database must agree within it.
  */
 const lookbackSeconds = 30
 
-/** The most ends that one look reads; more are read by the next ones, oldest first. */
-const maxEndsPerPoll = 20_000
+/** Maximum ends per reading, oldest first; the next reading continues. */
+const maxEndsPerReading = 20_000
 
 /** `instant` is exact, which a date of JavaScript is not. */
 const ends = rowsOf(Schema.Struct({ id: Schema.Number, endedAt: Schema.Date, instant: Schema.String }))
 
-/** Follows the ends of sessions in the database for as long as the service runs, so many at a look. */
+/** Reads ended sessions once a second until the scope closes, at most `maxEnds` at a time. */
 export const layerEndedSessionsBy = (maxEnds: number) =>
   Layer.effectDiscard(
     Effect.gen(function*() {
@@ -54,7 +54,7 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
       })
 
       yield* read.pipe(
-        // while the database is away nothing can be committed either; the next reading is a second away
+        // while the database is unavailable nothing can be committed either; the next reading follows in a second
         Effect.ignoreCause,
         Effect.andThen(Effect.sleep("1 second")),
         Effect.forever,
@@ -63,4 +63,4 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
     })
   )
 
-export const layerEndedSessions = layerEndedSessionsBy(maxEndsPerPoll)
+export const layerEndedSessions = layerEndedSessionsBy(maxEndsPerReading)

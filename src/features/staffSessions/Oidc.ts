@@ -1,6 +1,5 @@
 /** Sign-in through an identity provider: OpenID Connect, authorization code with PKCE, state and nonce. */
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
-import * as Client from "openid-client"
 import { type Role, roles } from "../../domain/Staff.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
@@ -110,11 +109,22 @@ export class Oidc extends Context.Service<Oidc, {
     Oidc,
     Effect.gen(function*() {
       const { oidc } = yield* Settings
+      if (oidc === undefined) {
+        return Oidc.of({
+          begin: () => Effect.succeed(undefined),
+          complete: () =>
+            Effect.fail(
+              new OidcFailed({ message: "There is no identity provider.", reason: "OIDC_ISSUER is not set" })
+            )
+        })
+      }
+      // loaded by need: its modules take time at every start, and few services have a provider
+      const Client = yield* Effect.promise(() => import("openid-client"))
       const secrets = yield* Secrets
       const callback = (base: string) => `${base}/sign-in/oidc/callback`
       const unavailable = "The identity provider does not answer. Try again, or sign in with your password."
 
-      const discovered = oidc === undefined ? undefined : Effect.tryPromise({
+      const discovered = Effect.tryPromise({
         try: () =>
           Client.discovery(
             new URL(oidc.issuer),
@@ -129,16 +139,11 @@ export class Oidc extends Context.Service<Oidc, {
           ),
         catch: failed(unavailable)
       })
-      const [cached, invalidate] = discovered === undefined
-        ? [undefined, Effect.void] as const
-        : yield* Effect.cachedInvalidateWithTTL(discovered, discoveryKept)
+      const [cached, invalidate] = yield* Effect.cachedInvalidateWithTTL(discovered, discoveryKept)
       /** Discovery metadata; failures are not cached. */
-      const configuration = cached === undefined
-        ? Effect.fail(new OidcFailed({ message: "There is no identity provider.", reason: "OIDC_ISSUER is not set" }))
-        : Effect.tapError(cached, () => invalidate)
+      const configuration = Effect.tapError(cached, () => invalidate)
 
       const begin = Effect.fn("Oidc.begin")(function*(base: string, next: string, now: number) {
-        if (oidc === undefined) return undefined
         const config = yield* configuration
         const [state, nonce, verifier] = [Client.randomState(), Client.randomNonce(), Client.randomPKCECodeVerifier()]
         const challenge = yield* Effect.promise(() => Client.calculatePKCECodeChallenge(verifier))
@@ -187,8 +192,8 @@ export class Oidc extends Context.Service<Oidc, {
           return {
             subject: `${config.serverMetadata().issuer} ${subject}`,
             name: nameIn(claims, subject),
-            role: roleIn(claims, oidc?.roleClaim ?? "role"),
-            operators: oidc?.operatorsClaim === undefined
+            role: roleIn(claims, oidc.roleClaim),
+            operators: oidc.operatorsClaim === undefined
               ? undefined
               : operatorsIn(claims, oidc.operatorsClaim, oidc.operatorsAbsent),
             hasShownSecondFactor: hasSecondFactorIn(claims) && wasShownNow(claims, now),

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
+import { IdempotentBy, RequiredFeature, RequiredScope } from "../../contract/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../contract/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
@@ -76,6 +76,7 @@ export const OperatorAuthLive = Layer.effect(
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const scope = Context.getOrUndefined(annotations, RequiredScope)
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
+      const about = { idField: Context.getOrUndefined(annotations, IdempotentBy) }
       const onlyReads = endpoint.method === "GET"
       // failures are answered inside, so that log lines carry the caller
       const asServed = <E, R>(
@@ -83,7 +84,7 @@ export const OperatorAuthLive = Layer.effect(
         handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
         Effect.provideService(
-          answering()(forwarding.around(handled, caller.apiKey.key)),
+          answering()(forwarding.around(handled, caller.apiKey.key, about)),
           CurrentOperator,
           caller
         )

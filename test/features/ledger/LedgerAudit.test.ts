@@ -4,8 +4,9 @@ import { SqlClient } from "effect/sql"
 import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
+import { Corrections } from "../../../src/features/corrections/Corrections.ts"
 import type { Provider } from "../../../src/domain/Operator.ts"
-import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
+import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
 import { Approvals } from "../../../src/features/payments/Approvals.ts"
@@ -18,6 +19,8 @@ import { adjustment, bet as ruleBet, rollback as ruleRollback, win as ruleWin } 
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 const render = () => ({ status: 200, body: "{}" })
+
+const staff = { id: null, name: "test", role: "admin", operators: null, label: "staff:1" } as const
 
 const provider: Provider = {
   id: 1,
@@ -38,6 +41,7 @@ const provider: Provider = {
 const play = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const wallet = yield* Wallet
+  const corrections = yield* Corrections
   const games = yield* ProviderWallet
   const operator = yield* addOperator("one")
   const other = yield* addOperator("two", "SEK")
@@ -54,7 +58,7 @@ const play = Effect.gen(function*() {
       render
     })
   const correct = (amount: number, player = playerId) =>
-    wallet.correct(null, player, { wallet: "real", amount, reason: "test", actor: "staff:1" })
+    corrections.correct(staff, player, { wallet: "real", amount, reason: "test" })
   const session = yield* (yield* Launches).launch(
     operator.id,
     playerId,
@@ -107,9 +111,9 @@ const play = Effect.gen(function*() {
   yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
     VALUES (3, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`
   const payer = yield* addPlayer(operator, "payer")
-  const move = (paymentId: number, ...moves: ReadonlyArray<PaymentMove>) =>
-    Effect.forEach(moves, (name) => approvals.move({ paymentId, move: name, actor: "staff:1", reason: null }))
-  const withdraw = (amount: number, externalReference: string, ...moves: ReadonlyArray<PaymentMove>) =>
+  const move = (paymentId: number, ...moves: ReadonlyArray<PaymentTransitionName>) =>
+    Effect.forEach(moves, (name) => approvals.apply({ paymentId, transition: name, actor: "staff:1", reason: null }))
+  const withdraw = (amount: number, externalReference: string, ...moves: ReadonlyArray<PaymentTransitionName>) =>
     payments.withdraw(
       operator,
       payer,

@@ -78,10 +78,12 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
         ([player, field, from, length]) =>
           Array.from(all[player]?.fields[field] ?? "").slice(from, from + length).join("")
       ).filter((text) => text !== "")
-      const texts = fc.sample(
+      // texts that many players have, then any
+      const common = ["u_", ".example", "mail3", "ller", "Šim", "山田", "@", "."]
+      const texts = common.concat(fc.sample(
         fc.oneof(piece, fc.constantFrom("%", "_", "\\", "x_", "a%b", "zzzz", "e.", "''", "\n", "1@", "Ü")),
-        { numRuns: runs(20, 60) }
-      )
+        { numRuns: runs(12, 52) }
+      ))
       let found = 0
       let bounded = 0
       for (const search of texts) {
@@ -123,8 +125,8 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
           assert.isTrue(more !== true || expected.length > most)
         }
       }
-      assert.isAbove(found, 8)
-      assert.isAbove(bounded, 3)
+      assert.isAtLeast(found, common.length)
+      assert.isAtLeast(bounded, common.length)
     }), 60_000)
 
   // Goal: the cost of a page is independent of the number of players. Method: PostgreSQL counts the rows read for one.

@@ -6,6 +6,7 @@ import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { ExchangeRates } from "../../../src/features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
+import { Corrections } from "../../../src/features/corrections/Corrections.ts"
 import type { Operator, Provider } from "../../../src/domain/Operator.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
 import { Games } from "../../../src/features/games/Games.ts"
@@ -364,25 +365,29 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
             notes: null,
             bankName: null
           }, quiet)
-          const move = { paymentId: payment.id, actor: "staff:1", reason: null }
-          yield* approvals.move({ ...move, move: "approve" })
+          const command = { paymentId: payment.id, actor: "staff:1", reason: null }
+          yield* approvals.apply({ ...command, transition: "approve" })
           yield* ahead(pick % 2 === 0 ? "day" : "none", 0)
-          yield* approvals.move({ ...move, move: "pay" })
+          yield* approvals.apply({ ...command, transition: "pay" })
           notes.payouts.push({ playerId: seat.id, at: yield* Clock.currentTimeMillis, amount, rate: rateOf(seat) })
           return
         }
         case "chargeback": {
           const deposit = deposits.pop()
           if (deposit === undefined) return
-          yield* (yield* Approvals).move({ paymentId: deposit.id, move: "chargeback", actor: "staff:1", reason: null })
+          yield* (yield* Approvals).apply({
+            paymentId: deposit.id,
+            transition: "chargeback",
+            actor: "staff:1",
+            reason: null
+          })
           return
         }
         case "correct":
-          yield* wallet.correct(null, seat.id, {
+          yield* (yield* Corrections).correct(staff, seat.id, {
             wallet: "real",
             amount: pick % 2 === 0 ? amount : -amount,
-            reason: "test",
-            actor: "staff:1"
+            reason: "test"
           })
           return
         case "bonus":

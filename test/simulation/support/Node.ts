@@ -26,9 +26,9 @@ import type { SeededBug } from "./SeededBug.ts"
 import type { Machine, World } from "./World.ts"
 
 /** Maximum time of the search for an owner, and of the wait for its answer, in ms. */
-const maxLookMs = 4500
+const maxRoutingMs = 4500
 const maxAnswerMs = 5500
-const lookPauseMs = 40
+const routingPauseMs = 40
 
 /** Result of a call to another node. */
 type Awaited = Answered | typeof notOwned | "unsent" | "lost"
@@ -39,7 +39,7 @@ interface Post {
   /** Pending calls at this node, as callbacks that report its loss to their senders. */
   readonly waiting: Set<() => void>
   /** Notifies the node that another one has changed. */
-  look: () => void
+  refreshNodes: () => void
 }
 
 /** Reads a node's view of its ownership. */
@@ -67,17 +67,17 @@ export class Wires {
   }
 
   attach(address: string, machine: Machine): Post {
-    const post: Post = { machine, channels: new Map(), waiting: new Set(), look: () => {} }
+    const post: Post = { machine, channels: new Map(), waiting: new Set(), refreshNodes: () => {} }
     this.posts.set(address, post)
     return post
   }
 
   /** Makes all reachable nodes read the node list. */
   tellOthers(from: Machine): void {
-    for (const { look, machine } of this.posts.values()) {
+    for (const { refreshNodes, machine } of this.posts.values()) {
       if (machine === from || !machine.isOn || this.isCut(from, machine)) continue
       const chance = chanceOf(this.plan.seed, "news", from.name, this.calls++)
-      this.world.after(delayOf(chance), machine, look)
+      this.world.after(delayOf(chance), machine, refreshNodes)
     }
   }
 
@@ -186,7 +186,7 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
   const services = Layer.effectContext(Effect.gen(function*() {
     const own = yield* Ownership
     const post = wires.attach(address, machine)
-    post.look = own.look
+    post.refreshNodes = own.refreshNodes
     own.announce(() => wires.tellOthers(machine))
 
     const openOwn = (channel: string, call: Call) =>
@@ -216,8 +216,8 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
         if (answer === "late" || (answer === "lost" && !isRepeatable)) {
           return yield* new NotAnswered({ because: "lost" })
         }
-        if ((yield* monotonicMs) - startedAt >= maxLookMs) return yield* new NotAnswered({ because: "unsent" })
-        yield* Effect.sleep(lookPauseMs)
+        if ((yield* monotonicMs) - startedAt >= maxRoutingMs) return yield* new NotAnswered({ because: "unsent" })
+        yield* Effect.sleep(routingPauseMs)
       }
     })
 

@@ -4,7 +4,7 @@
  */
 import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
 import type { LimitField } from "../../../src/domain/limit/Limits.ts"
-import type { PaymentMove } from "../../../src/domain/payment/PaymentMoves.ts"
+import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
 import type { Adjustment, Bet, Closing, Rollback, Win } from "../../../src/domain/settlement/Settlement.ts"
 import { bonuses, games, operatorOfPlayer, playerIds, vendors } from "./Fixture.ts"
@@ -84,7 +84,7 @@ export type What =
   | { readonly kind: "launch"; readonly gameId: number }
   | { readonly kind: "view"; readonly isStranger: boolean }
   /** Of the payment that another action created. */
-  | { readonly kind: "move"; readonly of: string; readonly move: PaymentMove; readonly staff: string }
+  | { readonly kind: "move"; readonly of: string; readonly move: PaymentTransitionName; readonly staff: string }
   | { readonly kind: "correct"; readonly amount: number }
   | { readonly kind: "kyc"; readonly status: KycStatus; readonly documentDays: number | null }
   | { readonly kind: "restrict"; readonly canBet: boolean; readonly canDeposit: boolean }
@@ -416,7 +416,7 @@ const whatOf = (
     case "move": {
       const payment = recent(chance, past.payments)
       if (payment === undefined) return undefined
-      const move: PaymentMove = payment.isDeposit
+      const move: PaymentTransitionName = payment.isDeposit
         ? "chargeback"
         : chance.pick(["approve", "pay", "reject", "cancel"])
       return { kind, of: payment.id, move, staff: chance.pick(["staff:1", "staff:2"]) }
@@ -471,7 +471,7 @@ const followersOf = (chance: Chance, id: string, what: What): ReadonlyArray<Foll
     }]
   }
   if (what.kind !== "withdraw" || chance.happens(0.5)) return []
-  const moves = chance.pick<ReadonlyArray<PaymentMove>>([
+  const moves = chance.pick<ReadonlyArray<PaymentTransitionName>>([
     ["approve", "approve", "pay"],
     ["approve", "pay", "pay"],
     ["approve", "reject"],

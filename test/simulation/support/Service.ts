@@ -13,6 +13,7 @@ import type { LimitsResource } from "../../../src/domain/limit/LimitUsage.ts"
 import { paymentFields, type PaymentOutcome } from "../../../src/domain/payment/Payments.ts"
 import { type Refusal, statusByCode } from "../../../src/domain/Refusal.ts"
 import { settleAll, type Settlement } from "../../../src/domain/settlement/Settlement.ts"
+import { correctionStep } from "../../../src/domain/wallet/Corrections.ts"
 import { Forwarder, notOwned } from "../../../src/cluster/Forwarder.ts"
 import { Placement } from "../../../src/engine/Placement.ts"
 import { RemoteCommands } from "../../../src/store/RemoteCommands.ts"
@@ -321,14 +322,14 @@ export const makePort = Effect.fnUntraced(function*(
       case "move": {
         const { move, paymentId, staff } = request
         return Effect.map(
-          approvals.move({ paymentId, move, actor: staff, reason: null }),
+          approvals.apply({ paymentId, transition: move, actor: staff, reason: null }),
           (payment) => replied({ status: 200, body: bodyOf(paymentFields(payment)) })
         )
       }
       case "correct": {
         const { amount, id: reason, playerId } = request
         return Effect.map(
-          wallet.correct(null, playerId, { wallet: "real", amount, reason, actor }),
+          actors.ask(null, playerId, correctionStep({ wallet: "real", amount, reason, actor })),
           (entry) => replied({ status: 200, body: bodyOf(entry) })
         )
       }
