@@ -3,7 +3,7 @@
  * session of a staff member. Console errors and violations of the page's policy are recorded for the test.
  */
 import { assert } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
@@ -26,6 +26,22 @@ export interface PageOptions {
   readonly cookie?: string | undefined
   readonly scheme?: Scheme
 }
+
+/** Logs what the pages of a failed test show: address, focused element, and the text of dialogs or else of the page. */
+const reportStateOf = (pages: ReadonlyArray<Page>): Effect.Effect<void> =>
+  Effect.forEach(pages, (page) =>
+    Effect.tryPromise(() =>
+      page.evaluate(
+        `[document.activeElement?.outerHTML.slice(0, 300), (document.querySelector("[role=dialog]") ?? document.body).innerText.slice(0, 2000)].join("\\n")`
+      )
+    ).pipe(
+      Effect.timeout("5 seconds"),
+      Effect.matchEffect({
+        onFailure: (error) => Effect.logError("page of a failed test does not answer", error),
+        onSuccess: (state) =>
+          Effect.logError("page of a failed test").pipe(Effect.annotateLogs({ url: page.url(), state }))
+      })
+    ), { discard: true })
 
 /** Builds the pages unless they are there; the script says when there is nothing to do. */
 const build = Effect.sync(() =>
@@ -61,7 +77,10 @@ export class Browser extends Context.Service<Browser, {
               reducedMotion: "reduce"
             })
           ),
-          (opened) => Effect.promise(() => opened.close())
+          (opened, exit) =>
+            (Exit.isFailure(exit) ? reportStateOf(opened.pages()) : Effect.void).pipe(
+              Effect.andThen(Effect.promise(() => opened.close()))
+            )
         )
         context.setDefaultTimeout(20_000)
         if (cookie !== undefined) {
@@ -181,9 +200,10 @@ export const tabTo = (page: Page, name: string | RegExp, maximum = 80): Effect.E
     const seen: Array<string> = []
     for (let step = 0; step < maximum; step++) {
       await page.keyboard.press("Tab")
+      // the focus trap of a dialog moves the focus once more, by a timer, after a date: before that the next key would go elsewhere
       const label = String(
         await page.evaluate(
-          `document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? ""`
+          `new Promise((resolve) => setTimeout(resolve)).then(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? "")`
         )
       )
       seen.push(label)
