@@ -180,6 +180,13 @@ export const picture = (page: Page, name: string): Effect.Effect<void> =>
   })
 
 /**
+ * Ends when the timers that the last key started are over: lists set their marked option by one, and the focus trap of a dialog moves the focus
+ * once more by one after a date. The next key would be too early.
+ */
+const timersDone = (page: Page): Promise<unknown> =>
+  page.evaluate("new Promise((resolve) => setTimeout(() => setTimeout(resolve)))")
+
+/**
  * Chooses an option of the open list by keyboard: moves down until it is the marked one. One press may move nothing, or to the current
  * option, while the list is still opening.
  */
@@ -187,7 +194,10 @@ export const chooseOption = async (page: Page, name: string): Promise<void> => {
   const option = page.getByRole("option", { name, exact: true })
   await option.waitFor()
   const count = await page.getByRole("option").count()
-  const isMarked = async () => await option.getAttribute("data-combobox-selected") !== null
+  const isMarked = async () => {
+    await timersDone(page)
+    return await option.getAttribute("data-combobox-selected") !== null
+  }
   for (let press = 0; press < 2 * count + 2 && !await isMarked(); press++) await page.keyboard.press("ArrowDown")
   assert.isTrue(await isMarked(), `no way to the option ${name}`)
   await page.keyboard.press("Enter")
@@ -200,10 +210,10 @@ export const tabTo = (page: Page, name: string | RegExp, maximum = 80): Effect.E
     const seen: Array<string> = []
     for (let step = 0; step < maximum; step++) {
       await page.keyboard.press("Tab")
-      // the focus trap of a dialog moves the focus once more, by a timer, after a date: before that the next key would go elsewhere
+      await timersDone(page)
       const label = String(
         await page.evaluate(
-          `new Promise((resolve) => setTimeout(resolve)).then(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? "")`
+          `document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent ?? ""`
         )
       )
       seen.push(label)

@@ -211,6 +211,7 @@ function Input(
           data={optionsOf(options)}
           searchable={(options?.length ?? 0) > 8}
           clearable={required !== true}
+          allowDeselect={required !== true}
           {...common}
           {...input}
         />
