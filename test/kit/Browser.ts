@@ -3,7 +3,7 @@
  * session of a staff member. Console errors and violations of the page's policy are recorded for the test.
  */
 import { assert } from "@effect/vitest"
-import { Clock, Context, Effect, Exit, Layer, type Scope } from "effect"
+import { Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync } from "node:fs"
@@ -27,7 +27,7 @@ export interface PageOptions {
   readonly scheme?: Scheme
 }
 
-/** Logs what the pages of a failed test show: address, focused element, and the text of dialogs or else of the page. */
+/** Prints what the pages of a failed test show: address, focused element, and the text of dialogs or else of the page. */
 const reportStateOf = (pages: ReadonlyArray<Page>): Effect.Effect<void> =>
   Effect.forEach(pages, (page) =>
     Effect.tryPromise(() =>
@@ -37,9 +37,8 @@ const reportStateOf = (pages: ReadonlyArray<Page>): Effect.Effect<void> =>
     ).pipe(
       Effect.timeout("5 seconds"),
       Effect.matchEffect({
-        onFailure: (error) => Effect.logError("page of a failed test does not answer", error),
-        onSuccess: (state) =>
-          Effect.logError("page of a failed test").pipe(Effect.annotateLogs({ url: page.url(), state }))
+        onFailure: (error) => Console.error("page of a failed test does not answer", page.url(), error),
+        onSuccess: (state) => Console.error("page of a failed test", page.url(), state)
       })
     ), { discard: true })
 
