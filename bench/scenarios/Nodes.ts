@@ -65,6 +65,9 @@ const ownersOf = Effect.fnUntraced(function*(target: Pitboss, nodes: ReadonlyArr
  */
 const warmingSeconds = 12
 
+/** As `docs/operations.md` advises for less than a core: V8's threads take their time from the same quota as the thread that answers. */
+const partOfACoreArguments = ["--single-threaded-gc"]
+
 /** What several nodes are offered, of what they can do at any node, over so many connections; and how long callers wait for one. */
 const overloadFactor = 3
 const overloadConnections = 1024
@@ -241,9 +244,10 @@ export const nodesScenario = scenario({
     })
 
     const cluster = { ...prepared.environment, CLUSTER: "on" }
+    const nodeArguments = options.corePercent < 100 ? partOfACoreArguments : []
     const startProfiled = Effect.gen(function*() {
       const port = yield* freePort
-      const service = yield* startService(cluster, { nodeArguments: [`--inspect=127.0.0.1:${port}`] })
+      const service = yield* startService(cluster, { nodeArguments: [...nodeArguments, `--inspect=127.0.0.1:${port}`] })
       profilers.set(service, yield* startProfiler(port))
       return service
     })
@@ -252,7 +256,7 @@ export const nodesScenario = scenario({
     const startNodes = Effect.fnUntraced(function*(count: number) {
       const services = yield* Effect.forEach(
         roundNumbers(count),
-        (number) => number === 1 && options.cpuProfile ? startProfiled : startService(cluster)
+        (number) => number === 1 && options.cpuProfile ? startProfiled : startService(cluster, { nodeArguments })
       )
       if (count > 1) yield* Effect.sleep(settling)
       return services
@@ -263,7 +267,7 @@ export const nodesScenario = scenario({
       const first = (round - 1) * options.turns + 1
       const turns = roundNumbers(options.turns).map((turn) => first + turn - 1)
       yield* Effect.scoped(Effect.gen(function*() {
-        const services = [yield* startService(prepared.environment)]
+        const services = [yield* startService(prepared.environment, { nodeArguments })]
         yield* measureOn(first, alone, services, null, true)
         for (const turn of turns) yield* measureOn(turn, alone, services, null)
       }))
@@ -342,7 +346,11 @@ export const nodesScenario = scenario({
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up; every balance checked after every round, the ledger proved at the end.`,
         problems.size === 0
           ? `Each process of the service is held to ${options.corePercent} % of a core by a control group, in periods of 10 ms; PostgreSQL and the ` +
-            "generator are not."
+            `generator are not.${
+              nodeArguments.length === 0
+                ? ""
+                : ` Node.js runs with \`${nodeArguments.join(" ")}\` beside the flags of \`npm start\`.`
+            }`
           : `No control groups here (${
             [...problems].join("; ")
           }): the nodes share the cores with PostgreSQL and the generator, and the ratios say little.`,
