@@ -182,7 +182,7 @@ export const picture = (page: Page, name: string): Effect.Effect<void> =>
  * Ends when the timers that the last key started are over: lists set their marked option by one, and the focus trap of a dialog moves the focus
  * once more by one after a date. The next key would be too early.
  */
-const timersDone = (page: Page): Promise<unknown> =>
+export const timersDone = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => setTimeout(() => setTimeout(resolve)))")
 
 /**

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
-import { Browser, picture, violationsOn } from "../../kit/Browser.ts"
+import { Browser, picture, timersDone, violationsOn } from "../../kit/Browser.ts"
 import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
 import { PageScene } from "../../kit/PageScene.ts"
 
@@ -220,6 +220,8 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
         await opener.focus()
         await page.keyboard.press("Enter")
         const focused = page.getByRole("menu").locator(":focus")
+        await page.getByRole("menuitem").first().waitFor()
+        await timersDone(page)
         const names = await page.getByRole("menuitem").allTextContents()
         assert.isAbove(names.length, 3)
         for (const name of names) {

@@ -51,6 +51,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await ledger.getByRole("link", { name: round }).click()
           await page.getByRole("heading", { level: 1, name: `Round ${round}`, exact: true }).waitFor()
           const messages = page.getByRole("table", { name: "Messages" })
+          await messages.waitFor()
           const texts = await messages.getByRole("row").allInnerTexts()
           assert.deepStrictEqual(
             texts.slice(1).map((text) => /\b(bet|rollback|win)\b/.exec(text)?.[0]),

@@ -81,6 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(async () => {
         await support.goto(`/payments?id=${payment}`)
         await support.getByRole("button", { name: `Actions of payment ${payment}` }).click()
+        await support.getByRole("menuitem").first().waitFor()
         assert.deepStrictEqual(await support.getByRole("menuitem").allTextContents(), ["Details"])
       })
       const page = yield* browser.open({ cookie: (yield* signedIn({ role: "payments" })).cookie })
