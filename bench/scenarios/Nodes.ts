@@ -346,14 +346,13 @@ export const nodesScenario = scenario({
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up; every balance checked after every round, the ledger proved at the end.`,
         problems.size === 0
           ? `Each process of the service is held to ${options.corePercent} % of a core by a control group, in periods of 10 ms; PostgreSQL and the ` +
-            `generator are not.${
-              nodeArguments.length === 0
-                ? ""
-                : ` Node.js runs with \`${nodeArguments.join(" ")}\` beside the flags of \`npm start\`.`
-            }`
+            "generator are not."
           : `No control groups here (${
             [...problems].join("; ")
           }): the nodes share the cores with PostgreSQL and the generator, and the ratios say little.`,
+        ...nodeArguments.length === 0
+          ? []
+          : [`Node.js runs with \`${nodeArguments.join(" ")}\` beside the flags of \`npm start\`.`],
         "`any`: connections go to the nodes in turn, and each bets for all players. `owner`: each bets for players whom its node owns, as " +
         "`X-Served-By` told before.",
         ...options.overloads
