@@ -65,7 +65,7 @@ const ownersOf = Effect.fnUntraced(function*(target: Pitboss, nodes: ReadonlyArr
  */
 const warmingSeconds = 12
 
-/** As `docs/operations.md` advises for less than a core: V8's threads take their time from the same quota as the thread that answers. */
+/** What `docs/operations.md` says to try with less than a core: V8's threads take their time from the same quota as the thread that answers. */
 const partOfACoreArguments = ["--single-threaded-gc"]
 
 /** What several nodes are offered, of what they can do at any node, over so many connections; and how long callers wait for one. */
