@@ -14,7 +14,7 @@ import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
 import { freePort } from "../targets/FreePort.ts"
 import { startPostgres } from "../targets/Postgres.ts"
 import { type Profiler, startProfiler } from "../targets/Profiler.ts"
-import { get, type Service, startService } from "../targets/Service.ts"
+import { type Environment, get, type Service, startService } from "../targets/Service.ts"
 import { makeSignedClient, signedConcurrency } from "../targets/SignedClient.ts"
 import type { Target } from "../targets/Target.ts"
 import { measureOverload, overloadPhases, recoveries } from "./Overload.ts"
@@ -87,6 +87,25 @@ const sentBy = (services: ReadonlyArray<Service>): Effect.Effect<SentCounts, Ben
 /** Shards settle for this long after the last node came. */
 const settling = "8 seconds"
 
+/** All processes are up at the same time, each with 15 connections: more than the service's own server takes. */
+const maxConnections = 200
+
+/** One process, or the nodes of one cluster, on a database of its own. */
+interface Casino {
+  readonly name: string
+  /** The owner of each player, where there are several nodes. */
+  readonly owners: ReadonlyArray<number> | null
+  readonly services: ReadonlyArray<Service>
+  readonly database: string
+  readonly books: Books
+}
+
+/** The order of one turn: each comes first in turn, so that what changes on the machine within a turn favours none of them. */
+const rotated = <A>(all: ReadonlyArray<A>, by: number): ReadonlyArray<A> => {
+  const first = by % Math.max(1, all.length)
+  return [...all.slice(first), ...all.slice(0, first)]
+}
+
 /** Several nodes, each limited to a share of a core, so that nodes and not the machine are the bottleneck. */
 export const nodesScenario = scenario({
   name: "nodes",
@@ -110,12 +129,13 @@ export const nodesScenario = scenario({
     30 + players / 80 +
     rounds * [1, ...nodes].reduce(
         (sum, count) =>
-          sum + 17 + warmingSeconds * count + 2 * turns * (warmUpSeconds + seconds + 2) + (overloads ? 3 * seconds : 0),
+          sum + 17 + warmingSeconds * count + (count === 1 ? 1 : 2) * turns * (warmUpSeconds + seconds + 2) +
+          (overloads ? 3 * seconds : 0),
         0
       )
   ],
   measure: Effect.fnUntraced(function*(options) {
-    const postgres = yield* startPostgres()
+    const postgres = yield* startPostgres({ settings: { max_connections: String(maxConnections) } })
     const server = yield* describeServer(postgres)
     const { players, registered } = options
     const generator = yield* startGenerator(options.generators)
@@ -126,7 +146,6 @@ export const nodesScenario = scenario({
       { players, registered, currency: "EUR", openingBalance: 1_000_000_000 },
       showProgress
     ).pipe(Scope.provide(preparing))
-    const books = new Books(players)
     const rounds: Array<TrafficRound> = []
     /** By number of nodes: results of overloads, and calls per message at any node. */
     const overloaded = new Map<number, Array<RoundResult>>()
@@ -143,10 +162,10 @@ export const nodesScenario = scenario({
       }
     })
 
-    /** These services as one target. */
+    /** A casino as one target. */
     const targetOf = Effect.fnUntraced(function*(
+      { database, services }: Casino,
       name: string,
-      services: ReadonlyArray<Service>,
       owners: ReadonlyArray<number> | null
     ) {
       const [first] = services
@@ -156,6 +175,7 @@ export const nodesScenario = scenario({
       const target: Target = {
         ...prepared,
         name,
+        database,
         pid: () => first.child.pid,
         port: first.port,
         nodes: { ports: services.map(({ port }) => port), pids: services.map(({ child }) => child.pid), owners },
@@ -163,7 +183,7 @@ export const nodesScenario = scenario({
         balances: (wanted) =>
           Effect.map(
             postgres.query(
-              prepared.database ?? "",
+              database,
               `SELECT a.real_balance::float8 AS balance FROM unnest($1::bigint[]) WITH ORDINALITY AS u (id, number)
                 JOIN accounts a ON a.player_id = u.id ORDER BY number`,
               [prepared.players.slice(0, wanted).map(({ id }) => id)]
@@ -174,15 +194,16 @@ export const nodesScenario = scenario({
       return target
     })
 
-    /** One round of a load on services that run; a first one, before they are held, makes them warm and is not recorded. */
+    /** One round of a load; a first one, before the services are held, makes them warm and is not recorded. */
     const measureOn = Effect.fnUntraced(function*(
       round: number,
+      casino: Casino,
       name: string,
-      services: ReadonlyArray<Service>,
       owners: ReadonlyArray<number> | null,
       isFirst = false
     ) {
-      const target = yield* targetOf(name, services, owners)
+      const { books, services } = casino
+      const target = yield* targetOf(casino, name, owners)
       const sent: Array<SentCounts> = []
       const noteSent = Effect.ignore(Effect.tap(sentBy(services), (counts) => Effect.sync(() => sent.push(counts))))
       const profiler = isFirst
@@ -223,12 +244,13 @@ export const nodesScenario = scenario({
     })
 
     /** Offers warm nodes three times their capacity at any node. */
-    const overload = Effect.fnUntraced(function*(round: number, services: ReadonlyArray<Service>) {
+    const overload = Effect.fnUntraced(function*(round: number, casino: Casino) {
       const { seconds } = options
-      const name = `${clusterOf(services.length)}, any`
+      const { books, services } = casino
+      const name = `${casino.name}, any`
       const capacity = rounds.find((one) => one.round === round && one.target === name)?.result.perSecond ?? 0
       const result = yield* checkedRound(
-        { target: yield* targetOf(name, services, null), postgres, generator, books },
+        { target: yield* targetOf(casino, name, null), postgres, generator, books },
         `round ${round}/${turnNumbers.length}  ${name} ×${overloadFactor}`,
         { players, idPrefix: `${round}o${services.length}`, seed: round + 2000 },
         {
@@ -243,59 +265,82 @@ export const nodesScenario = scenario({
       overloaded.set(services.length, [...overloaded.get(services.length) ?? [], result])
     })
 
-    const cluster = { ...prepared.environment, CLUSTER: "on" }
     const nodeArguments = options.corePercent < 100 ? partOfACoreArguments : []
-    const startProfiled = Effect.gen(function*() {
+    const startProfiled = Effect.fnUntraced(function*(environment: Environment) {
       const port = yield* freePort
-      const service = yield* startService(cluster, { nodeArguments: [...nodeArguments, `--inspect=127.0.0.1:${port}`] })
+      const service = yield* startService(environment, {
+        nodeArguments: [...nodeArguments, `--inspect=127.0.0.1:${port}`]
+      })
       profilers.set(service, yield* startProfiler(port))
       return service
     })
 
-    /** Nodes on the same database and with the same key, each held to its part of a core. */
-    const startNodes = Effect.fnUntraced(function*(count: number) {
-      const services = yield* Effect.forEach(
-        roundNumbers(count),
-        (number) => number === 1 && options.cpuProfile ? startProfiled : startService(cluster, { nodeArguments })
-      )
-      if (count > 1) yield* Effect.sleep(settling)
-      return services
+    yield* Scope.close(preparing, Exit.void)
+    const own = prepared.database ?? ""
+    /** The same players with the same money for each; undefined is the process without a cluster. */
+    const kinds = yield* Effect.forEach([undefined, ...options.nodes], (nodes) => {
+      const database = nodes === undefined ? own : `${own}_${nodes}`
+      const kind = {
+        nodes,
+        name: nodes === undefined ? alone : clusterOf(nodes),
+        database,
+        environment: {
+          ...prepared.environment,
+          DATABASE_URL: postgres.url(database),
+          ...nodes === undefined ? {} : { CLUSTER: "on" }
+        },
+        books: new Books(players)
+      }
+      return nodes === undefined
+        ? Effect.succeed(kind)
+        : Effect.as(postgres.query("postgres", `CREATE DATABASE ${database} TEMPLATE ${own}`), kind)
     })
 
-    yield* Scope.close(preparing, Exit.void)
+    /** Its processes, warm and each held to its part of a core until the scope closes. */
+    const open = Effect.fnUntraced(function*(round: number, kind: typeof kinds[number]) {
+      const { books, database, environment, name, nodes = 1 } = kind
+      const services = yield* Effect.forEach(
+        roundNumbers(nodes),
+        (number) =>
+          nodes > 1 && number === 1 && options.cpuProfile
+            ? startProfiled(environment)
+            : startService(environment, { nodeArguments })
+      )
+      if (nodes > 1) yield* Effect.sleep(settling)
+      const owners = nodes === 1 ? null : yield* ownersOf(prepared, services)
+      const casino: Casino = { name, owners, services, database, books }
+      yield* measureOn(round, casino, name, null, true)
+      return casino
+    })
+
+    /** One turn of a casino: at any node and, where there are several, at the owner, which is first in every second turn. */
+    const measureTurn = (turn: number, casino: Casino) => {
+      const { name, owners } = casino
+      if (owners === null) return measureOn(turn, casino, name, null)
+      const any = measureOn(turn, casino, `${name}, any`, null)
+      const owner = measureOn(turn, casino, `${name}, owner`, owners)
+      return turn % 2 === 1 ? Effect.andThen(any, owner) : Effect.andThen(owner, any)
+    }
+
     for (const round of roundNumbers(options.rounds)) {
       const first = (round - 1) * options.turns + 1
-      const turns = roundNumbers(options.turns).map((turn) => first + turn - 1)
       yield* Effect.scoped(Effect.gen(function*() {
-        const services = [yield* startService(prepared.environment, { nodeArguments })]
-        yield* measureOn(first, alone, services, null, true)
-        for (const turn of turns) yield* measureOn(turn, alone, services, null)
+        const casinos = yield* Effect.forEach(kinds, (kind) => open(first, kind))
+        for (const turn of roundNumbers(options.turns)) {
+          for (const casino of rotated(casinos, turn - 1)) yield* measureTurn(first + turn - 1, casino)
+        }
+        if (!options.overloads) return
+        for (const casino of casinos) if (casino.owners !== null) yield* overload(first, casino)
       }))
-      for (const count of options.nodes) {
-        yield* Effect.scoped(Effect.gen(function*() {
-          const services = yield* startNodes(count)
-          const owners = count === 1 ? null : yield* ownersOf(prepared, services)
-          const any = count === 1 ? clusterOf(1) : `${clusterOf(count)}, any`
-          yield* measureOn(first, any, services, null, true)
-          for (const turn of turns) {
-            const measureAny = measureOn(turn, any, services, null)
-            if (owners === null) {
-              yield* measureAny
-              continue
-            }
-            const measureOwner = measureOn(turn, `${clusterOf(count)}, owner`, services, owners)
-            // whichever is second finds warmer nodes
-            yield* turn % 2 === 1 ? Effect.andThen(measureAny, measureOwner) : Effect.andThen(measureOwner, measureAny)
-          }
-          if (owners !== null && options.overloads) yield* overload(first, services)
-        }))
-      }
     }
-    yield* Effect.scoped(Effect.gen(function*() {
-      const last = yield* startService(prepared.environment)
-      const { violations: found } = yield* last.verify(prepared.operatorId)
-      if (found.length > 0) return yield* new BenchError({ message: JSON.stringify(found.slice(0, 10)) })
-    }))
+    for (const { database, environment } of kinds) {
+      yield* Effect.scoped(Effect.gen(function*() {
+        showProgress(`proving the ledger of ${database}`)
+        const last = yield* startService({ ...environment, CLUSTER: "off" })
+        const { violations: found } = yield* last.verify(prepared.operatorId)
+        if (found.length > 0) return yield* new BenchError({ message: JSON.stringify(found.slice(0, 10)) })
+      }))
+    }
 
     /** Extra cost of a forwarded bet over one at its owner, both nodes together, µs. */
     const hops: ReadonlyArray<Measurement> = options.nodes.filter((count) => count > 1).map((count) => {
@@ -344,6 +389,8 @@ export const nodesScenario = scenario({
       method: [
         `Closed loop of ${options.connections} connections, ${players} players of ${registered} registered; ${turnNumbers.length} rounds of ` +
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up; every balance checked after every round, the ledger proved at the end.`,
+        "One process, one node and several nodes run at the same time, each on its own copy of one database, and are measured in turn: a ratio is of " +
+        `one turn. PostgreSQL takes ${maxConnections} connections for it.`,
         problems.size === 0
           ? `Each process of the service is held to ${options.corePercent} % of a core by a control group, in periods of 10 ms; PostgreSQL and the ` +
             "generator are not."
