@@ -21,6 +21,12 @@ import { AnonymousLimits } from "./AnonymousLimits.ts"
 /** Maximum number of connections; further ones are closed on accept. */
 const maxConnections = 10_000
 
+/**
+ * Maximum number of connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`). It drops further ones, and their callers
+ * try again after 1, 3 and 7 s. After a restart all callers connect at once, and a busy thread accepts late: the 511 of Node.js are too few.
+ */
+const backlog = 4096
+
 const options: Http.ServerOptions = {
   headersTimeout: 15_000,
   requestTimeout: 30_000,
@@ -211,7 +217,7 @@ const openOwnPort = ({ ownListeners, server }: Served, host: string, port: numbe
       )
       listener.maxConnections = maxConnections
       listener.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
-      listener.listen({ host, port, exclusive: true }, () =>
+      listener.listen({ host, port, exclusive: true, backlog }, () =>
         resume(Effect.sync(() => (ownListeners.push(listener), listener))))
     }),
     (listener) =>
@@ -230,7 +236,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const listening = Layer.effect(
       HttpServer.HttpServer,
       Effect.mapError(
-        NodeHttpServer.make(() => server, { host: address.host, port: address.port }),
+        NodeHttpServer.make(() => server, { host: address.host, port: address.port, backlog }),
         ({ cause }) => cannotListen(address.host, address.port, cause)
       )
     )

@@ -2,6 +2,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Net from "node:net"
+import { setImmediate } from "node:timers/promises"
 import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
 import { send, sendBytes } from "../kit/HttpCalls.ts"
 
@@ -46,6 +47,25 @@ layer(layerEdgeServer())("an upgrade", (it) => {
         "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n"
       )
       assert.match(answer, /^HTTP\/1\.1 404 [^]*\r\nConnection: close\r\n\r\n\{"error":\{"code":"NOT_FOUND"/)
+    }))
+})
+
+// Goal: callers who all connect at once, as after a restart, are served at once. Method: more connections than Node.js lets wait are opened in one
+// turn of the event loop, before any can be accepted. The kernel drops those beyond the limit and sends no error: they are tried again after a second,
+// within which some turns of the loop take place.
+layer(layerEdgeServer())("a burst of connections", (it) => {
+  it.effect("waits to be accepted and loses none", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const opened = yield* Effect.acquireRelease(
+        Effect.sync(() => Array.from({ length: 700 }, () => Net.connect(port, "127.0.0.1").on("error", () => {}))),
+        (sockets) =>
+          Effect.sync(() => {
+            for (const socket of sockets) socket.destroy()
+          })
+      )
+      for (let turn = 0; turn < 100; turn++) yield* Effect.promise(() => setImmediate())
+      assert.strictEqual(opened.filter(({ connecting }) => connecting).length, 0)
     }))
 })
 
