@@ -1,5 +1,5 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ByteSize, Clock, Context, Effect, Layer, Schedule } from "effect"
+import { ByteSize, Clock, Context, Effect, identity, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer } from "effect/http"
 import * as Http from "node:http"
 import * as Net from "node:net"
@@ -20,6 +20,15 @@ import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Maximum number of connections; further ones are closed on accept. */
 const maxConnections = 10_000
+
+/**
+ * Listening sockets per port. Node.js accepts one connection of each in a turn of its event loop: with a single one, new callers of a busy service, whose
+ * turns are long, waited for seconds (`docs/decisions/0054-listening-sockets.md`).
+ */
+const socketsPerPort = 64
+
+/** Whether several sockets of this process can listen on one port. */
+const canShare = process.platform === "linux"
 
 /**
  * Maximum number of connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`). It drops further ones, and their callers
@@ -133,7 +142,6 @@ const makeServer = Effect.fnUntraced(
     server.timeout = silenceMs
     const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
     putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take], yield* makeContain)
-    server.maxConnections = maxConnections
     // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
@@ -148,10 +156,11 @@ const makeServer = Effect.fnUntraced(
     })
     const sockets = new Set<Net.Socket>()
     server.on("connection", (socket: Net.Socket) => {
+      if (sockets.size >= maxConnections) return void socket.destroy()
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    return { server, sockets, ownListeners: [] as Array<Net.Server> }
+    return { server, sockets, listeners: [] as Array<Net.Server> }
   }
 )
 
@@ -172,11 +181,16 @@ const destroyAll = (sockets: ReadonlySet<Net.Socket>, isOver: (socket: Net.Socke
  * Closes the listener, waits for requests in flight, and closes the rest at the time limit. Node.js counts a socket without a request
  * as busy, and a caller that stops sending or reading as in flight: neither may delay the shutdown for that long.
  */
-const drainServer = Effect.fnUntraced(function*({ ownListeners, server, sockets }: Served) {
+const drainServer = Effect.fnUntraced(function*({ listeners, server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
-  for (const listener of ownListeners) listener.close()
+  for (const listener of [server, ...listeners]) listener.close()
+  // the server itself counts connections of its own socket only
   const closed = Effect.callback<void>((resume) => {
-    server.close(() => resume(Effect.void))
+    const check = () => {
+      if (sockets.size === 0) resume(Effect.void)
+    }
+    for (const socket of sockets) socket.once("close", check)
+    check()
   })
   const dropIdle = Effect.repeat(Effect.sync(() => server.closeIdleConnections()), Schedule.spaced("50 millis"))
   const dropSilent = Effect.delay(destroyAll(sockets, (socket) => owedOn(socket) === undefined), headGraceMs)
@@ -207,22 +221,37 @@ const cannotListen = (host: string, port: number, cause: unknown): StartupError 
     message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown"}`
   })
 
-/** Accepts connections on a port of this process alone and passes them to the server. */
-const openOwnPort = ({ ownListeners, server }: Served, host: string, port: number) =>
+/** Listens on a port with one more socket, and passes its connections to the server. */
+const openListener = ({ listeners, server }: Served, host: string, port: number) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
       const listener = Net.createServer(
         { allowHalfOpen: true, noDelay: true },
         (socket) => server.emit("connection", socket)
       )
-      listener.maxConnections = maxConnections
       listener.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
-      listener.listen({ host, port, exclusive: true, backlog }, () =>
-        resume(Effect.sync(() => (ownListeners.push(listener), listener))))
+      listener.listen({ host, port, exclusive: true, reusePort: canShare, backlog }, () =>
+        resume(Effect.sync(() => (listeners.push(listener), listener))))
     }),
     (listener) =>
       Effect.sync(() => void listener.close())
   )
+
+/** Listens on a port with as many sockets as belong to one, less those that are open. */
+const openListeners = (served: Served, host: string, port: number, open: number) =>
+  Effect.replicateEffect(openListener(served, host, port), (canShare ? socketsPerPort : 1) - open, { discard: true })
+
+/** Listens right after a probe that the port is free: sockets that may share it would share it with another service as well. */
+const afterProbe =
+  (host: string, port: number) => <A, E, R>(listen: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
+    Effect.andThen(
+      Effect.callback<void, StartupError>((resume) => {
+        const probe = Net.createServer()
+        probe.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
+        probe.listen({ host, port, exclusive: true }, () => probe.close(() => resume(Effect.void)))
+      }),
+      listen
+    )
 
 /**
  * Serves routes at an address, with limits on bodies, connections and time; requests in flight are answered when the layer closes. Requests
@@ -233,11 +262,14 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const endpoints = Endpoints.make(yield* Clock.Clock)
     const made = yield* makeServer(take, address.silenceMs ?? defaultSilenceMs, endpoints)
     const { server } = made
+    const { host, ownPort, port } = address
+    // a port of several processes belongs to their supervisor, which accepts for them
+    const isAlone = ownPort === undefined
     const listening = Layer.effect(
       HttpServer.HttpServer,
-      Effect.mapError(
-        NodeHttpServer.make(() => server, { host: address.host, port: address.port, backlog }),
-        ({ cause }) => cannotListen(address.host, address.port, cause)
+      NodeHttpServer.make(() => server, { host, port, backlog, reusePort: isAlone && canShare }).pipe(
+        Effect.mapError(({ cause }) => cannotListen(host, port, cause)),
+        isAlone ? afterProbe(host, port) : identity
       )
     )
     // routes first: a caller would wait for them, where another process answers at once while this one refuses connections
@@ -253,12 +285,13 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
       ])
     )
-    const { ownPort } = address
     // Built last, so closed first: before requests in flight are interrupted.
     const drained = Layer.effectDiscard(
       Effect.gen(function*() {
         const drain = yield* Drain
-        if (ownPort !== undefined) yield* openOwnPort(made, address.host, ownPort)
+        const bound = server.address()
+        if (ownPort !== undefined) yield* afterProbe(host, ownPort)(openListeners(made, host, ownPort, 0))
+        else if (typeof bound === "object" && bound !== null) yield* openListeners(made, host, bound.port, 1)
         yield* Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
       })
     )
