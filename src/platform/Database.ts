@@ -7,6 +7,8 @@ import { DatabaseHosts, followPrimary, primaryOf } from "./DatabaseHosts.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
 import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
+import { ReportConcurrency } from "./ReportConcurrency.ts"
+import { lowerPriority } from "./SessionPriority.ts"
 import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
 
@@ -70,6 +72,14 @@ export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlC
   "pitboss/platform/ServingClient"
 ) {}
 
+/**
+ * Connections for reads of whole tables: verifications, exports and reports. Separate from the general pool, so that their sessions can have a low
+ * priority ({@link lowerPriority}). Their statements take turns ({@link ReportConcurrency}).
+ */
+export class ReportClient extends Context.Service<ReportClient, SqlClient.SqlClient>()(
+  "pitboss/platform/ReportClient"
+) {}
+
 const readInt8 = (bytes: Uint8Array, offset: number) => {
   const value = Number(new DataView(bytes.buffer, bytes.byteOffset + offset, 8).getBigInt64(0))
   return Number.isSafeInteger(value)
@@ -122,6 +132,12 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 }
 
+const reporting = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
+  ...general(url, maxConnections),
+  applicationName: "pitboss-reports",
+  minConnections: 0
+})
+
 const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss-journal",
@@ -133,7 +149,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     // providers wait at least three seconds
     statement_timeout: "5s",
     // all players' commits wait with the one whose row is locked; the player of a row locked for longer waits alone
-    lock_timeout: "50ms",
+    lock_timeout: "10ms",
     plan_cache_mode: "force_generic_plan",
     enable_seqscan: "off",
     enable_hashjoin: "off",
@@ -180,10 +196,10 @@ const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError
   )
 
 /**
- * Adds a bound on the wait for a connection of the pool: a longer wait fails as when the database is unavailable. Without the bound, ten slow
+ * Bounds the wait for a connection of the pool: a longer wait fails as when the database is unavailable. Without the bound, ten slow
  * statements would block all users of the pool.
  */
-const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
+const boundedWait = (client: PgClient.PgClient, connections: number): SqlConnection.Acquirer => {
   let taken = 0
   const note = Effect.acquireRelease(Effect.sync(() => taken++), () => Effect.sync(() => taken--))
   const soon = Effect.timeoutOrElse(client.reserve, {
@@ -191,10 +207,12 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
     orElse: () => Effect.fail(noConnection(connections))
   })
   // a timer only when waiting
-  const acquirer: SqlConnection.Acquirer = Effect.suspend(() =>
-    Effect.andThen(note, taken < connections ? client.reserve : soon)
-  )
-  return SqlClient.make({
+  return Effect.suspend(() => Effect.andThen(note, taken < connections ? client.reserve : soon))
+}
+
+/** A client of the pool's connections, taken in a way of its own. */
+const withAcquirer = (client: PgClient.PgClient, acquirer: SqlConnection.Acquirer) =>
+  SqlClient.make({
     acquirer,
     compiler: PgClient.makeCompiler(),
     driver: client.driver,
@@ -203,7 +221,6 @@ const withBoundedWait = (client: PgClient.PgClient, connections: number) => {
     prepareTransactionControls: true,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
-}
 
 /** Connection of the tables' owner at the start: migrations, roles and rights. */
 export const layerOwnerClient = (url: Redacted.Redacted) =>
@@ -275,12 +292,13 @@ export interface DatabaseOptions {
   readonly maxConnections?: number
   readonly maxJournalConnections?: number
   readonly maxServingConnections?: number
+  readonly maxReportConnections?: number
   /** Accepts a server that does not flush to disk. For tests only. */
   readonly allowFsyncOff?: boolean
 }
 
 /**
- * `SqlClient` (general), {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after verifying that server. While
+ * `SqlClient` (general), {@link ReportClient}, {@link ServingClient} and {@link JournalClient}, on the server of {@link DatabaseUrl}, after verifying that server. While
  * the server is unavailable, a query fails with `SqlError` within three seconds; the pools reconnect by themselves.
  */
 export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
@@ -296,7 +314,18 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
     const clients = Layer.mergeAll(
       Layer.effect(
         SqlClient.SqlClient,
-        Effect.flatMap(open(general(url, connections)), (client) => withBoundedWait(client, connections))
+        Effect.flatMap(
+          open(general(url, connections)),
+          (client) => withAcquirer(client, boundedWait(client, connections))
+        )
+      ).pipe(Layer.provide(Reactivity.layer)),
+      ReportConcurrency.layer,
+      Layer.effect(
+        ReportClient,
+        Effect.flatMap(
+          open(reporting(url, options.maxReportConnections ?? 7)),
+          (client) => withAcquirer(client, Effect.tap(client.reserve, lowerPriority))
+        )
       ).pipe(Layer.provide(Reactivity.layer)),
       Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6))).pipe(
         Layer.provide(Reactivity.layer)

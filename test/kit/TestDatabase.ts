@@ -1,10 +1,14 @@
 import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
-import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
+import { DatabaseUrl, layerDatabaseWith, ReportClient } from "../../src/platform/Database.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { adminQuery, asService, templateName, withDatabase } from "./TestServer.ts"
 
-const clients = layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 })
+/** Reports read on the general pool: they see the rows of a test's transaction. */
+const clients = Layer.effect(ReportClient, SqlClient.SqlClient).pipe(
+  Layer.provideMerge(layerDatabaseWith({ allowFsyncOff: true, maxConnections: 6, maxJournalConnections: 2 }))
+)
 
 /** A migrated, empty database per layer. */
 export class TestDatabase extends Context.Service<TestDatabase, {

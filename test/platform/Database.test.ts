@@ -10,6 +10,7 @@ import {
   JournalClient,
   layerDatabaseWith,
   refuseServer,
+  ReportClient,
   verifyServer
 } from "../../src/platform/Database.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
@@ -35,6 +36,21 @@ layer(TestDatabase.layer)("clients", (it) => {
       assert.deepStrictEqual(yield* sql`SELECT 1::bigint AS again`, [{ again: 1 }])
     }))
 
+  // Goal: a report never takes a processor that a commit could use. Method: the priority of the sessions' processes, of
+  // which the database is one of this machine.
+  it.effect.skipIf(process.platform !== "linux")(
+    "have sessions of low priority for reports, and no others",
+    () =>
+      Effect.gen(function*() {
+        const priorityOf = (sql: SqlClient.SqlClient) =>
+          Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => Os.getPriority(row?.pid))
+        assert.strictEqual(yield* priorityOf(yield* ReportClient), Os.constants.priority.PRIORITY_LOW)
+        const usual = Os.getPriority()
+        assert.strictEqual(yield* priorityOf(yield* SqlClient.SqlClient), usual)
+        assert.strictEqual(yield* priorityOf(yield* JournalClient), usual)
+      }).pipe(Effect.provide(Layer.fresh(layerDatabaseWith({ allowFsyncOff: true }))))
+  )
+
   // Goal: the journal's sessions run as the journal's statements expect, and both kinds commit durably.
   // Method: ask each client's own session.
   it.effect("have their session settings", () =>
@@ -51,7 +67,7 @@ layer(TestDatabase.layer)("clients", (it) => {
         enable_mergejoin: "off",
         jit: "off",
         statement_timeout: "5s",
-        lock_timeout: "50ms",
+        lock_timeout: "10ms",
         TimeZone: "UTC"
       }
       for (const [name, value] of Object.entries(expected)) {

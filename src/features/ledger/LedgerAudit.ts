@@ -11,7 +11,9 @@ import { ChainCheck } from "../../chain/ChainCheck.ts"
 import { walkChain } from "../../chain/ChainWalk.ts"
 import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { ReportClient } from "../../platform/Database.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
+import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type LedgerInvariant, maxViolations, type Violation } from "./LedgerInvariant.ts"
 import { chainInvariants, countUnlinked } from "./ChainInvariants.ts"
@@ -82,7 +84,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
   static readonly layer = Layer.effect(
     LedgerAudit,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* ReportClient
+      const { patiently } = yield* ReportConcurrency
       const chain = yield* Chain
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
@@ -92,7 +95,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         function*(operatorId: number | undefined, written: ChainPosition | undefined) {
           const check = new ChainCheck()
           yield* walkChain(
-            { sql, operatorId, ...chainKey, onlyWrong: true },
+            { sql, operatorId, ...chainKey, onlyWrong: true, inTurn: patiently },
             Effect.fnUntraced(function*(parts) {
               for (const [index, part] of parts.entries()) {
                 check.take(part)
@@ -115,7 +118,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
         const written = chain.position()
         const check = (invariant: LedgerInvariant) =>
-          violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
+          patiently(violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId))))
         return inTransaction(sql)(Effect.gen(function*() {
           // one snapshot for all checks, for as long as they take
           yield* sql`SET LOCAL statement_timeout = 0`
@@ -178,7 +181,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         const writer = new ExportWriter()
         yield* write(`${headLine(operatorId)}\n`)
         yield* walkChain(
-          { sql, operatorId, ...chainKey },
+          { sql, operatorId, ...chainKey, inTurn: patiently },
           (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
         )
         const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {

@@ -4,16 +4,17 @@ import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
+import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
+import { ReportClient } from "../../platform/Database.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
-import { reportConcurrency, tooManyReports } from "./Reports.ts"
+import { tooManyReports } from "./Reports.ts"
 import type { BonusCost } from "./SeriesResource.ts"
 
 /**
  * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait
- * at most 50 ms for them; they hardly ever write finished ones.
+ * at most 10 ms for them; they hardly ever write finished ones.
  */
 const grantsPerSlice = { finished: 250, running: 25 } as const
 const slicesPerRun = 40
@@ -39,8 +40,8 @@ const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 
 export class BonusCosts extends Context.Service<BonusCosts, {
   /**
-   * Cost per bonus of an operator in a range of days, and the liability of its grants. Two reports run at once; others wait up to ten seconds, then
-   * fail with `TRY_AGAIN`.
+   * Cost per bonus of an operator in a range of days, and the liability of its grants. A report waits for its turn up to ten seconds, then it
+   * fails with `TRY_AGAIN`.
    */
   readonly report: (
     operatorId: number,
@@ -55,7 +56,8 @@ export class BonusCosts extends Context.Service<BonusCosts, {
     BonusCosts,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
+      const reporting = yield* ReportClient
+      const { limit: limitConcurrency } = yield* ReportConcurrency
 
       const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
         yield* rangeOf(days, "day")
@@ -63,7 +65,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
         // over all currencies: an unread bonus has a row in the currency of one grant only
         const isUnread = sql`bool_or(bool_or(s.running IS NULL)) OVER (PARTITION BY b.id)`
         const rows = yield* costRows(
-          sql`WITH parts AS (
+          reporting`WITH parts AS (
               SELECT bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited, 0 AS running,
                 0 AS liability, NULL::timestamptz AS at
               FROM bonus_costs WHERE operator_id = ${operatorId} AND ${inRange}

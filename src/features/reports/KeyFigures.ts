@@ -13,13 +13,14 @@ import {
 } from "../../domain/Figures.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
-import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
+import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
+import { ReportClient } from "../../platform/Database.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { dayMs, type Days, rangeOf } from "./Days.ts"
 import { GroupSums } from "./GgrReport.ts"
 import type { Breakdown, Funds, Series } from "./SeriesResource.ts"
-import { reportConcurrency, tooManyReports } from "./Reports.ts"
+import { tooManyReports } from "./Reports.ts"
 import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
 
 export interface SeriesQuery extends Days {
@@ -103,7 +104,8 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     KeyFigures,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
+      const reporting = yield* ReportClient
+      const { limit: limitConcurrency } = yield* ReportConcurrency
 
       const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
         const row = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))
@@ -112,13 +114,13 @@ export class KeyFigures extends Context.Service<KeyFigures, {
 
       const sums = (text: string, operatorId: number, days: Days, more: ReadonlyArray<unknown> = []) =>
         sumRows(
-          sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers, ...more])
+          reporting.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers, ...more])
         ).pipe(limitConcurrency(tooManyReports))
 
       /** Values by day of a metric that the sums do not hold. */
       const playersOf = (text: string, operatorId: number, days: Days) =>
         Effect.map(
-          valueRows(sql.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers])).pipe(
+          valueRows(reporting.unsafe(text, [String(operatorId), days.from, days.to, days.includeTestPlayers])).pipe(
             limitConcurrency(tooManyReports)
           ),
           (rows) => ({

@@ -3,12 +3,12 @@
  * is not read.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { maxReportDays } from "../../domain/Activity.ts"
 import { dayOf } from "../../domain/ReportCounts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { ReportClient } from "../../platform/Database.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
+import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type GgrFields, ggrReport, groupFigures, GroupSums, noSums } from "./GgrReport.ts"
 import { reportText } from "./internal/ReportQuery.ts"
@@ -46,20 +46,14 @@ const refuseRange = ({ from, to }: ReportQuery): Refusal<"VALIDATION_FAILED"> | 
     : undefined
 }
 
-/**
- * Reports of a kind that read at the same time: with a verification of the ledger they leave connections to lists and deposits, and a processor to
- * bets. Others wait, as many as are made in the time they may wait.
- */
-export const reportConcurrency = { maxRunning: 2, maxWaiting: 50, maxWait: "10 seconds" } as const
-
 export const tooManyReports = refuse("TRY_AGAIN", "Too many reports are being made. Send the same request again.", {
   retry: "same_request"
 })
 
 export class Reports extends Context.Service<Reports, {
   /**
-   * GGR report of an operator over a range of days, in the operator's currency. Two run at once, others wait up to ten seconds; after that, or with
-   * fifty waiting, it fails with `TRY_AGAIN`.
+   * GGR report of an operator over a range of days, in the operator's currency. It waits for its turn up to ten seconds; after that, or with fifty
+   * waiting, it fails with `TRY_AGAIN`.
    */
   readonly ggr: (
     operatorId: number,
@@ -69,8 +63,8 @@ export class Reports extends Context.Service<Reports, {
   static readonly layer = Layer.effect(
     Reports,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const limitConcurrency = yield* makeConcurrencyLimit(reportConcurrency)
+      const sql = yield* ReportClient
+      const { limit: limitConcurrency } = yield* ReportConcurrency
 
       const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
         const refusal = refuseRange(query)
