@@ -1,15 +1,15 @@
 /**
- * Reads the stored chain in the order of the seals, with each link's rows from the ledger and the audit log, some hundred links at a time:
+ * Reads the stored chain in the order of the seals, with each link's rows from the ledger and the audit log, a hundred links at a time:
  * the memory it takes does not depend on the size of the ledger.
  */
-import { Effect, identity, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
 import type { Part } from "./ChainCheck.ts"
 import { tagOf } from "./Chain.ts"
 import { auditLineSql, entryLineSql, type Head, instantSql } from "./Lines.ts"
 
-/** A page of links is decoded and split at once, on the thread that decides bets: a few milliseconds' with a busy service's links. */
+/** Decoding and splitting a page takes the thread that decides bets a few milliseconds, with the links of a busy service. */
 const linksPerPage = 100
 const rowsPerPage = 1000
 const sealsPerPage = 200
@@ -70,8 +70,6 @@ export interface WalkOptions {
   readonly firstChainId: number
   /** Omits links whose rows are all unmodified: PostgreSQL compares them with their digests. */
   readonly onlyWrong?: boolean
-  /** Around each page of links with its rows: other reads may get their turn in between. */
-  readonly inTurn?: <A, E>(page: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 interface NamedRow {
@@ -84,7 +82,7 @@ interface NamedRow {
 
 /** Passes all parts of the chain on in order. Run it in one snapshot. */
 export const walkChain = Effect.fnUntraced(function*<E>(
-  { firstChainId, inTurn = identity, key, onlyWrong = false, operatorId, sql }: WalkOptions,
+  { firstChainId, key, onlyWrong = false, operatorId, sql }: WalkOptions,
   take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
 ): Effect.fn.Return<void, E | SqlError.SqlError> {
   const ownEntries = sql.literal(
@@ -244,18 +242,12 @@ export const walkChain = Effect.fnUntraced(function*<E>(
 
   const walkLongRange = Effect.fnUntraced(function*({ chainId, from, to }: Range) {
     let after = from
-    /** The next links, and their parts. */
-    const readNext = Effect.suspend(() =>
-      sql`SELECT 1::float8 AS place, ${linkColumns} FROM chain_links l WHERE l.chain_id = ${chainId}::text::bigint
-          AND l.link > ${after}::text::bigint AND l.link <= ${to}::text::bigint ORDER BY l.link LIMIT ${linksPerPage}`
-    ).pipe(
-      Effect.flatMap((rows) => Effect.orDie(decodeLinks(rows))),
-      Effect.bindTo("links"),
-      Effect.bind("parts", ({ links }) => partsOf(links))
-    )
     for (;;) {
-      const { links, parts } = yield* inTurn(readNext)
-      yield* take(parts.flatMap(({ parts }) => parts))
+      const links = yield* Effect.orDie(decodeLinks(
+        yield* sql`SELECT 1::float8 AS place, ${linkColumns} FROM chain_links l WHERE l.chain_id = ${chainId}::text::bigint
+          AND l.link > ${after}::text::bigint AND l.link <= ${to}::text::bigint ORDER BY l.link LIMIT ${linksPerPage}`
+      ))
+      yield* take((yield* partsOf(links)).flatMap(({ parts }) => parts))
       const last = links.at(-1)
       if (last === undefined || links.length < linksPerPage) return
       after = last.link
@@ -272,7 +264,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       size = 0n
       return Effect.gen(function*() {
         const ranges = waiting.flatMap(({ range }) => range ?? [])
-        const found = ranges.length === 0 ? [] : yield* inTurn(linksOf(ranges))
+        const found = ranges.length === 0 ? [] : yield* linksOf(ranges)
         let place = 0
         yield* take(waiting.flatMap(({ range, seal }) => [
           ...range === undefined ? [] : found[place++] ?? [],

@@ -18,8 +18,8 @@ import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
 
-/** Maximum number of connections; further ones are closed on accept. */
-const maxConnections = 10_000
+/** Maximum number of connections of all sockets of a server; further ones are closed on accept. */
+const defaultMaxConnections = 10_000
 
 /**
  * Listening sockets per port. Node.js accepts one connection of each in a turn of its event loop: with a single one, new callers of a busy service, whose
@@ -29,12 +29,6 @@ const socketsPerPort = 64
 
 /** Whether several sockets of this process can listen on one port. */
 const canShare = process.platform === "linux"
-
-/**
- * Maximum number of connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`). It drops further ones, and their callers
- * try again after 1, 3 and 7 s. After a restart all callers connect at once, and a busy thread accepts late: the 511 of Node.js are too few.
- */
-const backlog = 4096
 
 const options: Http.ServerOptions = {
   headersTimeout: 15_000,
@@ -136,10 +130,16 @@ const makeAnonymousLimiter =
   }
 
 const makeServer = Effect.fnUntraced(
-  function*(take: Take | undefined, silenceMs: number, endpoints: Endpoints["Service"]) {
+  function*(
+    take: Take | undefined,
+    { maxConnections = defaultMaxConnections, silenceMs = defaultSilenceMs }: Address,
+    endpoints: Endpoints["Service"]
+  ) {
     const ids = yield* RequestIds
     const server = Http.createServer(options)
     server.timeout = silenceMs
+    // a supervisor gives further connections to another node
+    server.maxConnections = maxConnections
     const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
     putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take], yield* makeContain)
     // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
@@ -212,6 +212,8 @@ export interface Address {
   readonly ownPort?: number | undefined
   /** Name under which other nodes forward requests about players of this node. */
   readonly channel?: string
+  /** Maximum number of connections, also of those on the second port. */
+  readonly maxConnections?: number
   /** Idle time-out of a socket while an answer is computed or received, in ms; two minutes by default. */
   readonly silenceMs?: number
 }
@@ -230,7 +232,7 @@ const openListener = ({ listeners, server }: Served, host: string, port: number)
         (socket) => server.emit("connection", socket)
       )
       listener.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
-      listener.listen({ host, port, exclusive: true, reusePort: canShare, backlog }, () =>
+      listener.listen({ host, port, exclusive: true, reusePort: canShare }, () =>
         resume(Effect.sync(() => (listeners.push(listener), listener))))
     }),
     (listener) =>
@@ -260,14 +262,14 @@ const afterProbe =
 export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address, take?: Take) =>
   Layer.unwrap(Effect.gen(function*() {
     const endpoints = Endpoints.make(yield* Clock.Clock)
-    const made = yield* makeServer(take, address.silenceMs ?? defaultSilenceMs, endpoints)
+    const made = yield* makeServer(take, address, endpoints)
     const { server } = made
     const { host, ownPort, port } = address
     // a port of several processes belongs to their supervisor, which accepts for them
     const isAlone = ownPort === undefined
     const listening = Layer.effect(
       HttpServer.HttpServer,
-      NodeHttpServer.make(() => server, { host, port, backlog, reusePort: isAlone && canShare }).pipe(
+      NodeHttpServer.make(() => server, { host, port, reusePort: isAlone && canShare }).pipe(
         Effect.mapError(({ cause }) => cannotListen(host, port, cause)),
         isAlone ? afterProbe(host, port) : identity
       )
@@ -291,7 +293,7 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
         const drain = yield* Drain
         const bound = server.address()
         if (ownPort !== undefined) yield* afterProbe(host, ownPort)(openListeners(made, host, ownPort, 0))
-        else if (typeof bound === "object" && bound !== null) yield* openListeners(made, host, bound.port, 1)
+        else if (typeof bound === "object" && bound !== null) yield* openListeners(made, bound.address, bound.port, 1)
         yield* Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
       })
     )

@@ -26,7 +26,7 @@ const makeDatabaseMetrics = Effect.gen(function*() {
   const readConnections = connectionRows(sql`
     SELECT application_name AS pool, coalesce(state, 'unknown') AS state, count(*)::float8 AS connections
     FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-journal')
+    WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-reports', 'pitboss-serving', 'pitboss-journal')
     GROUP BY 1, 2 ORDER BY 1, 2`)
   return Effect.gen(function*() {
     const startedAt = clock.monotonicTimeNanosUnsafe()

@@ -74,7 +74,7 @@ export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlC
 
 /**
  * Connections for reads of whole tables: verifications, exports and reports. Separate from the general pool, so that their sessions can have a low
- * priority ({@link lowerPriority}). Their statements take turns ({@link ReportConcurrency}).
+ * priority ({@link lowerPriority}). There are more than run at once ({@link ReportConcurrency}).
  */
 export class ReportClient extends Context.Service<ReportClient, SqlClient.SqlClient>()(
   "pitboss/platform/ReportClient"
@@ -135,7 +135,9 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
 const reporting = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...general(url, maxConnections),
   applicationName: "pitboss-reports",
-  minConnections: 0
+  minConnections: 0,
+  // parallel workers would have the usual priority
+  startupParameters: { ...general(url, maxConnections).startupParameters, max_parallel_workers_per_gather: "0" }
 })
 
 const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
@@ -149,7 +151,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     // providers wait at least three seconds
     statement_timeout: "5s",
     // all players' commits wait with the one whose row is locked; the player of a row locked for longer waits alone
-    lock_timeout: "10ms",
+    lock_timeout: "50ms",
     plan_cache_mode: "force_generic_plan",
     enable_seqscan: "off",
     enable_hashjoin: "off",

@@ -7,15 +7,15 @@ import type { SqlConnection, SqlError } from "effect/sql"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 
-/** A fifteenth of the share of a session without it where processors are scarce; no effect where they are idle. */
+/** A seventieth of the share of a session without it where processors are scarce; no effect where they are idle. */
 const niceness = Os.constants.priority.PRIORITY_LOW
 
 const sessionProcess = "SELECT pg_backend_pid(), inet_client_port()"
 const decode = Schema.decodeUnknownOption(Schema.Tuple([Schema.Tuple([Schema.Int, Schema.Int])]))
 
 /**
- * Lowers the priority of a session's process for its life: only root can raise it again. Does nothing where the process is not on this machine or
- * belongs to another user, and where the system has no `/proc`.
+ * Lowers the priority of a session's process for its life: raising it again takes a capability. Does nothing where the process is not on this
+ * machine, belongs to another user without the capability `CAP_SYS_NICE`, or where the system has no `/proc`.
  */
 export const lowerPriority = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
   Effect.flatMap(session.executeValues(sessionProcess, []), (rows) =>
@@ -24,7 +24,7 @@ export const lowerPriority = (session: SqlConnection.Connection): Effect.Effect<
       onSome: ([[pid, port]]) => Effect.ignore(Effect.andThen(verifyProcess(pid, port), lower(pid)))
     }))
 
-/** Verifies the title of the process. Through a tunnel or a pooler the id is one of another machine or of another session. */
+/** Verifies the title of the process: through a tunnel, the id is one of another machine. */
 const verifyProcess = (pid: number, port: number) =>
   Effect.filterOrFail(
     Effect.try(() => Fs.readFileSync(`/proc/${pid}/cmdline`, "latin1")),

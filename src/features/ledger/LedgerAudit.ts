@@ -13,7 +13,6 @@ import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { ReportClient } from "../../platform/Database.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
-import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type LedgerInvariant, maxViolations, type Violation } from "./LedgerInvariant.ts"
 import { chainInvariants, countUnlinked } from "./ChainInvariants.ts"
@@ -64,7 +63,7 @@ const statementOf = ({ rule, statement }: LedgerInvariant): string =>
 /** Plan types disabled while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin"]
 
-/** Parts of the chain that are hashed before others get their turn: about a millisecond's. */
+/** Parts of the chain that are hashed before others get their turn: about a millisecond of work. */
 const partsPerSlice = 500
 
 const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
@@ -72,7 +71,7 @@ const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try a
 export class LedgerAudit extends Context.Service<LedgerAudit, {
   /**
    * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
-   * holds a connection to its end, and several would leave none to players.
+   * takes a processor of PostgreSQL's to its end.
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
@@ -85,7 +84,6 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
     LedgerAudit,
     Effect.gen(function*() {
       const sql = yield* ReportClient
-      const { patiently } = yield* ReportConcurrency
       const chain = yield* Chain
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
@@ -95,7 +93,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         function*(operatorId: number | undefined, written: ChainPosition | undefined) {
           const check = new ChainCheck()
           yield* walkChain(
-            { sql, operatorId, ...chainKey, onlyWrong: true, inTurn: patiently },
+            { sql, operatorId, ...chainKey, onlyWrong: true },
             Effect.fnUntraced(function*(parts) {
               for (const [index, part] of parts.entries()) {
                 check.take(part)
@@ -118,12 +116,11 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
         const written = chain.position()
         const check = (invariant: LedgerInvariant) =>
-          patiently(violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId))))
+          violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
         return inTransaction(sql)(Effect.gen(function*() {
           // one snapshot for all checks, for as long as they take
           yield* sql`SET LOCAL statement_timeout = 0`
           yield* sql`SET LOCAL work_mem = '64MB'`
-          yield* sql`SET LOCAL max_parallel_workers_per_gather = 0`
           // Whole tables are read from front to back and joined by hashes. The planner would rather follow an index, which
           // means a jump for every entry of a table in another order, and it would go through one table once for every row of
           // another where both grew since it last looked at them.
@@ -181,7 +178,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         const writer = new ExportWriter()
         yield* write(`${headLine(operatorId)}\n`)
         yield* walkChain(
-          { sql, operatorId, ...chainKey, inTurn: patiently },
+          { sql, operatorId, ...chainKey },
           (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
         )
         const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {

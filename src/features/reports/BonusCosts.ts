@@ -14,7 +14,7 @@ import type { BonusCost } from "./SeriesResource.ts"
 
 /**
  * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait
- * at most 10 ms for them; they hardly ever write finished ones.
+ * at most 50 ms for them; they hardly ever write finished ones.
  */
 const grantsPerSlice = { finished: 250, running: 25 } as const
 const slicesPerRun = 40
@@ -57,7 +57,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const reporting = yield* ReportClient
-      const { limit: limitConcurrency } = yield* ReportConcurrency
+      const limitConcurrency = yield* ReportConcurrency
 
       const report = Effect.fn("BonusCosts.report")(function*(operatorId: number, days: Days) {
         yield* rangeOf(days, "day")

@@ -105,7 +105,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const reporting = yield* ReportClient
-      const { limit: limitConcurrency } = yield* ReportConcurrency
+      const limitConcurrency = yield* ReportConcurrency
 
       const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
         const row = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))

@@ -64,7 +64,7 @@ export class Reports extends Context.Service<Reports, {
     Reports,
     Effect.gen(function*() {
       const sql = yield* ReportClient
-      const { limit: limitConcurrency } = yield* ReportConcurrency
+      const limitConcurrency = yield* ReportConcurrency
 
       const ggr = Effect.fn("Reports.ggr")(function*(operatorId: number, query: ReportQuery) {
         const refusal = refuseRange(query)

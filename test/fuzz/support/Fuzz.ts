@@ -52,14 +52,15 @@ const fixturesInUse = 3
 /** Requests are drawn so many at a time, by what is known at that moment. */
 const drawn = 100
 
-/** Endpoints that register players and move money. */
+/** POST endpoints that register players and move money. */
 const movesMoney = /\/provider\/wallet\/|\/(players|deposits|withdrawals|corrections|play)$/
 
 /**
  * Relative frequency of an endpoint. A verification of the whole ledger takes seconds. Calls that move money build on each other (a win needs its
  * bet), and most generated ones are refused: drawn like all others, a run of some thousand requests may settle nothing.
  */
-const weightOf = ({ path }: Endpoint): number => path.endsWith("/verification") ? 1 : movesMoney.test(path) ? 1000 : 200
+const weightOf = ({ method, path }: Endpoint): number =>
+  path.endsWith("/verification") ? 1 : method === "POST" && movesMoney.test(path) ? 1000 : 200
 
 const silence = "20 seconds"
 
