@@ -9,7 +9,7 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
 
 /** A node's pools, its membership, and room to look in while it is replaced by another. */
-const connectionsPerNode = 37
+const connectionsPerNode = 35
 
 const spareConnections = 20
 

@@ -74,7 +74,7 @@ export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlC
 
 /**
  * Connections for reads of whole tables: verifications, exports and reports. Separate from the general pool, so that their sessions can have a low
- * priority ({@link lowerPriority}). There are more than run at once ({@link ReportConcurrency}).
+ * priority ({@link lowerPriority}). There are as many as run at once ({@link ReportConcurrency}).
  */
 export class ReportClient extends Context.Service<ReportClient, SqlClient.SqlClient>()(
   "pitboss/platform/ReportClient"
@@ -131,6 +131,9 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     startupParameters: { ...startupParameters, statement_timeout: "5s" }
   }
 }
+
+/** A verification or an export, and reports: {@link ReportConcurrency} runs four of those at most. */
+const reportConnections = 5
 
 const reporting = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...general(url, maxConnections),
@@ -294,7 +297,6 @@ export interface DatabaseOptions {
   readonly maxConnections?: number
   readonly maxJournalConnections?: number
   readonly maxServingConnections?: number
-  readonly maxReportConnections?: number
   /** Accepts a server that does not flush to disk. For tests only. */
   readonly allowFsyncOff?: boolean
 }
@@ -325,7 +327,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.effect(
         ReportClient,
         Effect.flatMap(
-          open(reporting(url, options.maxReportConnections ?? 7)),
+          open(reporting(url, reportConnections)),
           (client) => withAcquirer(client, Effect.tap(client.reserve, lowerPriority))
         )
       ).pipe(Layer.provide(Reactivity.layer)),
