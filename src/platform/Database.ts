@@ -135,13 +135,16 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
 /** A verification or an export, and reports: {@link ReportConcurrency} runs four of those at most. */
 const reportConnections = 5
 
-const reporting = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
-  ...general(url, maxConnections),
-  applicationName: "pitboss-reports",
-  minConnections: 0,
-  // parallel workers would have the usual priority
-  startupParameters: { ...general(url, maxConnections).startupParameters, max_parallel_workers_per_gather: "0" }
-})
+const reporting = (url: Redacted.Redacted): PgClient.PgPoolConfig => {
+  const { startupParameters, ...config } = general(url, reportConnections)
+  return {
+    ...config,
+    applicationName: "pitboss-reports",
+    minConnections: 0,
+    // parallel workers would have the usual priority
+    startupParameters: { ...startupParameters, max_parallel_workers_per_gather: "0" }
+  }
+}
 
 const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
   ...connection(url),
@@ -327,7 +330,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.effect(
         ReportClient,
         Effect.flatMap(
-          open(reporting(url, reportConnections)),
+          open(reporting(url)),
           (client) => withAcquirer(client, Effect.tap(client.reserve, lowerPriority))
         )
       ).pipe(Layer.provide(Reactivity.layer)),
