@@ -1,5 +1,6 @@
 /** Damage to a valid request: in its values, its bytes, its headers and its path. */
 import fc from "fast-check"
+import { maxBodyBytes } from "../../../src/http/Refusals.ts"
 import { isNode } from "./Endpoints.ts"
 import { oddValues } from "./Values.ts"
 
@@ -50,10 +51,17 @@ const manyNames = (value: unknown, count: number): unknown =>
     ? { ...value, ...Object.fromEntries(Array.from({ length: count }, (_, name) => [`invented_${name}`, name])) }
     : value
 
-const manyElements = (value: unknown, count: number): unknown =>
-  Array.isArray(value)
-    ? Array.from({ length: count }, (_, at): unknown => value[at % Math.max(1, value.length)] ?? {})
-    : value
+/** Bytes of elements, at which no more are added: twice what a body may have. */
+const maxElementsBytes = 2 * maxBodyBytes
+
+const manyElements = (value: unknown, count: number): unknown => {
+  if (!Array.isArray(value)) return value
+  const bytesEach = JSON.stringify(value).length / Math.max(1, value.length)
+  return Array.from(
+    { length: Math.min(count, Math.ceil(maxElementsBytes / bytesEach)) },
+    (_, at): unknown => value[at % Math.max(1, value.length)] ?? {}
+  )
+}
 
 /** Damage to a body's values. */
 export const valueDamage: fc.Arbitrary<ValueDamage> = fc.oneof(

@@ -6,7 +6,7 @@ import { Clock, Effect, Result } from "effect"
 import fc from "fast-check"
 import type * as Net from "node:net"
 import { connect } from "node:net"
-import { type ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
+import { ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
 import { type Reply, signedHeaders } from "../../kit/HttpCalls.ts"
 import { type Endpoint, endpointsOf, isNode, type Node } from "./Endpoints.ts"
 import { type Request, requestTo } from "./Requests.ts"
@@ -258,7 +258,12 @@ export const fuzz = Effect.fnUntraced(function*(
       Effect.catchDefect((defect) => Effect.succeed(Result.fail(defect)))
     )
     if (Result.isFailure(reply)) {
-      const why = reply.failure instanceof Error ? reply.failure.message : String(reply.failure)
+      const { failure } = reply
+      const why = failure instanceof ConnectionLost
+        ? failure.reason
+        : failure instanceof Error
+        ? failure.message
+        : String(failure)
       count(byStatus, "none")
       return find({ what: why, request: described(request, headers), answer: "" })
     }
