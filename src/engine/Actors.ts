@@ -93,6 +93,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const store: Store<State, Change, Query, Knowledge> = {
     lookUp: options.store.lookUp,
     claims: options.store.claims,
+    isLikelyTaken: options.store.isLikelyTaken,
     examine: options.store.examine,
     commit: (units) =>
       health.commit(isTraced ? traceCommit(units, options.store.commit(units)) : options.store.commit(units)),
@@ -364,13 +365,15 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         break
       }
       if (decision._tag === "Accept") {
+        const { change } = decision
+        // its unit clashed, or is likely to: no assumption about its ids is allowed
+        if (change !== null && known === undefined && (isSingle || store.isLikelyTaken(change))) {
+          if (end === next) return lookUp(cell, run, before, store.claims(before, change), undefined)
+          break
+        }
         after = decision.state
-        if (decision.change !== null) {
-          // its unit clashed: no further assumption about its ids is allowed
-          if (isSingle && known === undefined) {
-            return lookUp(cell, run, before, store.claims(before, decision.change), undefined)
-          }
-          changes.push(decision.change)
+        if (change !== null) {
+          changes.push(change)
           changed.push(end)
         }
       }

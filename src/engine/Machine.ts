@@ -103,4 +103,6 @@ export interface Store<State, Change, Query, Knowledge> {
   ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
   /** Query for the ids that a change claims to be new. */
   readonly claims: (state: State, change: Change) => Query
+  /** Whether a claim of a change probably exists already: it is looked up first, since a clash rejects the commit of all units around it. */
+  readonly isLikelyTaken: (change: Change) => boolean
 }

@@ -426,6 +426,28 @@ describe("Actors", () => {
         assert.deepStrictEqual(keys.map((key) => store.accounts.get(key)?.state.total), [2, 1, 1, 1, 0, 1, 1, 1])
       }).pipe(Effect.provide(services)))
 
+    // Goal: an id that the store takes for a known one rejects no commit. Method: a group of three commands whose second is suspected, rightly and wrongly.
+    it.effect("is avoided where an id is likely to be taken", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0, 2: 0 })
+        const actors = yield* makeActors({ ...store, isLikelyTaken: ({ receipt }) => receipt !== "first" })
+        yield* actors.ask(2, post("taken", 1))
+        const gate = makeGate()
+        store.behaviours.push(gate.behaviour)
+        const first = yield* start(actors.ask(1, post("first", 1)))
+        yield* gate.arrived
+        const asking = yield* Effect.forEach(["a", "taken", "b"], (name) => start(actors.ask(1, post(name, 1))))
+        yield* gate.open
+        yield* Fiber.join(first)
+        const replies = yield* Fiber.joinAll(asking)
+        assert.deepStrictEqual(replies.map(({ isRepeat, total }) => [isRepeat, total]), [[false, 2], [true, 2], [
+          false,
+          3
+        ]])
+        assert.deepStrictEqual(store.examinations, [])
+        assert.deepStrictEqual(store.lookUps.flatMap(({ receipts }) => receipts), ["taken", "a", "taken", "b"])
+      }).pipe(Effect.provide(services)))
+
     // Goal: one bad command of a group fails alone as well, and the others keep their order.
     it.effect("is decided again, one command at a time", () =>
       Effect.gen(function*() {

@@ -29,6 +29,7 @@ import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/e
 import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"
 import { claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.ts"
+import { RecentTransactions } from "../../src/store/internal/RecentTransactions.ts"
 import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "../../src/store/internal/ReportSections.ts"
 
 /**
@@ -440,6 +441,8 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     )
   }
 
+  const recent = new RecentTransactions()
+
   const pass = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> => run
   const { commit = pass, examine = pass, load = pass, lookUp = pass } = around
 
@@ -450,12 +453,15 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       commit(
         Effect.suspend(() => {
           const rejected = commitNow(units)
-          return rejected === undefined ? Effect.void : Effect.fail(rejected)
+          if (rejected !== undefined) return Effect.fail(rejected)
+          for (const { changes } of units) for (const change of changes) recent.remember(change)
+          return Effect.void
         }),
         units
       ),
     examine: (units, because) => examine(Effect.sync(() => examineNow(units, because)), units),
     claims,
+    isLikelyTaken: (change) => recent.has(change),
     add: (player) =>
       Effect.sync(() => {
         if (!players.has(player.id)) {

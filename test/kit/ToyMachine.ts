@@ -169,7 +169,8 @@ export const makeStore = (totals: { readonly [key: number]: number }): AccountSt
           return { _tag: isLater ? "Later" : "Valid" }
         })
       }),
-    claims: (_, change) => ({ receipts: [change.receipt] })
+    claims: (_, change) => ({ receipts: [change.receipt] }),
+    isLikelyTaken: () => false
   }
   return store
 }

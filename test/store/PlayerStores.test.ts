@@ -163,7 +163,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
       : failure.value._tag === "Rejected"
       ? failure.value.because
       : failure.value._tag
-    said.push([what, answer])
+    said.push([what, answer], [`${what}: taken ids`, units.map(({ changes }) => changes.map(store.isLikelyTaken))])
     return answer
   })
 

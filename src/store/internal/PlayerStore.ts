@@ -15,6 +15,7 @@ import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
+import { RecentTransactions } from "./RecentTransactions.ts"
 import { makeReadBatcher } from "./ReadBatcher.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
 import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
@@ -125,10 +126,15 @@ export const makePlayerStore = Effect.gen(function*() {
         }))
     })
 
+  const recent = new RecentTransactions()
+
   const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
     Effect.suspend(() => write(units)).pipe(
       Effect.matchCauseEffect({
-        onSuccess: () => Effect.void,
+        onSuccess: () =>
+          Effect.sync(() => {
+            for (const { changes } of units) for (const change of changes) recent.remember(change)
+          }),
         onFailure: (cause) => {
           const failure = Exit.findErrorOption(Exit.failCause(cause))
           return failure._tag === "Some"
@@ -162,7 +168,8 @@ export const makePlayerStore = Effect.gen(function*() {
           Effect.succeed(units.map(() => valid))),
         Effect.mapError(toUnavailable)
       ),
-    claims
+    claims,
+    isLikelyTaken: (change) => recent.has(change)
   } satisfies Store<Player, Change, Query, Knowledge>
 })
 

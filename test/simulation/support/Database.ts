@@ -218,7 +218,8 @@ export class Database {
         orUnavailable(
           connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.examine(units, because))))
         ),
-      claims: memory.claims
+      claims: memory.claims,
+      isLikelyTaken: memory.isLikelyTaken
     }
   }
 
