@@ -454,7 +454,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         Effect.suspend(() => {
           const rejected = commitNow(units)
           if (rejected !== undefined) return Effect.fail(rejected)
-          for (const { changes } of units) for (const change of changes) recent.remember(change)
+          for (const { changes } of units) for (const change of changes) recent.add(change)
           return Effect.void
         }),
         units

@@ -14,7 +14,7 @@ describe("recent transaction ids", () => {
         const recent = new RecentTransactions()
         const [absent, ...present] = all
         if (absent === undefined) return
-        recent.remember({ transactions: present })
+        recent.add({ transactions: present })
         assert.isFalse(recent.has({ transactions: [absent] }))
         assert.isFalse(recent.has({ transactions: [] }))
         for (const one of present.slice(-1)) assert.isTrue(recent.has({ transactions: [absent, one] }))
@@ -24,7 +24,7 @@ describe("recent transaction ids", () => {
   it("are forgotten for later ones, the last of which stays", () => {
     const recent = new RecentTransactions(4)
     const all = Array.from({ length: 1000 }, (_, number) => ({ providerId: 1, transactionId: `t${number}` }))
-    recent.remember({ transactions: all })
+    recent.add({ transactions: all })
     const known = all.filter((one) => recent.has({ transactions: [one] }))
     assert.isAtMost(known.length, 4)
     assert.include(known.map(({ transactionId }) => transactionId), "t999")
@@ -33,7 +33,7 @@ describe("recent transaction ids", () => {
   it("spread over all places", () => {
     const recent = new RecentTransactions(2 ** 16)
     const all = Array.from({ length: 2 ** 14 }, (_, number) => ({ providerId: 7, transactionId: `round-${number}` }))
-    recent.remember({ transactions: all })
+    recent.add({ transactions: all })
     const known = all.filter((one) => recent.has({ transactions: [one] }))
     // of a quarter as many ids as places, each at random, 88 % keep theirs
     assert.isAbove(known.length / all.length, 0.85)

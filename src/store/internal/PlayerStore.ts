@@ -133,7 +133,7 @@ export const makePlayerStore = Effect.gen(function*() {
       Effect.matchCauseEffect({
         onSuccess: () =>
           Effect.sync(() => {
-            for (const { changes } of units) for (const change of changes) recent.remember(change)
+            for (const { changes } of units) for (const change of changes) recent.add(change)
           }),
         onFailure: (cause) => {
           const failure = Exit.findErrorOption(Exit.failCause(cause))

@@ -21,8 +21,8 @@ export class RecentTransactions {
     this.fingerprints = new Uint32Array(capacity)
   }
 
-  /** Remembers the ids of a committed change. */
-  remember({ transactions }: Ids): void {
+  /** Adds the ids of a committed change. */
+  add({ transactions }: Ids): void {
     for (const { providerId, transactionId } of transactions) {
       this.locate(providerId, transactionId)
       this.fingerprints[this.place] = this.fingerprint
