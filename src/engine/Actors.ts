@@ -91,10 +91,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const monotonic = monotonicClock(clock)
   const health = WriteHealth.make(monotonic)
   const store: Store<State, Change, Query, Knowledge> = {
-    lookUp: options.store.lookUp,
-    claims: options.store.claims,
-    isLikelyTaken: options.store.isLikelyTaken,
-    examine: options.store.examine,
+    ...options.store,
     commit: (units) =>
       health.commit(isTraced ? traceCommit(units, options.store.commit(units)) : options.store.commit(units)),
     load: (key, fence) => fence ? health.fence(options.store.load(key, fence)) : options.store.load(key, fence)
