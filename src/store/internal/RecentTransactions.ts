@@ -37,10 +37,10 @@ export class RecentTransactions {
     })
   }
 
-  /** Place and fingerprint of an id: two FNV-1a hashes, one of which begins elsewhere and is mixed at its end. */
+  /** Place and fingerprint of an id: FNV-1a, and a second hash to which the provider's id is multiplied, so that no pair of ids has both in common by design. */
   private locate(providerId: number, transactionId: string): void {
     let one = 0x811c9dc5 ^ providerId
-    let other = 0x9e3779b9 + providerId
+    let other = Math.imul(providerId, 0x9e3779b1)
     for (let at = 0; at < transactionId.length; at++) {
       const code = transactionId.charCodeAt(at)
       one = Math.imul(one ^ code, 0x01000193)
