@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { globSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { BothServers, layerBothServers } from "../kit/Backoffice.ts"
-import { Browser, signedIn, violationsOn } from "../kit/Browser.ts"
+import { assertNone, Browser, signedIn, violationsOn } from "../kit/Browser.ts"
 import { send } from "../kit/HttpCalls.ts"
 
 // Goal: the pages of the back office open in a real browser, for signed-in staff only. The rest is in test/soak/pages.
@@ -50,8 +50,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
         await page.getByText("Active players today").waitFor()
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(yield* violationsOn(page))
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("offer a role only what it may do, and refuse the rest when it is tried", () =>

@@ -157,9 +157,22 @@ export const later = (id: number) =>
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** Violations of WCAG 2.2 A and AA found by axe-core: rule, help, and elements. */
+/** Fails with the faults found on a page, word for word. */
+export const assertNone = (faults: ReadonlyArray<string>): void =>
+  assert.deepStrictEqual(faults, [], `faults on a page:\n${faults.join("\n")}`)
+
+/** Waits for two frames and the end of all animations that end: a colour half-way has less contrast, a dialog that is being opened has no name yet. */
+const atRest = (page: Page): Promise<unknown> =>
+  page.evaluate(`(async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
+    await Promise.allSettled(ending.map(({ finished }) => finished))
+  })()`)
+
+/** Violations of WCAG 2.2 A and AA found by axe-core once the page is at rest: rule, help, and elements. */
 export const violationsOn = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(async () => {
+    await atRest(page)
     // evaluated as the debugger does, which the page's policy does not concern
     await page.evaluate(axeSource)
     const found: unknown = await page.evaluate(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { staffCall } from "../../kit/Backoffice.ts"
-import { Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { layerCasinos, openCasino, SharedCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
 import { act, done } from "../../kit/PageSteps.ts"
@@ -79,7 +79,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByText("Nothing matches the filters.").waitFor()
         assert.strictEqual(new URL(page.url()).search, new URL(list, page.url()).search)
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
   it.effect("is worked by keyboard alone, and a mistaken assignment is taken back", () =>

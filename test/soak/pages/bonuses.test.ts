@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, chooseOption, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, chooseOption, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, SharedCasino, staff } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -55,7 +55,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await words.getByText(`Bonus money cannot be staked on ${slots.name}`).waitFor()
         await choose(dialog, "Type", "cashback")
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
       yield* Effect.promise(async () => {
         await dialog.getByRole("button", { name: "Add bonus" }).click()
         await page.getByRole("link", { name }).waitFor()
@@ -97,7 +97,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
       const [grant] = yield* staff("GET", `/bonuses/${bonus.id}/grants`)
       assert.deepInclude(grant, { player_id: player, state: "finished", result: "cancelled" })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("ask by keyboard for an end of a code that is money at once, switch it off, and take that back", () =>

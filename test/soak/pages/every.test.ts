@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
-import { Browser, picture, timersDone, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, picture, timersDone, violationsOn } from "../../kit/Browser.ts"
 import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
 import { PageScene } from "../../kit/PageScene.ts"
 
@@ -173,8 +173,8 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
     it.effect(`${name} reads well in light and dark${open === undefined ? ", and all of it is reached by keyboard" : ""}`, () =>
       Effect.gen(function*() {
         const scene = yield* PageScene
-        assert.deepStrictEqual(yield* lookAt(scene, each), [])
-        if (open === undefined) assert.deepStrictEqual(yield* focusFaults(scene.light), [])
+        assertNone(yield* lookAt(scene, each))
+        if (open === undefined) assertNone(yield* focusFaults(scene.light))
       }))
   }
 
@@ -184,9 +184,9 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       for (const scheme of ["light", "dark"] as const) {
         const page = yield* browser.open({ scheme })
         yield* Effect.promise(() => drawn(page, "/sign-in", "Sign in to Pitboss", "No account yet?"))
-        assert.deepStrictEqual(yield* violationsOn(page), [])
+        assertNone(yield* violationsOn(page))
         if (scheme === "light") yield* picture(page, "sign-in")
-        assert.deepStrictEqual(yield* focusFaults(page), [])
+        assertNone(yield* focusFaults(page))
       }
     }).pipe(Effect.scoped))
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import { Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
 import { layerCasinos, SharedCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -60,7 +60,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
         await page.keyboard.type(String(seat.id))
         await page.getByText(`Player ${seat.player.username}`).waitFor()
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
   it.effect("copies amounts and moments, alone and in a table, as machines read them", () =>
@@ -109,6 +109,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
         await page.getByText(textIn("Asia/Tokyo")).first().waitFor()
         assert.strictEqual(await ground(), dark)
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 })

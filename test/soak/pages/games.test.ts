@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Browser, chooseOption, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, chooseOption, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 
@@ -28,7 +28,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         assert.strictEqual(new URL(page.url()).searchParams.get("name"), "TABLE of")
         assert.strictEqual(await rows.count(), 2)
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("switches a game off for the operator, and takes that back", () =>
@@ -106,6 +106,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByRole("row").filter({ hasText: casino.slots.name }).waitFor()
         assert.strictEqual(await page.getByRole("button", { name: /Add game|Actions of/ }).count(), 0)
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 })

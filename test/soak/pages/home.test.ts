@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../../src/service.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { openCasino, staff } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
@@ -52,7 +52,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
         await page.getByRole("heading", { level: 1, name: "Payments" }).waitFor()
         await page.getByRole("link", { name: String(payment.id), exact: true }).waitFor()
       })
-      assert.deepStrictEqual((yield* Browser).problems(), [])
+      assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
   it.effect("names a webhook that fails, and leads to its deliveries", () =>

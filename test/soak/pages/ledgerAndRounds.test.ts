@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { layerBothServers } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, tabTo } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
@@ -68,7 +68,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await page.reload()
           await page.getByRole("table", { name: "Players" }).getByText("+€2.00").waitFor()
         })
-        assert.deepStrictEqual(browser.problems(), [])
+        assertNone(browser.problems())
       }).pipe(Effect.scoped))
 
     it.effect("show the tombstone of a bet that was rolled back before it came", () =>

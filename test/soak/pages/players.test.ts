@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
-import { Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
+import { assertNone, Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino, staff } from "../../kit/Casino.ts"
 import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
@@ -66,7 +66,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await chooseOption(page, "closed")
         await page.waitForURL(/status=closed/)
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("lock an account with a reason, and take it back; a note stands with the player", () =>
@@ -328,6 +328,6 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await page.keyboard.press("Home")
         await table.getByRole("cell", { name: String(firstId + entries), exact: true }).waitFor()
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 })

@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import { protocols } from "../../../src/protocols/Protocols.ts"
 import { made } from "../../kit/Backoffice.ts"
-import { Browser, chooseOption, signedInFully, tabTo } from "../../kit/Browser.ts"
+import { assertNone, Browser, chooseOption, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, outcomeOf, signedCall, staff } from "../../kit/Casino.ts"
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
 import { done } from "../../kit/PageSteps.ts"
@@ -95,7 +95,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         settings: { casino_id: "c2", games_url: "https://games.example/v1" },
         secret_settings: ["auth_token"]
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("give a new secret once its slug was typed, show it once, and the wallet takes it alone", () =>
@@ -163,7 +163,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByRole("button", { name: "Compare" }).click()
         await page.getByRole("alert").filter({ hasText: "CLOSED" }).waitFor()
       })
-      assert.deepStrictEqual(browser.problems(), [])
+      assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
   it.effect("take all games of a provider from the offer, and put them back", () =>

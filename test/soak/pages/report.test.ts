@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
-import { Browser, chooseOption, signedIn, tabTo } from "../../kit/Browser.ts"
+import { assertNone, Browser, chooseOption, signedIn, tabTo } from "../../kit/Browser.ts"
 import { pass, whileTimePasses } from "../../kit/Calendar.ts"
 import { layerCasinos, openCasino } from "../../kit/Casino.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -66,7 +66,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
           ["2026-11-20", "15000", "0", "15000"],
           ["2026-11-21", "1000", "5000", "-4000"]
         ])
-        assert.deepStrictEqual((yield* Browser).problems(), [])
+        assertNone((yield* Browser).problems())
       }).pipe(Effect.scoped)
     ))
 
@@ -106,7 +106,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
           await page.locator("dl > div").filter({ hasText: /^GGR/ }).getByText("+€110.00").waitFor()
           await page.getByRole("img", { name: /^GGR by (hour|day)/ }).locator("canvas").waitFor()
         })
-        assert.deepStrictEqual((yield* Browser).problems(), [])
+        assertNone((yield* Browser).problems())
       }).pipe(Effect.scoped)
     ))
 })

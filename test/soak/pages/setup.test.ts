@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { staffCall } from "../../kit/Backoffice.ts"
-import { Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../../kit/Casino.ts"
 import { act, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
@@ -83,7 +83,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const role = line.getByRole("row").filter({ hasText: "role" })
         assert.strictEqual(await role.textContent(), "role (changed)\"support\"\"payments\"")
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
   it.effect("walk the audit log by keyboard, and filter it by what it is about", () =>

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../../src/service.ts"
 import { layerBothServers, made } from "../../kit/Backoffice.ts"
-import { Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { openCasino, staff } from "../../kit/Casino.ts"
 import { act, choose, done, shownOnce } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
@@ -69,7 +69,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByRole("region", { name: "Body of the answer" }).getByText("<b>out of order</b>").waitFor()
         await dialog.getByRole("region", { name: "Body of the request" }).getByText("\"amount\": 4321").waitFor()
       })
-      assert.deepStrictEqual(yield* violationsOn(page), [])
+      assertNone(yield* violationsOn(page))
 
       sink.answer = () => 200
       const failed = sink.received.length
@@ -84,7 +84,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await redelivery.getByText("No delivery of that time").waitFor()
         await redelivery.getByRole("button", { name: "Close" }).last().click()
       })
-      assert.deepStrictEqual((yield* Browser).problems(), [])
+      assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
   it.effect("sends a ping by keyboard alone and shows what came of it", () =>
