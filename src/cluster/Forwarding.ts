@@ -24,7 +24,7 @@ import { Ownership } from "./Ownership.ts"
 import type { PeerServer } from "./PeerServer.ts"
 import type { Trust } from "./Trust.ts"
 import { lostStatus, noChannelStatus, noKey, type SentAnswer, type SentCall, notOwnedStatus } from "./Messages.ts"
-import { answerCalls, dial, type Line } from "./Wire.ts"
+import { makeCallServer, dial, type Line } from "./Wire.ts"
 
 /** Maximum calls in one message. */
 const maxMessage = 256
@@ -352,10 +352,16 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     })
   )))
 
-  const take = (call: SentCall, answer: (answer: SentAnswer) => void): void => {
+  const take = (
+    call: SentCall,
+    answer: (answer: SentAnswer) => void,
+    isKnownEpoch: (epoch: number) => boolean
+  ): void => {
     const nothing = (status: number) => answer({ id: call.id, status, head: "", body: "" })
     counts.received++
-    if (call.key !== noKey && placement.epochOf(call.key) === 0) {
+    const epoch = call.key === noKey ? undefined : placement.epochOf(call.key)
+    // a call from before the epoch may have been sent again, and answered by another owner meanwhile
+    if (epoch !== undefined && (epoch === 0 || !isKnownEpoch(epoch))) {
       counts.notOwned++
       return nothing(notOwnedStatus)
     }
@@ -368,7 +374,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       nothing(notOwnedStatus)
     })
   }
-  yield* answerCalls({ node, trust, server, take })
+  yield* makeCallServer({ node, trust, server, newestEpoch: ownership.newestEpoch, take })
 
   const make = (key: number, channel: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
     const at = now()

@@ -1,7 +1,7 @@
 /**
  * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
- * because texts that are JSON themselves are escaped and parsed twice in JSON; 3 has the bytes of 2, and a status for a lost answer. Each side
- * announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not announce its form may
+ * because texts that are JSON themselves are escaped and parsed twice in JSON; 3 has the bytes of 2, and a status for a lost answer; 4 has the bytes
+ * of 3, and marks. Each side announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not announce its form may
  * run beside this one.
  */
 import { Option, Schema } from "effect"
@@ -33,7 +33,10 @@ export interface SentAnswer {
 }
 
 /** Newest form of calls and answers that this node reads and writes. */
-export const newestForm = 3
+export const newestForm = 4
+
+/** The form since which a mark is returned. */
+export const markForm = 4
 
 const Integers = Schema.Array(Schema.Int)
 const Texts = Schema.Array(Schema.String)
@@ -42,6 +45,9 @@ const Form = Schema.optionalKey(Schema.Int)
 /** First message of the caller, and of the answering node: its id, or null for a caller with another master key. */
 const Hello = Schema.Struct({ kind: Schema.Literal("hello"), node: Schema.String, proofs: Texts, form: Form })
 const Welcome = Schema.Struct({ kind: Schema.Literal("welcome"), node: Schema.NullOr(Schema.String), form: Form })
+
+/** Sent by the answering node with its newest epoch, and returned by the caller: what the caller sends afterwards, it sent knowing that epoch. */
+const Mark = Schema.Struct({ kind: Schema.Literal("mark"), epoch: Schema.Int })
 
 /** `texts`: channel, head and body of each call. */
 const CallColumns = Schema.Struct({ kind: Schema.Literal("calls"), ids: Integers, keys: Integers, texts: Texts })
@@ -54,12 +60,13 @@ const AnswerColumns = Schema.Struct({
   texts: Texts
 })
 
-const Json = Schema.fromJsonString(Schema.Union([CallColumns, AnswerColumns, Hello, Welcome]))
+const Json = Schema.fromJsonString(Schema.Union([CallColumns, AnswerColumns, Hello, Welcome, Mark]))
 const readJson = Schema.decodeUnknownOption(Json)
 
 export type Message =
   | typeof Hello.Type
   | typeof Welcome.Type
+  | typeof Mark.Type
   | { readonly kind: "calls"; readonly calls: ReadonlyArray<SentCall> }
   | { readonly kind: "answers"; readonly answers: ReadonlyArray<SentAnswer> }
 
@@ -79,8 +86,8 @@ const writeJson = (message: typeof Json.Type): Buffer => {
   return bytes
 }
 
-/** Encodes a first message with its length prefix. */
-export const writeWord = (word: typeof Hello.Type | typeof Welcome.Type): Buffer => writeJson(word)
+/** Encodes a first message or a mark with its length prefix. */
+export const writeWord = (word: typeof Hello.Type | typeof Welcome.Type | typeof Mark.Type): Buffer => writeJson(word)
 
 /** First byte of a packed message; JSON begins with a brace. */
 const packedCalls = 1

@@ -41,6 +41,8 @@ export interface OwnershipCounts {
 
 export class Ownership extends Context.Service<Ownership, {
   readonly placement: Placement["Service"]
+  /** Highest epoch of any key so far: all keys share one sequence. */
+  readonly newestEpoch: () => number
   /** `host:port` of this node. */
   readonly self: string
   /** Assigned owner of a key as far as known here; undefined before the first assignment. */
@@ -438,6 +440,7 @@ export class Ownership extends Context.Service<Ownership, {
         Ownership,
         Ownership.of({
           placement,
+          newestEpoch: () => lastEpoch,
           self,
           ownerOf: (key) => owners[shardOf(key) - 1],
           nodes: () => nodes,

@@ -9,6 +9,7 @@ import * as Tls from "node:tls"
 import { makeTurnEnd } from "../platform/TurnEnd.ts"
 import {
   lengthBytes,
+  markForm,
   type Message,
   answerMessages,
   newestForm,
@@ -89,19 +90,35 @@ const speak = (
   socket.resume()
 }
 
-/** Accepts calls on a listening socket until the scope closes: `take` gets each call and the function that answers it. */
-export const answerCalls = (options: {
+/**
+ * Accepts calls on a listening socket until the scope closes: `take` gets each call, the function that answers it, and whether its caller knew of an
+ * epoch of this node when it sent the call. A caller that has connected again sent the calls of its old connection a second time: those that
+ * still arrive over that one are ignored.
+ */
+export const makeCallServer = (options: {
   readonly node: string
   readonly trust: Trust
   readonly server: PeerServer
-  readonly take: (call: SentCall, answer: (answer: SentAnswer) => void) => void
+  /** Newest epoch of this node. */
+  readonly newestEpoch: () => number
+  readonly take: (
+    call: SentCall,
+    answer: (answer: SentAnswer) => void,
+    isKnownEpoch: (epoch: number) => boolean
+  ) => void
 }): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const whenTurnEnds = yield* makeTurnEnd
+    /** Connection of each calling node. */
+    const callers = new Map<string, Socket>()
     yield* options.server.serve((socket) => {
       let isKnown = false
       let form = 1
+      /** Newest epoch that the caller knows, and that it was told. */
+      let knownEpoch = 0
+      let markedEpoch = 0
+      let caller = ""
       let answered: Array<SentAnswer> = []
       const flush = (): void => {
         const answers = answered
@@ -113,6 +130,14 @@ export const answerCalls = (options: {
       const answer = (one: SentAnswer): void => {
         if (answered.push(one) === 1) whenTurnEnds(flush)
       }
+      const isKnownEpoch = (epoch: number): boolean => {
+        if (epoch <= knownEpoch || form < markForm) return true
+        if (epoch > markedEpoch) {
+          markedEpoch = options.newestEpoch()
+          socket.write(writeWord({ kind: "mark", epoch: markedEpoch }))
+        }
+        return false
+      }
       const ending = fork(Effect.delay(
         Effect.sync(() => {
           if (!isKnown) socket.destroy()
@@ -122,20 +147,33 @@ export const answerCalls = (options: {
       speak(
         socket,
         (message) => {
+          if (socket.destroyed) return
           if (message.kind === "hello" && !isKnown) {
             isKnown = options.trust.isProof(message.proofs)
             form = message.form ?? form
+            if (isKnown) {
+              caller = message.node
+              callers.get(caller)?.destroy()
+              callers.set(caller, socket)
+              // no call precedes the welcome
+              knownEpoch = options.newestEpoch()
+            }
             socket.write(writeWord({ kind: "welcome", node: isKnown ? options.node : null, form: newestForm }))
             if (isKnown) return
             fork(Effect.logWarning("peer refused: it has another master key"))
             socket.end()
           } else if (message.kind === "calls" && isKnown) {
-            for (const call of message.calls) options.take(call, answer)
+            for (const call of message.calls) options.take(call, answer, isKnownEpoch)
+          } else if (message.kind === "mark" && isKnown) {
+            knownEpoch = message.epoch
           } else {
             socket.destroy()
           }
         },
-        () => ending.interruptUnsafe(),
+        () => {
+          ending.interruptUnsafe()
+          if (callers.get(caller) === socket) callers.delete(caller)
+        },
         () => isKnown ? maxMessageBytes : maxStrangeBytes
       )
     })
@@ -189,6 +227,7 @@ export const dial = (options: {
       socket,
       (message) => {
         if (message.kind === "answers") options.hear(message.answers)
+        else if (message.kind === "mark") socket.write(writeWord(message))
         else if (message.kind === "welcome") {
           form = message.form ?? form
           Deferred.doneUnsafe(

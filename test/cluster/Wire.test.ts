@@ -3,10 +3,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
 import * as Tls from "node:tls"
 import { makeTrust } from "../../src/cluster/Trust.ts"
-import { lengthBytes, type SentCall, writeAnswers, writeCalls } from "../../src/cluster/Messages.ts"
+import { lengthBytes, notOwnedStatus, type SentCall, writeAnswers, writeCalls } from "../../src/cluster/Messages.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { eventually } from "../kit/ClusterNode.ts"
-import { again, call, change, failure, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
+import {
+  again,
+  answer,
+  call,
+  change,
+  failure,
+  key,
+  makeWorld,
+  masterKeyOf,
+  once,
+  startNode
+} from "../kit/ForwardingNodes.ts"
 
 // Goal: nodes of two adjacent releases understand each other. Method:
 // the other release is played by hand: it writes and reads the bytes of the first release with nodes, and those of a future one with an
@@ -80,7 +91,7 @@ describe("a node", () => {
         )
         const messages = yield* messagesOf(socket)
         socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)}${more}}`))
-        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\",\"form\":3}")
+        assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"welcome\",\"node\":\"this\",\"form\":4}")
         socket.write(framed(`{"kind":"calls","ids":[4,9],"keys":[7,-1],"texts":["echo","ä","b","none","",""]${more}}`))
         assert.strictEqual(
           yield* Queue.take(messages),
@@ -105,7 +116,7 @@ describe("a node", () => {
         const messages = yield* messagesOf(socket)
         assert.strictEqual(
           yield* Queue.take(messages),
-          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)},"form":3}`
+          `{"kind":"hello","node":"this","proofs":${JSON.stringify(trust.proofs)},"form":4}`
         )
         socket.write(framed(`{"kind":"welcome","node":"other"${more}}`))
         const calling = yield* Effect.forkChild(
@@ -203,5 +214,88 @@ describe("a node", () => {
         } else yield* eventually(() => isOver)
       }
       assert.strictEqual(taken, 1)
+    }).pipe(Effect.scoped))
+
+  /** Connects to a node as `other`, of the newest form: its messages, and the socket after the welcome. */
+  const dialAs = Effect.fnUntraced(function*(self: string) {
+    const trust = yield* makeKeys
+    const [host = "", port] = self.split(":")
+    const socket = yield* Effect.acquireRelease(
+      Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+    const messages = yield* messagesOf(socket)
+    socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":4}`))
+    yield* Queue.take(messages)
+    return { socket, messages }
+  })
+
+  /** A node that owns every key, and the bodies of the calls that it has run. */
+  const makeOwner = Effect.gen(function*() {
+    const world = makeWorld()
+    const { forwarder, self } = yield* startNode(world, "this", settings)
+    change(world, self)
+    const ran: Array<string> = []
+    forwarder.serve("run", ({ body }, done) => {
+      ran.push(body)
+      done(answer(body))
+    })
+    return { world, self, ran }
+  })
+
+  const sentCall = (id: number): SentCall => ({ id, key, channel: "run", head: "", body: `${id}` })
+  const answered = (id: number) =>
+    writeAnswers([{ id, status: 200, head: "", body: `${id}` }], 2).toString("utf8", lengthBytes)
+
+  // Goal: a call that was on its way while another node owned the key, and answered it, is not run afterwards. Method: the node's epoch changes
+  // before a call arrives whose caller has not heard of it.
+  it.live("runs no call from before its epoch, until the caller knows that epoch", () =>
+    Effect.gen(function*() {
+      const { ran, self, world } = yield* makeOwner
+      const { messages, socket } = yield* dialAs(self)
+      socket.write(writeCalls([sentCall(1)], 2))
+      assert.strictEqual(yield* Queue.take(messages), answered(1))
+      world.epoch = 3
+      socket.write(writeCalls([sentCall(2), sentCall(3)], 2))
+      assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"mark\",\"epoch\":3}")
+      const refused = writeAnswers([2, 3].map((id) => ({ id, status: notOwnedStatus, head: "", body: "" })), 2)
+      assert.strictEqual(yield* Queue.take(messages), refused.toString("utf8", lengthBytes))
+      socket.write(framed("{\"kind\":\"mark\",\"epoch\":3}"))
+      socket.write(writeCalls([sentCall(4)], 2))
+      assert.strictEqual(yield* Queue.take(messages), answered(4))
+      assert.deepStrictEqual(ran, ["1", "4"])
+    }).pipe(Effect.scoped))
+
+  it.live("returns a mark, and sends a call again that was refused for it", () =>
+    Effect.gen(function*() {
+      const { forwarder, nextSocket } = yield* makeOther
+      const socket = yield* nextSocket
+      const messages = yield* messagesOf(socket)
+      yield* Queue.take(messages)
+      socket.write(framed("{\"kind\":\"welcome\",\"node\":\"other\"}"))
+      const calling = yield* Effect.forkChild(forwarder.send(key, "run", { head: "", body: "b" }, once))
+      const sent = (id: number) => `{"kind":"calls","ids":[${id}],"keys":[7],"texts":["run","","b"]}`
+      assert.strictEqual(yield* Queue.take(messages), sent(1))
+      socket.write(framed("{\"kind\":\"mark\",\"epoch\":9}"))
+      socket.write(framed(`{"kind":"answers","ids":[1],"statuses":[${notOwnedStatus}],"texts":["",""]}`))
+      assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"mark\",\"epoch\":9}")
+      assert.strictEqual(yield* Queue.take(messages), sent(1))
+      socket.write(framed("{\"kind\":\"answers\",\"ids\":[1],\"statuses\":[200],\"texts\":[\"\",\"done\"]}"))
+      assert.strictEqual((yield* Fiber.join(calling)).body, "done")
+    }).pipe(Effect.scoped))
+
+  // Goal: of a call that was sent again over a new connection, the copy on the old one is not run after it.
+  it.live("ends the connection of a caller that connects again", () =>
+    Effect.gen(function*() {
+      const { ran, self } = yield* makeOwner
+      const old = yield* dialAs(self)
+      let isOver = false
+      old.socket.on("close", () => (isOver = true))
+      const { messages, socket } = yield* dialAs(self)
+      socket.write(writeCalls([sentCall(1)], 2))
+      assert.strictEqual(yield* Queue.take(messages), answered(1))
+      old.socket.write(writeCalls([sentCall(2)], 2))
+      yield* eventually(() => isOver)
+      assert.deepStrictEqual(ran, ["1"])
     }).pipe(Effect.scoped))
 })

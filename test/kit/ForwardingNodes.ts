@@ -13,6 +13,8 @@ import { eventually } from "./ClusterNode.ts"
 /** Owner of all keys, and the running nodes. */
 export interface World {
   owner: string
+  /** Epoch of the owner. */
+  epoch: number
   readonly live: Set<string>
   readonly listeners: Set<() => void>
 }
@@ -20,7 +22,7 @@ export interface World {
 /** A key like any other. */
 export const key = 7
 
-export const makeWorld = (): World => ({ owner: "", live: new Set(), listeners: new Set() })
+export const makeWorld = (): World => ({ owner: "", epoch: 1, live: new Set(), listeners: new Set() })
 
 export const change = (world: World, owner: string): void => {
   world.owner = owner
@@ -46,10 +48,11 @@ export const startNode = Effect.fnUntraced(function*(world: World, id: string, s
     const ownership = Ownership.of({
       placement: Placement.of({
         isShared: true,
-        epochOf: () => world.owner === self ? 1 : 0,
+        epochOf: () => world.owner === self ? world.epoch : 0,
         holds: () => world.owner === self,
         onRelease: () => {}
       }),
+      newestEpoch: () => world.epoch,
       self,
       ownerOf: () => world.owner,
       nodes: () => world.live,

@@ -26,10 +26,11 @@ import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
 import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
 import type { AcceptedSignature } from "../../src/domain/AcceptedSignature.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
-import type { Loaded, Store, Unit, Verdict } from "../../src/engine/Machine.ts"
+import type { Loaded, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"
 import { claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.ts"
-import { RecentTransactions } from "../../src/store/internal/RecentTransactions.ts"
+import { CommittedIds } from "../../src/store/internal/CommittedIds.ts"
+import { type PlayerStore, withCommittedIds } from "../../src/store/internal/PlayerStore.ts"
 import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "../../src/store/internal/ReportSections.ts"
 
 /**
@@ -78,7 +79,7 @@ interface Tables {
   readonly visits: ReadonlyArray<PlayersRow>
 }
 
-export interface MemoryPlayerStore extends Store<Player, Change, Query, Knowledge> {
+export interface MemoryPlayerStore extends PlayerStore {
   /** Puts a player in, as registration does; one that is there already is left as it is. */
   readonly add: (player: Player) => Effect.Effect<void>
   /** Sets how often a promo code can be redeemed; one without a limit is redeemed without end. */
@@ -441,27 +442,26 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     )
   }
 
-  const recent = new RecentTransactions()
-
   const pass = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<A, E> => run
   const { commit = pass, examine = pass, load = pass, lookUp = pass } = around
 
-  return {
+  const store = withCommittedIds({
     load: (playerId, fence) => load(Effect.sync(() => loadNow(playerId, fence)), playerId, fence),
     lookUp: (player, query, known) => lookUp(Effect.sync(() => lookUpNow(player, query, known)), query),
     commit: (units) =>
       commit(
         Effect.suspend(() => {
           const rejected = commitNow(units)
-          if (rejected !== undefined) return Effect.fail(rejected)
-          for (const { changes } of units) for (const change of changes) recent.add(change)
-          return Effect.void
+          return rejected === undefined ? Effect.void : Effect.fail(rejected)
         }),
         units
       ),
     examine: (units, because) => examine(Effect.sync(() => examineNow(units, because)), units),
-    claims,
-    isLikelyTaken: (change) => recent.has(change),
+    claims
+  }, new CommittedIds(2 ** 16))
+
+  return {
+    ...store,
     add: (player) =>
       Effect.sync(() => {
         if (!players.has(player.id)) {

@@ -32,8 +32,8 @@ import {
 } from "../../src/domain/settlement/Settlement.ts"
 import { storingReply } from "../../src/domain/StoringReply.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
-import type { Loaded, Store, Unit } from "../../src/engine/Machine.ts"
-import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
+import type { Loaded, Unit } from "../../src/engine/Machine.ts"
+import { makePlayerStore, type PlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import * as MemoryPlayerStore from "../kit/MemoryPlayerStore.ts"
 import {
@@ -128,7 +128,6 @@ const redeem = redeemStep({
   isRedeemed: false
 })
 
-type PlayerStore = Store<Player, Change, Query, Knowledge>
 type PlayerUnit = Unit<Player, Change>
 
 /** Knowledge in an order that does not depend on the store. */

@@ -15,7 +15,7 @@ import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
-import { RecentTransactions } from "./RecentTransactions.ts"
+import { CommittedIds } from "./CommittedIds.ts"
 import { makeReadBatcher } from "./ReadBatcher.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
 import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
@@ -36,6 +36,46 @@ const valid: Verdict<Knowledge> = { _tag: "Valid" }
 
 /** Maximum players named in a log line about a commit. */
 const maxLoggedPlayers = 20
+
+export type PlayerStore = Store<Player, Change, Query, Knowledge>
+
+/**
+ * Remembers the transaction ids that a store wrote, may have written, or found, and calls a change with one of them likely to clash
+ * (`docs/decisions/0055-likely-taken-ids.md`).
+ */
+export const withCommittedIds = (
+  store: Omit<PlayerStore, "isLikelyTaken">,
+  committedIds: CommittedIds
+): PlayerStore => {
+  const addFound = ({ transactions }: Knowledge) =>
+    Effect.sync(() => {
+      for (const transaction of transactions.values()) if (transaction !== null) committedIds.add(transaction)
+    })
+  return {
+    ...store,
+    commit: (units) => {
+      const remember = Effect.sync(() => {
+        for (const { changes } of units) {
+          for (const { transactions } of changes) for (const id of transactions) committedIds.add(id)
+        }
+      })
+      return store.commit(units).pipe(
+        Effect.tap(remember),
+        // the callers repeat what may have been written
+        Effect.tapError(({ _tag }) => _tag === "OutcomeUnknown" ? remember : Effect.void)
+      )
+    },
+    lookUp: (player, query, known) => Effect.tap(store.lookUp(player, query, known), addFound),
+    examine: (units, because) =>
+      Effect.tap(store.examine(units, because), (verdicts) =>
+        Effect.forEach(
+          verdicts.flatMap((verdict) => verdict._tag === "Clash" ? verdict.known : []),
+          addFound,
+          { discard: true }
+        )),
+    isLikelyTaken: ({ transactions }) => transactions.some((id) => committedIds.has(id))
+  }
+}
 
 /** Store of players: commits and fences on the journal's connections, reads on the serving ones. */
 export const makePlayerStore = Effect.gen(function*() {
@@ -62,6 +102,7 @@ export const makePlayerStore = Effect.gen(function*() {
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
   const throttleReads = yield* makeLogThrottle(throttleMs)
+  const committedIds = new CommittedIds()
 
   /** Throttled: while the database is broken every command fails. */
   const warnFailed = (failure: CommitFailure, units: ReadonlyArray<{ readonly key: number }>) =>
@@ -84,7 +125,7 @@ export const makePlayerStore = Effect.gen(function*() {
 
   const pending = Effect.fail(new StoreUnavailable({ reason: "a commit of unknown outcome holds the row" }))
 
-  const load: Store<Player, Change, Query, Knowledge>["load"] = (key, fence) =>
+  const load: PlayerStore["load"] = (key, fence) =>
     (fence
       ? Effect.flatMap(fenceBatched(key), (isFenced) =>
         isFenced
@@ -94,7 +135,7 @@ export const makePlayerStore = Effect.gen(function*() {
       : loadBatched(key))
       .pipe(Effect.map(({ loaded }) => loaded), Effect.mapError(toUnavailable), Effect.tapError(warnUnread(key)))
 
-  const lookUp: Store<Player, Change, Query, Knowledge>["lookUp"] = (player, query, known) =>
+  const lookUp: PlayerStore["lookUp"] = (player, query, known) =>
     lookUpBatched({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(warnUnread(player.id)))
 
   /** End of the chain; undefined when a new chain has to be begun. Commits are sequential. */
@@ -126,15 +167,10 @@ export const makePlayerStore = Effect.gen(function*() {
         }))
     })
 
-  const recent = new RecentTransactions()
-
-  const commit: Store<Player, Change, Query, Knowledge>["commit"] = (units) =>
+  const commit: PlayerStore["commit"] = (units) =>
     Effect.suspend(() => write(units)).pipe(
       Effect.matchCauseEffect({
-        onSuccess: () =>
-          Effect.sync(() => {
-            for (const { changes } of units) for (const change of changes) recent.add(change)
-          }),
+        onSuccess: () => Effect.void,
         onFailure: (cause) => {
           const failure = Exit.findErrorOption(Exit.failCause(cause))
           return failure._tag === "Some"
@@ -157,7 +193,7 @@ export const makePlayerStore = Effect.gen(function*() {
     Effect.forEach(emptyStatements({ seal, personal }), ({ parameters, text }) => journal.unsafe(text, parameters))
   )
 
-  return {
+  return withCommittedIds({
     load,
     lookUp,
     commit,
@@ -168,9 +204,8 @@ export const makePlayerStore = Effect.gen(function*() {
           Effect.succeed(units.map(() => valid))),
         Effect.mapError(toUnavailable)
       ),
-    claims,
-    isLikelyTaken: (change) => recent.has(change)
-  } satisfies Store<Player, Change, Query, Knowledge>
+    claims
+  }, committedIds)
 })
 
 /** An existing link belongs to another writer of the chain: no unit is rejected, and a new chain is begun. */

@@ -8,18 +8,17 @@
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
 import type { Change, Event } from "../../../src/domain/Change.ts"
-import type { Knowledge } from "../../../src/domain/Decision.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
-import type { Query } from "../../../src/domain/settlement/Rounds.ts"
 import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures.ts"
-import type { Store, Unit } from "../../../src/engine/Machine.ts"
+import type { Unit } from "../../../src/engine/Machine.ts"
+import { CommittedIds } from "../../../src/store/internal/CommittedIds.ts"
+import { type PlayerStore, withCommittedIds } from "../../../src/store/internal/PlayerStore.ts"
 import { commitFailure, orUnavailable, unresponsive, withDeadline } from "../../../src/store/internal/StoreFailures.ts"
 import * as MemoryPlayerStore from "../../kit/MemoryPlayerStore.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { Machine, type World } from "./World.ts"
 
-export type PlayerStore = Store<Player, Change, Query, Knowledge>
 export type PlayerUnit = Unit<Player, Change>
 
 /** Fate of an operation. */
@@ -200,7 +199,8 @@ export class Database {
   /** Player store of one service. */
   storeOf(connection: Connection): PlayerStore {
     const { memory } = this
-    return {
+    // few slots, so that ids are forgotten
+    return withCommittedIds({
       load: (playerId, fence) =>
         orUnavailable(connection.call("load", () => this.loadNow(connection.machine, playerId, fence))),
       lookUp: (player, query, known) =>
@@ -218,9 +218,8 @@ export class Database {
         orUnavailable(
           connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.examine(units, because))))
         ),
-      claims: memory.claims,
-      isLikelyTaken: memory.isLikelyTaken
-    }
+      claims: memory.claims
+    }, new CommittedIds(64))
   }
 
   private loadNow(by: string, playerId: number, fence: boolean) {

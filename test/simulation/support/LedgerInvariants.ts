@@ -79,8 +79,10 @@ const checkTransactions = ({ database }: Remains, books: Books, report: Report):
     if (target === undefined || target.kind === "tombstone" || target.playerId !== row.playerId) {
       report("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
     } else if (
-      target.bonusAmount === 0 && (target.kind !== "rollback" || target.bonusId === null) &&
-      row.realAmount !== 0 - target.realAmount
+      // what concerned a bonus follows it: to the bonus wallet where its conversion was reversed, to nobody where it has ended
+      target.bonusId === null
+        ? row.realAmount !== 0 - target.realAmount || row.bonusAmount !== 0
+        : Math.abs(row.realAmount + row.bonusAmount) > Math.abs(target.realAmount + target.bonusAmount)
     ) {
       report("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
     }

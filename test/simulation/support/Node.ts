@@ -38,6 +38,10 @@ interface Post {
   readonly channels: Map<string, Handler>
   /** Pending calls at this node, as callbacks that report its loss to their senders. */
   readonly waiting: Set<() => void>
+  /** Newest epoch of the node. */
+  newestEpoch: () => number
+  /** Whether a call may run: the newest epoch when it was sent, and whether its caller has opened another connection since. */
+  accepts: (key: number, knownEpoch: number, isReplaced: boolean) => boolean
   /** Notifies the node that another one has changed. */
   refreshNodes: () => void
 }
@@ -55,6 +59,9 @@ export class Wires {
   private readonly posts = new Map<string, Post>()
   private readonly isCut: (one: Machine, other: Machine) => boolean
   private calls = 0
+  /** By nodes of both ends: connections opened so far, and the newest over which a call has arrived. */
+  private readonly opened = new Map<string, number>()
+  private readonly heard = new Map<string, number>()
   /** All started nodes, in order. */
   readonly views: Array<OwnershipView> = []
   /** Keys held by two nodes at once. */
@@ -67,7 +74,14 @@ export class Wires {
   }
 
   attach(address: string, machine: Machine): Post {
-    const post: Post = { machine, channels: new Map(), waiting: new Set(), refreshNodes: () => {} }
+    const post: Post = {
+      machine,
+      channels: new Map(),
+      waiting: new Set(),
+      newestEpoch: () => 0,
+      accepts: () => true,
+      refreshNodes: () => {}
+    }
     this.posts.set(address, post)
     return post
   }
@@ -90,22 +104,35 @@ export class Wires {
     }
   }
 
-  /** Calls a node, once. */
-  exchange(from: Machine, address: string, channel: string, call: Call): Effect.Effect<Awaited> {
+  /** Calls a node, once. A call that is lost has ended its connection: the next one goes over a new one. */
+  exchange(from: Machine, address: string, key: number, channel: string, call: Call): Effect.Effect<Awaited> {
     const { world } = this
     return Effect.callback<Awaited>((resume) => {
       const chance = chanceOf(this.plan.seed, "wire", from.name, this.calls++)
-      const hear = (after: number, answer: Awaited) =>
-        void world.after(after, from, () => resume(Effect.succeed(answer)))
       const target = this.posts.get(address)
+      const ends = `${from.name} ${target?.machine.name ?? address}`
+      const connection = this.opened.get(ends) ?? 1
+      const hear = (after: number, answer: Awaited) =>
+        void world.after(after, from, () => {
+          if (answer === "lost") this.opened.set(ends, Math.max(this.opened.get(ends) ?? 1, connection + 1))
+          resume(Effect.succeed(answer))
+        })
       const there = delayOf(chance)
       if (target === undefined || !target.machine.isOn) return hear(there, "unsent")
+      const knownEpoch = target.newestEpoch()
+      const isReplaced = () => connection < (this.heard.get(ends) ?? 0)
+      const isAccepted = (): boolean => {
+        if (!isReplaced()) this.heard.set(ends, connection)
+        return target.accepts(key, knownEpoch, isReplaced())
+      }
       // no connection, or one on which the call goes unanswered; sent data may still arrive
       if (this.isCut(from, target.machine)) {
         if (chance.happens(0.5)) return hear(chance.between(200, 1000), "unsent")
         hear(chance.between(500, 6000), "lost")
         if (chance.happens(0.5)) {
-          world.after(chance.between(100, 8000), target.machine, () => target.channels.get(channel)?.(call, () => {}))
+          world.after(chance.between(100, 8000), target.machine, () => {
+            if (isAccepted()) target.channels.get(channel)?.(call, () => {})
+          })
         }
         return
       }
@@ -113,9 +140,9 @@ export class Wires {
       target.waiting.add(isGone)
       world.after(there, target.machine, () => {
         const open = target.channels.get(channel)
-        if (open === undefined) {
+        if (open === undefined || !isAccepted()) {
           target.waiting.delete(isGone)
-          return hear(delayOf(chance), "unsent")
+          return isReplaced() ? isGone() : hear(delayOf(chance), open === undefined ? "unsent" : notOwned)
         }
         open(call, (answer) => {
           if (!target.waiting.delete(isGone)) return
@@ -187,6 +214,11 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     const own = yield* Ownership
     const post = wires.attach(address, machine)
     post.refreshNodes = own.refreshNodes
+    post.newestEpoch = own.newestEpoch
+    post.accepts = (key, knownEpoch, isReplaced) => {
+      const epoch = own.placement.epochOf(key)
+      return epoch !== 0 && !bug.isOutdated(isReplaced || epoch > knownEpoch)
+    }
     own.announce(() => wires.tellOthers(machine))
 
     const openOwn = (channel: string, call: Call) =>
@@ -207,7 +239,7 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
           ? yield* openOwn(channel, call)
           : Option.getOrElse(
             yield* Effect.timeoutOption(
-              wires.exchange(machine, owner, channel, call),
+              wires.exchange(machine, owner, key, channel, call),
               options.timeoutMs ?? maxAnswerMs
             ),
             () => "late" as const

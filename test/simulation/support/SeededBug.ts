@@ -1,7 +1,8 @@
 /** Wrappers around the parts of a simulated service that seed a bug. */
 import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { Placement } from "../../../src/engine/Placement.ts"
-import type { Database, PlayerStore } from "./Database.ts"
+import type { PlayerStore } from "../../../src/store/internal/PlayerStore.ts"
+import type { Database } from "./Database.ts"
 import type { Topology } from "./Plan.ts"
 import type { Port } from "./Service.ts"
 
@@ -15,6 +16,8 @@ export interface SeededBug {
   readonly placement: (placement: Placement["Service"]) => Placement["Service"]
   /** Whether a call to another node may be sent again although it may have had its effect. */
   readonly isRepeatable: (isRepeatable: boolean) => boolean
+  /** Whether a call from another node may have been answered elsewhere while it was on its way. */
+  readonly isOutdated: (isOutdated: boolean) => boolean
   /** Topology in which the bug can show; undefined: all. */
   readonly topology: Topology | undefined
 }
@@ -25,5 +28,6 @@ export const noBug: SeededBug = {
   port: (port) => port,
   placement: (placement) => placement,
   isRepeatable: (isRepeatable) => isRepeatable,
+  isOutdated: (isOutdated) => isOutdated,
   topology: undefined
 }

@@ -318,6 +318,9 @@ const keepsItsEpoch: SeededBug = {
 /** Sends any unanswered request to the owner again. */
 const sendsAnythingAgain: SeededBug = { ...ofNodes, isRepeatable: () => true }
 
+/** Runs a call that waited on its way while another node owned the player, and answered the call when it was sent again. */
+const runsOutdatedCalls: SeededBug = { ...ofNodes, isOutdated: () => false }
+
 /** Each bug by name. */
 export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -342,5 +345,6 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "loads without a fence": loadsWithoutFence,
   "forgets who waits when it hands over": forgetsWhoWaits,
   "keeps its epoch": keepsItsEpoch,
-  "sends anything again": sendsAnythingAgain
+  "sends anything again": sendsAnythingAgain,
+  "runs outdated calls": runsOutdatedCalls
 }
