@@ -374,7 +374,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       nothing(notOwnedStatus)
     })
   }
-  yield* makeCallServer({ node, trust, server, newestEpoch: ownership.newestEpoch, take })
+  yield* makeCallServer({ node, trust, server, newestEpoch: ownership.newestEpoch, listen: ownership.listen, take })
 
   const make = (key: number, channel: string, call: Call, options: SendOptions, done: Done): Waiting | undefined => {
     const at = now()

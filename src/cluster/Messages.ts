@@ -1,8 +1,8 @@
 /**
- * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have two forms: 1 is JSON in columns; 2 is packed,
- * because texts that are JSON themselves are escaped and parsed twice in JSON; 3 has the bytes of 2, and a status for a lost answer; 4 has the bytes
- * of 3, and marks. Each side announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not announce its form may
- * run beside this one.
+ * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have four forms: 1 is JSON in columns; 2 is
+ * packed, because texts that are JSON themselves are escaped and parsed twice in JSON; 3 is 2 with a status for a lost answer; 4 is 3 with
+ * marks. Each side announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not
+ * announce its form may run beside this one.
  */
 import { Option, Schema } from "effect"
 
@@ -100,7 +100,7 @@ const packedAnswers = 2
 const recordBytes = 28
 
 const pack = <Item extends { readonly id: number; readonly head: string; readonly body: string }>(
-  mark: number,
+  kindByte: number,
   items: ReadonlyArray<Item>,
   numberOf: (item: Item) => number,
   channelOf: (item: Item) => string
@@ -117,7 +117,7 @@ const pack = <Item extends { readonly id: number; readonly head: string; readonl
   }
   const bytes = framed(length)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  bytes[lengthBytes] = mark
+  bytes[lengthBytes] = kindByte
   let at = lengthBytes + 1
   for (let index = 0; index < items.length; index++) {
     const [item, text, textBytes] = [items[index], texts[index], lengths[index]]
@@ -267,8 +267,8 @@ const fromJson = (message: typeof Json.Type): Message => {
 
 /** Decodes a message without its length, in any form; undefined when malformed. */
 export const readMessage = (bytes: Buffer): Message | undefined => {
-  const [mark] = bytes
-  if (mark === packedCalls) return unpackCalls(bytes)
-  if (mark === packedAnswers) return unpackAnswers(bytes)
+  const [kindByte] = bytes
+  if (kindByte === packedCalls) return unpackCalls(bytes)
+  if (kindByte === packedAnswers) return unpackAnswers(bytes)
   return Option.getOrUndefined(Option.map(readJson(bytes.toString("utf8")), fromJson))
 }

@@ -90,17 +90,24 @@ const speak = (
   socket.resume()
 }
 
+interface Caller {
+  readonly end: () => void
+  /** Tells it the newest epoch, which it returns before its next calls. */
+  readonly mark: () => void
+}
+
 /**
  * Accepts calls on a listening socket until the scope closes: `take` gets each call, the function that answers it, and whether its caller knew of an
- * epoch of this node when it sent the call. A caller that has connected again sent the calls of its old connection a second time: those that
- * still arrive over that one are ignored.
+ * epoch of this node when it sent the call. A caller that has connected again sent the calls of its old connection a second time: what still
+ * arrives over that one is ignored.
  */
 export const makeCallServer = (options: {
   readonly node: string
   readonly trust: Trust
   readonly server: PeerServer
-  /** Newest epoch of this node. */
+  /** Newest epoch of this node, and the registration of a listener for new ones. */
   readonly newestEpoch: () => number
+  readonly listen: (listener: () => void) => void
   readonly take: (
     call: SentCall,
     answer: (answer: SentAnswer) => void,
@@ -110,15 +117,16 @@ export const makeCallServer = (options: {
   Effect.gen(function*() {
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const whenTurnEnds = yield* makeTurnEnd
-    /** Connection of each calling node. */
-    const callers = new Map<string, Socket>()
+    const callers = new Map<string, Caller>()
+    options.listen(() => callers.forEach(({ mark }) => mark()))
     yield* options.server.serve((socket) => {
       let isKnown = false
       let form = 1
-      /** Newest epoch that the caller knows, and that it was told. */
+      /** Newest epoch in a mark that the caller has returned. */
       let knownEpoch = 0
+      /** Newest epoch in a mark sent to it. */
       let markedEpoch = 0
-      let caller = ""
+      let name = ""
       let answered: Array<SentAnswer> = []
       const flush = (): void => {
         const answers = answered
@@ -130,12 +138,18 @@ export const makeCallServer = (options: {
       const answer = (one: SentAnswer): void => {
         if (answered.push(one) === 1) whenTurnEnds(flush)
       }
+      const caller: Caller = {
+        end: () => socket.destroy(),
+        mark: () => {
+          const epoch = options.newestEpoch()
+          if (form < markForm || epoch <= markedEpoch || socket.destroyed) return
+          markedEpoch = epoch
+          socket.write(writeWord({ kind: "mark", epoch }))
+        }
+      }
       const isKnownEpoch = (epoch: number): boolean => {
         if (epoch <= knownEpoch || form < markForm) return true
-        if (epoch > markedEpoch) {
-          markedEpoch = options.newestEpoch()
-          socket.write(writeWord({ kind: "mark", epoch: markedEpoch }))
-        }
+        caller.mark()
         return false
       }
       const ending = fork(Effect.delay(
@@ -152,11 +166,12 @@ export const makeCallServer = (options: {
             isKnown = options.trust.isProof(message.proofs)
             form = message.form ?? form
             if (isKnown) {
-              caller = message.node
-              callers.get(caller)?.destroy()
-              callers.set(caller, socket)
+              name = message.node
+              callers.get(name)?.end()
+              callers.set(name, caller)
               // no call precedes the welcome
               knownEpoch = options.newestEpoch()
+              markedEpoch = knownEpoch
             }
             socket.write(writeWord({ kind: "welcome", node: isKnown ? options.node : null, form: newestForm }))
             if (isKnown) return
@@ -165,14 +180,14 @@ export const makeCallServer = (options: {
           } else if (message.kind === "calls" && isKnown) {
             for (const call of message.calls) options.take(call, answer, isKnownEpoch)
           } else if (message.kind === "mark" && isKnown) {
-            knownEpoch = message.epoch
+            knownEpoch = Math.max(knownEpoch, Math.min(message.epoch, markedEpoch))
           } else {
             socket.destroy()
           }
         },
         () => {
           ending.interruptUnsafe()
-          if (callers.get(caller) === socket) callers.delete(caller)
+          if (callers.get(name) === caller) callers.delete(name)
         },
         () => isKnown ? maxMessageBytes : maxStrangeBytes
       )

@@ -213,17 +213,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     return false
   }
 
-  /** True when this process owns the key. State loaded under a past epoch is discarded. */
-  const isOwned = (cell: Cell, run: Run): boolean => {
-    if (placement.holds(cell.key, cell.epoch)) return true
-    const epoch = placement.epochOf(cell.key)
-    if (epoch === 0) return false
-    cells.begin(cell, epoch)
-    run.known = undefined
-    run.clashed = undefined
-    return true
-  }
-
   const load = (cell: Cell, run: Run): boolean =>
     need(cell, run, Effect.suspend(() => store.load(cell.key, cell.isDoubtful)), (exit) => {
       if (Exit.isFailure(exit)) return answer(run, run.group.length, failureOf(cell, exit))
@@ -408,7 +397,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         // an unknown outcome is resolved at once, batched with all others of the commit
         else run.isRecovering = true
       }
-      if (!isOwned(cell, run)) {
+      // not under a later epoch either: a command that another node forwarded may have been answered elsewhere in between
+      if (!placement.holds(cell.key, cell.epoch)) {
         if (run.next === run.group.length) return becomeIdle(cell)
         answer(run, run.group.length, Exit.fail(new NotOwned()))
         continue
@@ -421,7 +411,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const becomeIdle = (cell: Cell): void => {
     cell.run = undefined
     // where keys move between processes, the first load is fenced anyway
-    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
+    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   }

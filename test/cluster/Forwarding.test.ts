@@ -257,4 +257,16 @@ describe("calls to the owner of a key", () => {
       yield* node.close
       assert.isAbove(silent.size, 0)
     }).pipe(Effect.scoped))
+
+  it.live("reach the owner in its next epoch", () =>
+    Effect.gen(function*() {
+      const { one, two, world } = yield* pair
+      two.forwarder.serve("echo", ({ body }, done) => done(answer(body)))
+      for (const epoch of [1, 2, 7]) {
+        world.epoch = epoch
+        // heard of by the first call in one case, by the mark of the others
+        if (epoch === 7) change(world, two.self)
+        assert.strictEqual((yield* one.forwarder.send(key, "echo", call, once)).body, "?")
+      }
+    }).pipe(Effect.scoped))
 })

@@ -3,7 +3,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Queue } from "effect"
 import * as Tls from "node:tls"
 import { makeTrust } from "../../src/cluster/Trust.ts"
-import { lengthBytes, notOwnedStatus, type SentCall, writeAnswers, writeCalls } from "../../src/cluster/Messages.ts"
+import {
+  lengthBytes,
+  newestForm,
+  notOwnedStatus,
+  type SentCall,
+  writeAnswers,
+  writeCalls
+} from "../../src/cluster/Messages.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { eventually } from "../kit/ClusterNode.ts"
 import {
@@ -216,8 +223,8 @@ describe("a node", () => {
       assert.strictEqual(taken, 1)
     }).pipe(Effect.scoped))
 
-  /** Connects to a node as `other`, of the newest form: its messages, and the socket after the welcome. */
-  const dialAs = Effect.fnUntraced(function*(self: string) {
+  /** Connects to a node as another: the socket after the welcome, and its messages. */
+  const dialAs = Effect.fnUntraced(function*(self: string, { form = newestForm, name = "other" } = {}) {
     const trust = yield* makeKeys
     const [host = "", port] = self.split(":")
     const socket = yield* Effect.acquireRelease(
@@ -225,7 +232,7 @@ describe("a node", () => {
       (socket) => Effect.sync(() => socket.destroy())
     )
     const messages = yield* messagesOf(socket)
-    socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":4}`))
+    socket.write(framed(`{"kind":"hello","node":"${name}","proofs":${JSON.stringify(trust.proofs)},"form":${form}}`))
     yield* Queue.take(messages)
     return { socket, messages }
   })
@@ -284,6 +291,19 @@ describe("a node", () => {
       assert.strictEqual((yield* Fiber.join(calling)).body, "done")
     }).pipe(Effect.scoped))
 
+  it.live("marks an epoch when it begins, and tells nothing of epochs to an older release", () =>
+    Effect.gen(function*() {
+      const { ran, self, world } = yield* makeOwner
+      const { messages } = yield* dialAs(self)
+      const old = yield* dialAs(self, { form: 3, name: "old" })
+      world.epoch = 3
+      change(world, self)
+      assert.strictEqual(yield* Queue.take(messages), "{\"kind\":\"mark\",\"epoch\":3}")
+      old.socket.write(writeCalls([sentCall(1)], 2))
+      assert.strictEqual(yield* Queue.take(old.messages), answered(1))
+      assert.deepStrictEqual(ran, ["1"])
+    }).pipe(Effect.scoped))
+
   // Goal: of a call that was sent again over a new connection, the copy on the old one is not run after it.
   it.live("ends the connection of a caller that connects again", () =>
     Effect.gen(function*() {
@@ -297,5 +317,16 @@ describe("a node", () => {
       old.socket.write(writeCalls([sentCall(2)], 2))
       yield* eventually(() => isOver)
       assert.deepStrictEqual(ran, ["1"])
+    }).pipe(Effect.scoped))
+
+  it.live("reads nothing after what it does not understand", () =>
+    Effect.gen(function*() {
+      const { ran, self } = yield* makeOwner
+      const { socket } = yield* dialAs(self)
+      let isOver = false
+      socket.on("close", () => (isOver = true))
+      socket.write(Buffer.concat([framed("{\"kind\":\"welcome\",\"node\":\"other\"}"), writeCalls([sentCall(1)], 2)]))
+      yield* eventually(() => isOver)
+      assert.deepStrictEqual(ran, [])
     }).pipe(Effect.scoped))
 })

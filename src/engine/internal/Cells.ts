@@ -67,11 +67,9 @@ const maxExamined = 64
 
 export interface Cells<State, Change, Query, Knowledge> {
   readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
-  /** The cell of a key, created when not in memory; undefined when there is no room. */
+  /** The cell of a key under an epoch, created when not in memory; undefined when there is no room. A cell of a past epoch that still runs is replaced. */
   readonly getOrMake: (key: number, epoch: number) => Cell<State, Change, Query, Knowledge> | undefined
-  readonly remove: (key: number) => boolean
-  /** Restarts an actor under an epoch: its state is loaded again, behind a fence where keys are shared. */
-  readonly begin: (cell: Cell<State, Change, Query, Knowledge>, epoch: number) => void
+  readonly remove: (cell: Cell<State, Change, Query, Knowledge>) => void
   /** Removes the actors of these keys, each after its accepted commands. */
   readonly release: Release
   readonly size: () => number
@@ -149,6 +147,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
       )
     })
 
+  /** Restarts an idle actor under an epoch: its state is loaded again, behind a fence where keys are shared. */
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
     noteEpoch(epoch)
     cell.epoch = epoch
@@ -160,8 +159,8 @@ export const makeCells = <State, Change, Query, Knowledge>(
     get: (key) => cells.get(key),
     getOrMake: (key, epoch) => {
       const found = cells.get(key)
-      if (found !== undefined) {
-        if (found.epoch !== epoch && found.run === undefined) begin(found, epoch)
+      if (found !== undefined && (found.epoch === epoch || found.run === undefined)) {
+        if (found.epoch !== epoch) begin(found, epoch)
         return found
       }
       if (cells.size >= maxResident && !makeRoom()) return undefined
@@ -182,9 +181,10 @@ export const makeCells = <State, Change, Query, Knowledge>(
       cells.set(key, cell)
       return cell
     },
-    begin,
     release,
-    remove: (key) => cells.delete(key),
+    remove: (cell) => {
+      if (cells.get(cell.key) === cell) cells.delete(cell.key)
+    },
     size: () => cells.size,
     longestMailbox: () => {
       let longest = 0

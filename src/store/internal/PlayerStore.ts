@@ -169,17 +169,15 @@ export const makePlayerStore = Effect.gen(function*() {
 
   const commit: PlayerStore["commit"] = (units) =>
     Effect.suspend(() => write(units)).pipe(
-      Effect.matchCauseEffect({
-        onSuccess: () => Effect.void,
-        onFailure: (cause) => {
-          const failure = Exit.findErrorOption(Exit.failCause(cause))
-          return failure._tag === "Some"
-            ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
-            : Effect.andThen(
-              Effect.logError("commit failed unexpectedly", cause),
-              Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
-            )
-        }
+      Effect.asVoid,
+      Effect.catchCause((cause) => {
+        const failure = Exit.findErrorOption(Exit.failCause(cause))
+        return failure._tag === "Some"
+          ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
+          : Effect.andThen(
+            Effect.logError("commit failed unexpectedly", cause),
+            Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
+          )
       }),
       Effect.tapError((failure) => {
         // the link may be missing or another writer's: the next one must not refer to it

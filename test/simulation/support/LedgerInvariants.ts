@@ -59,6 +59,17 @@ const checkHolds = (books: Books, player: Player, report: Report): void => {
   }
 }
 
+/**
+ * Whether a rollback returns what its target moved. Bonus money follows its bonus: to the real wallet after the conversion, back to the bonus wallet
+ * when that was reversed, and it is forfeited with an ended bonus, so that less may be returned.
+ */
+const returns = (row: Transaction, target: Transaction): boolean => {
+  const isOfBonus = target.bonusAmount !== 0 || target.kind !== "bet" && target.bonusId !== null
+  if (!isOfBonus) return row.realAmount === 0 - target.realAmount && row.bonusAmount === 0
+  const [returned, taken] = [row.realAmount + row.bonusAmount, 0 - target.realAmount - target.bonusAmount]
+  return Math.min(0, taken) <= returned && returned <= Math.max(0, taken)
+}
+
 /** Provider messages, their rollbacks, and their rounds. */
 const checkTransactions = ({ database }: Remains, books: Books, report: Report): void => {
   const rows = [...books.transactions.values()].map(({ row }) => row)
@@ -78,12 +89,7 @@ const checkTransactions = ({ database }: Remains, books: Books, report: Report):
     if (row.status !== "processed") continue
     if (target === undefined || target.kind === "tombstone" || target.playerId !== row.playerId) {
       report("a rollback has its target", `${row.transactionId} takes back ${row.targetId}`)
-    } else if (
-      // what concerned a bonus follows it: to the bonus wallet where its conversion was reversed, to nobody where it has ended
-      target.bonusId === null
-        ? row.realAmount !== 0 - target.realAmount || row.bonusAmount !== 0
-        : Math.abs(row.realAmount + row.bonusAmount) > Math.abs(target.realAmount + target.bonusAmount)
-    ) {
+    } else if (!returns(row, target)) {
       report("a rollback returns what was taken", `${row.transactionId}: ${row.realAmount} of ${target.realAmount}`)
     }
   }
