@@ -92,14 +92,14 @@ const speak = (
 
 interface Caller {
   readonly end: () => void
-  /** Tells it the newest epoch, which it returns before its next calls. */
+  /** Sends it the newest epoch, which it returns before its next calls. */
   readonly mark: () => void
 }
 
 /**
  * Accepts calls on a listening socket until the scope closes: `take` gets each call, the function that answers it, and whether its caller knew of an
- * epoch of this node when it sent the call. A caller that has connected again sent the calls of its old connection a second time: what still
- * arrives over that one is ignored.
+ * epoch of this node when it sent the call. A caller that has connected again sends the calls of its old connection a second time: calls that
+ * still arrive over that one are ignored.
  */
 export const makeCallServer = (options: {
   readonly node: string

@@ -155,11 +155,18 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     cell.state = undefined
   }
 
-  /** Takes the next commands from the mailbox; false when it is empty. */
+  /** Takes the next commands of one epoch from the mailbox, and begins that epoch; false when the mailbox is empty. */
   const takeGroup = (cell: Cell, run: Run): boolean => {
-    if (cell.mailbox.length === 0) return false
-    const group = cell.mailbox.length <= options.maxGroup ? cell.mailbox : cell.mailbox.slice(0, options.maxGroup)
-    cell.mailbox = group === cell.mailbox ? [] : cell.mailbox.slice(options.maxGroup)
+    const { mailbox } = cell
+    const [first] = mailbox
+    if (first === undefined) return false
+    const { epoch } = first
+    let length = Math.min(mailbox.length, options.maxGroup)
+    // in the order of their epochs
+    while (mailbox[length - 1]!.epoch !== epoch) length--
+    const group = length === mailbox.length ? mailbox : mailbox.slice(0, length)
+    cell.mailbox = group === mailbox ? [] : mailbox.slice(length)
+    if (epoch !== cell.epoch) cells.begin(cell, epoch)
     waiting -= group.length
     run.group = group
     run.next = 0
@@ -397,7 +404,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         // an unknown outcome is resolved at once, batched with all others of the commit
         else run.isRecovering = true
       }
-      // not under a later epoch either: a command that another node forwarded may have been answered elsewhere in between
+      // not under a later epoch either: what another node forwarded may have been answered elsewhere in between
       if (!placement.holds(cell.key, cell.epoch)) {
         if (run.next === run.group.length) return becomeIdle(cell)
         answer(run, run.group.length, Exit.fail(new NotOwned()))
@@ -411,7 +418,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const becomeIdle = (cell: Cell): void => {
     cell.run = undefined
     // where keys move between processes, the first load is fenced anyway
-    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell)
+    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   }
@@ -424,7 +431,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
     }
-    cell.mailbox.push(new Command(step, done, span))
+    cell.mailbox.push(new Command(epoch, step, done, span))
     cell.wasUsed = true
     waiting++
     if (cell.run !== undefined) return

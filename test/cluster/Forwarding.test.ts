@@ -264,7 +264,7 @@ describe("calls to the owner of a key", () => {
       two.forwarder.serve("echo", ({ body }, done) => done(answer(body)))
       for (const epoch of [1, 2, 7]) {
         world.epoch = epoch
-        // heard of by the first call in one case, by the mark of the others
+        // the second epoch is marked after a refused call, the third before
         if (epoch === 7) change(world, two.self)
         assert.strictEqual((yield* one.forwarder.send(key, "echo", call, once)).body, "?")
       }

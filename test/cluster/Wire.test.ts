@@ -291,7 +291,7 @@ describe("a node", () => {
       assert.strictEqual((yield* Fiber.join(calling)).body, "done")
     }).pipe(Effect.scoped))
 
-  it.live("marks an epoch when it begins, and tells nothing of epochs to an older release", () =>
+  it.live("sends a mark when an epoch begins, but not to an older release", () =>
     Effect.gen(function*() {
       const { ran, self, world } = yield* makeOwner
       const { messages } = yield* dialAs(self)
@@ -319,7 +319,7 @@ describe("a node", () => {
       assert.deepStrictEqual(ran, ["1"])
     }).pipe(Effect.scoped))
 
-  it.live("reads nothing after what it does not understand", () =>
+  it.live("reads nothing after a message that it does not understand", () =>
     Effect.gen(function*() {
       const { ran, self } = yield* makeOwner
       const { socket } = yield* dialAs(self)

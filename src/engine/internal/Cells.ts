@@ -7,7 +7,7 @@ import type { Task } from "./Command.ts"
 /** An actor in memory. */
 export interface Cell<State, Change, Query, Knowledge> {
   readonly key: number
-  /** Placement epoch under which its state was loaded. */
+  /** Placement epoch of its state and of the commands in progress. */
   epoch: number
   /** Committed; undefined while it has to be loaded. */
   state: State | undefined
@@ -67,9 +67,11 @@ const maxExamined = 64
 
 export interface Cells<State, Change, Query, Knowledge> {
   readonly get: (key: number) => Cell<State, Change, Query, Knowledge> | undefined
-  /** The cell of a key under an epoch, created when not in memory; undefined when there is no room. A cell of a past epoch that still runs is replaced. */
+  /** The cell of a key, created under an epoch when not in memory; undefined when there is no room. */
   readonly getOrMake: (key: number, epoch: number) => Cell<State, Change, Query, Knowledge> | undefined
-  readonly remove: (cell: Cell<State, Change, Query, Knowledge>) => void
+  /** Restarts an actor under an epoch: its state is loaded again, behind a fence where keys are shared. */
+  readonly begin: (cell: Cell<State, Change, Query, Knowledge>, epoch: number) => void
+  readonly remove: (key: number) => boolean
   /** Removes the actors of these keys, each after its accepted commands. */
   readonly release: Release
   readonly size: () => number
@@ -147,7 +149,6 @@ export const makeCells = <State, Change, Query, Knowledge>(
       )
     })
 
-  /** Restarts an idle actor under an epoch: its state is loaded again, behind a fence where keys are shared. */
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
     noteEpoch(epoch)
     cell.epoch = epoch
@@ -159,10 +160,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
     get: (key) => cells.get(key),
     getOrMake: (key, epoch) => {
       const found = cells.get(key)
-      if (found !== undefined && (found.epoch === epoch || found.run === undefined)) {
-        if (found.epoch !== epoch) begin(found, epoch)
-        return found
-      }
+      if (found !== undefined) return found
       if (cells.size >= maxResident && !makeRoom()) return undefined
       noteEpoch(epoch)
       const cell: Cell<State, Change, Query, Knowledge> = {
@@ -181,10 +179,9 @@ export const makeCells = <State, Change, Query, Knowledge>(
       cells.set(key, cell)
       return cell
     },
+    begin,
     release,
-    remove: (cell) => {
-      if (cells.get(cell.key) === cell) cells.delete(cell.key)
-    },
+    remove: (key) => cells.delete(key),
     size: () => cells.size,
     longestMailbox: () => {
       let longest = 0

@@ -4,6 +4,8 @@ import type { Decision, DecisionInputs, Step } from "../Machine.ts"
 
 /** Command in a mailbox; hides its caller's types. */
 export interface Task<State, Change, Query, Knowledge> {
+  /** Placement epoch under which it was accepted. */
+  readonly epoch: number
   /** The caller's span; undefined when not traced. */
   readonly span: Tracer.AnySpan | undefined
   /** Decides, keeping the outcome for the caller. */
@@ -16,16 +18,19 @@ export interface Task<State, Change, Query, Knowledge> {
 
 /** A class, since there is one instance per command: no closures. */
 export class Command<State, Reply, Error, Change, Query, Knowledge> implements Task<State, Change, Query, Knowledge> {
+  readonly epoch: number
   readonly span: Tracer.AnySpan | undefined
   private readonly step: Step<State, Reply, Error, Change, Query, Knowledge>
   private readonly done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void
   private outcome: Exit.Exit<Reply, Error | EngineFailure> | undefined
 
   constructor(
+    epoch: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
     done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
     span: Tracer.AnySpan | undefined
   ) {
+    this.epoch = epoch
     this.step = step
     this.done = done
     this.span = span

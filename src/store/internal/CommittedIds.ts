@@ -6,8 +6,8 @@ type TransactionId = Pick<Transaction, "providerId" | "transactionId">
 const defaultCapacity = 2 ** 20
 
 /**
- * Fingerprints of transaction ids that were probably committed. Each id has one slot, where a later id replaces it. An id that was never added shares slot
- * and fingerprint with one that was about once in four billion times.
+ * Fingerprints of transaction ids that were probably committed. Each id has one slot, where a later id replaces it. An id that was never added
+ * shares slot and fingerprint with one that was about once in four billion times.
  */
 export class CommittedIds {
   private readonly fingerprints: Uint32Array

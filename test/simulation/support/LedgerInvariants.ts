@@ -67,7 +67,9 @@ const returns = (row: Transaction, target: Transaction): boolean => {
   const isOfBonus = target.bonusAmount !== 0 || target.kind !== "bet" && target.bonusId !== null
   if (!isOfBonus) return row.realAmount === 0 - target.realAmount && row.bonusAmount === 0
   const [returned, taken] = [row.realAmount + row.bonusAmount, 0 - target.realAmount - target.bonusAmount]
-  return Math.min(0, taken) <= returned && returned <= Math.max(0, taken)
+  // of a bet at least the real stake
+  const least = target.kind === "bet" ? 0 - target.realAmount : 0
+  return Math.min(least, taken) <= returned && returned <= Math.max(least, taken)
 }
 
 /** Provider messages, their rollbacks, and their rounds. */
