@@ -79,6 +79,20 @@ const makeOther = Effect.gen(function*() {
   return { world, forwarder, nextSocket }
 })
 
+/** Connects to a node as another: the socket after the welcome, and its messages. */
+const dialAs = Effect.fnUntraced(function*(self: string, { form = newestForm, name = "other" } = {}) {
+  const trust = yield* makeKeys
+  const [host = "", port] = self.split(":")
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  const messages = yield* messagesOf(socket)
+  socket.write(framed(`{"kind":"hello","node":"${name}","proofs":${JSON.stringify(trust.proofs)},"form":${form}}`))
+  yield* Queue.take(messages)
+  return { socket, messages }
+})
+
 /** Fields that a future release may add to a message. */
 const additions = ["", ",\"more\":{\"a\":1}"]
 
@@ -168,15 +182,7 @@ describe("a node", () => {
       change(world, self)
       const body = "x".repeat(600_000)
       forwarder.serve("long", (_, done) => done({ status: 200, head: "", body }))
-      const trust = yield* makeKeys
-      const [host = "", port] = self.split(":")
-      const socket = yield* Effect.acquireRelease(
-        Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
-        (socket) => Effect.sync(() => socket.destroy())
-      )
-      const messages = yield* messagesOf(socket)
-      socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":2}`))
-      yield* Queue.take(messages)
+      const { messages, socket } = yield* dialAs(self, { form: 2 })
       const long = { key, channel: "long", head: "", body: "" }
       socket.write(writeCalls([{ id: 4, ...long }, { id: 5, ...long }], 2))
       for (const id of [4, 5]) {
@@ -195,8 +201,6 @@ describe("a node", () => {
         taken++
         done({ status: 201, head, body })
       })
-      const trust = yield* makeKeys
-      const [host = "", port] = self.split(":")
       const sent: SentCall = { id: 4, key, channel: "echo", head: "ä", body: "b" }
       const spoilt = writeCalls([sent, { ...sent, id: 0.5 }], 2)
       for (
@@ -205,15 +209,9 @@ describe("a node", () => {
           { bytes: spoilt, isUnderstood: false }
         ]
       ) {
-        const socket = yield* Effect.acquireRelease(
-          Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
-          (socket) => Effect.sync(() => socket.destroy())
-        )
-        const messages = yield* messagesOf(socket)
+        const { messages, socket } = yield* dialAs(self, { form: 3 })
         let isOver = false
         socket.on("close", () => (isOver = true))
-        socket.write(framed(`{"kind":"hello","node":"other","proofs":${JSON.stringify(trust.proofs)},"form":3}`))
-        yield* Queue.take(messages)
         socket.write(bytes)
         if (isUnderstood) {
           const answer = writeAnswers([{ id: 4, status: 201, head: "ä", body: "b" }], 2)
@@ -222,20 +220,6 @@ describe("a node", () => {
       }
       assert.strictEqual(taken, 1)
     }).pipe(Effect.scoped))
-
-  /** Connects to a node as another: the socket after the welcome, and its messages. */
-  const dialAs = Effect.fnUntraced(function*(self: string, { form = newestForm, name = "other" } = {}) {
-    const trust = yield* makeKeys
-    const [host = "", port] = self.split(":")
-    const socket = yield* Effect.acquireRelease(
-      Effect.sync(() => Tls.connect({ ...trust.client, host, port: Number(port) })),
-      (socket) => Effect.sync(() => socket.destroy())
-    )
-    const messages = yield* messagesOf(socket)
-    socket.write(framed(`{"kind":"hello","node":"${name}","proofs":${JSON.stringify(trust.proofs)},"form":${form}}`))
-    yield* Queue.take(messages)
-    return { socket, messages }
-  })
 
   /** A node that owns every key, and the bodies of the calls that it has run. */
   const makeOwner = Effect.gen(function*() {
