@@ -158,14 +158,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Takes the next commands of one epoch from the mailbox, and begins that epoch; false when the mailbox is empty. */
   const takeGroup = (cell: Cell, run: Run): boolean => {
     const { mailbox } = cell
-    const [first] = mailbox
-    if (first === undefined) return false
+    const first = mailbox?.[0]
+    if (mailbox === undefined || first === undefined) return false
     const { epoch } = first
     let length = Math.min(mailbox.length, options.maxGroup)
     // in the order of their epochs
     while (mailbox[length - 1]!.epoch !== epoch) length--
     const group = length === mailbox.length ? mailbox : mailbox.slice(0, length)
-    cell.mailbox = group === mailbox ? [] : mailbox.slice(length)
+    cell.mailbox = group === mailbox ? undefined : mailbox.slice(length)
     if (epoch !== cell.epoch) cells.begin(cell, epoch)
     waiting -= group.length
     run.group = group
@@ -427,11 +427,13 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     const epoch = placement.epochOf(key)
     if (epoch === 0) return done(Exit.fail(new NotOwned()))
     const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key, epoch)
-    if (cell === undefined || cell.mailbox.length >= options.maxMailbox) {
+    if (cell === undefined || cell.mailbox !== undefined && cell.mailbox.length >= options.maxMailbox) {
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
     }
-    cell.mailbox.push(new Command(epoch, step, done, span))
+    const command = new Command(epoch, step, done, span)
+    if (cell.mailbox === undefined) cell.mailbox = [command]
+    else cell.mailbox.push(command)
     cell.wasUsed = true
     waiting++
     if (cell.run !== undefined) return

@@ -14,7 +14,11 @@ export interface Cell<State, Change, Query, Knowledge> {
   version: number
   /** True when an earlier commit may still happen: the load must fence it off. */
   isDoubtful: boolean
-  mailbox: Array<Task<State, Change, Query, Knowledge>>
+  /**
+   * Undefined when empty: an array that an idle actor kept would be in V8's old generation, and would keep the next commands beyond their collection
+   * (`docs/decisions/0053-garbage-of-commits.md`).
+   */
+  mailbox: Array<Task<State, Change, Query, Knowledge>> | undefined
   /** Commands in progress; undefined while idle. */
   run: Run<State, Change, Query, Knowledge> | undefined
   /** The state has to be loaded before the next decision. */
@@ -169,7 +173,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
         state: undefined,
         version: 0,
         isDoubtful: isShared,
-        mailbox: [],
+        mailbox: undefined,
         run: undefined,
         isStale: false,
         wasUsed: true,
@@ -185,7 +189,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
     size: () => cells.size,
     longestMailbox: () => {
       let longest = 0
-      for (const { mailbox } of cells.values()) longest = Math.max(longest, mailbox.length)
+      for (const { mailbox } of cells.values()) longest = Math.max(longest, mailbox?.length ?? 0)
       return longest
     },
     passivate: Effect.gen(function*() {

@@ -154,7 +154,8 @@ export const makePlayerStore = Effect.gen(function*() {
         (rows) => chain.nextLink(after, rows)
       )
       const written = withDeadline(
-        journal.unsafe(text, parameters).values,
+        // not `journal.unsafe`, whose compiler keeps the parameters of each statement beyond the next collection of V8's young generation
+        Effect.scoped(Effect.flatMap(journal.reserve, (connection) => connection.executeValues(text, parameters))),
         () => new OutcomeUnknown({ reason: unresponsive })
       )
       return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
