@@ -8,6 +8,7 @@ import { type AccountStep, makeActors, makeStore } from "../kit/ToyMachine.ts"
 
 setFlagsFromString("--expose-gc")
 const collect: (options?: { readonly type: "minor" }) => void = runInNewContext("gc")
+setFlagsFromString("--no-expose-gc")
 
 const keys = Array.from({ length: 500 }, (_, index) => index + 1)
 const payloadBytes = 16_000

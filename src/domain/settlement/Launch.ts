@@ -64,7 +64,7 @@ export const launchStep =
           counters: recordPlay(player.counters, now, false),
           providerIds: player.providerIds.includes(launch.providerId)
             ? player.providerIds
-            : player.providerIds.concat(launch.providerId)
+            : player.providerIds.concat([launch.providerId])
         }
         : player,
       reply: { sessionId, expiresAt },

@@ -145,6 +145,14 @@ export const makePlayerStore = Effect.gen(function*() {
     Effect.catchTag("SqlError", (error) => Effect.fail(new StoreUnavailable({ reason: describeSqlError(error) })))
   )
 
+  /** Not `journal.unsafe`: its compiler keeps the parameters of each statement beyond the next collection of V8's young generation. */
+  const execute = (text: string, parameters: ReadonlyArray<unknown>) =>
+    Effect.useSpan(
+      "postgresql",
+      { kind: "client", attributes: { "db.system.name": "postgresql" } },
+      () => Effect.scoped(Effect.flatMap(journal.reserve, (connection) => connection.executeValues(text, parameters)))
+    )
+
   const write = (units: Parameters<typeof commitStatement>[0]) =>
     Effect.flatMap(end === undefined ? begin : Effect.succeed(end), (after) => {
       end = after
@@ -154,8 +162,7 @@ export const makePlayerStore = Effect.gen(function*() {
         (rows) => chain.nextLink(after, rows)
       )
       const written = withDeadline(
-        // not `journal.unsafe`, whose compiler keeps the parameters of each statement beyond the next collection of V8's young generation
-        Effect.scoped(Effect.flatMap(journal.reserve, (connection) => connection.executeValues(text, parameters))),
+        execute(text, parameters),
         () => new OutcomeUnknown({ reason: unresponsive })
       )
       return link === undefined && !hasEvents ? written : Effect.tap(written, () =>
