@@ -122,13 +122,23 @@ const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 })
 
+/**
+ * For statements that read or write a few rows by key: index plans, made once. The look-up of a provider's message was planned anew each time, for all
+ * partitions, and read whole tables until their first statistics.
+ */
+const plansByKey = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off"
+}
+
 const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => {
   const { startupParameters, ...config } = general(url, maxConnections)
   return {
     ...config,
     applicationName: "pitboss-serving",
-    // all statements on this pool read a few rows by key
-    startupParameters: { ...startupParameters, statement_timeout: "5s" }
+    startupParameters: { ...startupParameters, ...plansByKey, statement_timeout: "5s" }
   }
 }
 
@@ -158,10 +168,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     statement_timeout: "5s",
     // all players' commits wait with the one whose row is locked; the player of a row locked for longer waits alone
     lock_timeout: "50ms",
-    plan_cache_mode: "force_generic_plan",
-    enable_seqscan: "off",
-    enable_hashjoin: "off",
-    enable_mergejoin: "off",
+    ...plansByKey,
     jit: "off",
     timezone: "UTC"
   }
