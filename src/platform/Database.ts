@@ -66,7 +66,7 @@ export class JournalClient extends Context.Service<JournalClient, SqlClient.SqlC
 
 /**
  * Connections for what a bet may need beside its commit: loads, look-ups, keys, games, ids, the readiness probe. Separate from the general pool, so
- * that reports, searches and verifications never delay them.
+ * that reports, searches and verifications never delay them. The planner is restricted as on the journal's connections.
  */
 export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlClient>()(
   "pitboss/platform/ServingClient"
@@ -123,8 +123,8 @@ const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
 })
 
 /**
- * For statements that read or write a few rows by key: index plans, made once. The look-up of a provider's message was planned anew each time, for all
- * partitions, and read whole tables until their first statistics.
+ * For statements that read or write a few rows by key: index plans, made once. Planned for its values, a look-up costs more to plan than to run, and reads
+ * whole tables until their first statistics.
  */
 const plansByKey = {
   plan_cache_mode: "force_generic_plan",

@@ -15,7 +15,7 @@ const payloadBytes = 16_000
 
 /** A step that holds an array of its own. */
 const holding = (key: number): AccountStep<number, never> => {
-  const payload = new Array<number>(payloadBytes / 8).fill(key)
+  const payload = Array.from({ length: payloadBytes / 8 }, () => key)
   return (state) => ({ _tag: "Accept", state, reply: payload.length, change: null, idsUsed: 0 })
 }
 

@@ -11,6 +11,7 @@ import {
   layerDatabaseWith,
   refuseServer,
   ReportClient,
+  ServingClient,
   verifyServer
 } from "../../src/platform/Database.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
@@ -69,12 +70,14 @@ layer(TestDatabase.layer)("clients", (it) => {
         enable_mergejoin: "off",
         jit: "off",
         statement_timeout: "5s",
-        lock_timeout: "50ms",
         TimeZone: "UTC"
       }
-      for (const [name, value] of Object.entries(expected)) {
-        assert.strictEqual(yield* setting(journal, name), value, name)
+      for (const client of [journal, yield* ServingClient]) {
+        for (const [name, value] of Object.entries(expected)) {
+          assert.strictEqual(yield* setting(client, name), value, name)
+        }
       }
+      assert.strictEqual(yield* setting(journal, "lock_timeout"), "50ms")
     }))
 
   // Goal: waiting for a connection is bounded, and the pool recovers afterwards. Method: a pool of one connection, held

@@ -31,12 +31,12 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
           orTryAgain(
             oneOf(
               storedTransactions(
-                sql`SELECT t.player_id AS "playerId", t.kind, EXISTS (SELECT FROM provider_transactions r
+                sql`SELECT t.player_id AS "playerId", t.kind, (SELECT count(*) FROM provider_transactions r
               WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
               AND r.kind = 'rollback' AND r.status = 'processed'
               AND NOT EXISTS (SELECT FROM provider_transactions s
                 WHERE s.provider_id = r.provider_id AND s.target_transaction_id = r.transaction_id
-                AND s.kind = 'rollback' AND s.status = 'processed')) AS "rolledBack"
+                AND s.kind = 'rollback' AND s.status = 'processed')) > 0 AS "rolledBack"
             FROM provider_transactions t
             WHERE t.provider_id = ${providerId}::float8::bigint AND t.transaction_id = ${transactionId}`
               )

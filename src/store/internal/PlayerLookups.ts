@@ -37,8 +37,9 @@ const transactionsText = `SELECT ${
     targetId: "t.target_transaction_id",
     entryIds: "t.entry_ids::float8[]",
     bonusId: "t.player_bonus_id",
-    rolledBack: `EXISTS (SELECT FROM provider_transactions r WHERE ${rollbackOf("t", "r")}
-      AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")}))`,
+    // counted: EXISTS may be planned as a hash of all rollbacks
+    rolledBack: `(SELECT count(*) FROM provider_transactions r WHERE ${rollbackOf("t", "r")}
+      AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")})) > 0`,
     reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
       WHERE ${rollbackOf("t", "r")})`,
     // amounts returned by its rollbacks, less those debited again by their reinstatements
