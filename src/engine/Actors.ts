@@ -158,9 +158,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Takes the next commands of one epoch from the mailbox, and begins that epoch; false when the mailbox is empty. */
   const takeGroup = (cell: Cell, run: Run): boolean => {
     const { mailbox } = cell
-    const first = mailbox?.[0]
-    if (mailbox === undefined || first === undefined) return false
-    const { epoch } = first
+    if (mailbox === undefined) return false
+    const { epoch } = mailbox[0]!
     let length = Math.min(mailbox.length, options.maxGroup)
     // in the order of their epochs
     while (mailbox[length - 1]!.epoch !== epoch) length--

@@ -64,6 +64,7 @@ export const launchStep =
           counters: recordPlay(player.counters, now, false),
           providerIds: player.providerIds.includes(launch.providerId)
             ? player.providerIds
+            // without spare room, as every player carries it
             : player.providerIds.concat([launch.providerId])
         }
         : player,

@@ -15,8 +15,8 @@ export interface Cell<State, Change, Query, Knowledge> {
   /** True when an earlier commit may still happen: the load must fence it off. */
   isDoubtful: boolean
   /**
-   * Undefined when empty: an array that an idle actor kept would be in V8's old generation, and would keep the next commands beyond their collection
-   * (`docs/decisions/0053-garbage-of-commits.md`).
+   * Undefined when empty, never an empty array: one that an idle actor kept would be in V8's old generation, and would keep the next commands beyond
+   * their collection (`docs/decisions/0053-garbage-of-commits.md`).
    */
   mailbox: Array<Task<State, Change, Query, Knowledge>> | undefined
   /** Commands in progress; undefined while idle. */

@@ -31,6 +31,7 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
           orTryAgain(
             oneOf(
               storedTransactions(
+                // counted: EXISTS may be planned as a hash of all rollbacks
                 sql`SELECT t.player_id AS "playerId", t.kind, (SELECT count(*) FROM provider_transactions r
               WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
               AND r.kind = 'rollback' AND r.status = 'processed'
