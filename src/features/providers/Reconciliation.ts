@@ -9,6 +9,7 @@ import { minorDigits } from "../../domain/Standards.ts"
 import { toDate } from "../../platform/Time.ts"
 import { type Decimal, toMinorUnits } from "../../protocols/Decimal.ts"
 import type { FeedRound, FeedTransaction } from "../../protocols/Protocol.ts"
+import { isRolledBack } from "../../store/RollbacksInEffect.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { Vendors } from "../integrations/Vendors.ts"
@@ -204,10 +205,7 @@ export class Reconciliation extends Context.Service<Reconciliation, {
         const rows = yield* ourRows(
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
               t.target_transaction_id AS "targetId",
-              EXISTS (SELECT FROM provider_transactions r WHERE r.provider_id = t.provider_id
-                AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback' AND r.status = 'processed'
-                AND NOT EXISTS (SELECT FROM provider_transactions s WHERE s.provider_id = r.provider_id
-                  AND s.target_transaction_id = r.transaction_id AND s.kind = 'rollback' AND s.status = 'processed')) AS "isUndone"
+              ${sql.literal(isRolledBack("t"))} AS "isUndone"
             FROM provider_transactions t JOIN players p ON p.id = t.player_id
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
               AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND t.status = 'processed' AND t.amount <> 0

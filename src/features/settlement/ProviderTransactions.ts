@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { CreditTerms } from "../../domain/wallet/LargeCredits.ts"
 import { ServingClient } from "../../platform/Database.ts"
+import { isRolledBack } from "../../store/RollbacksInEffect.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { makeCreditTerms } from "../compliance/CreditTerms.ts"
 
@@ -31,13 +32,7 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
           orTryAgain(
             oneOf(
               storedTransactions(
-                // counted: EXISTS may be planned as a hash of all rollbacks
-                sql`SELECT t.player_id AS "playerId", t.kind, (SELECT count(*) FROM provider_transactions r
-              WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id
-              AND r.kind = 'rollback' AND r.status = 'processed'
-              AND NOT EXISTS (SELECT FROM provider_transactions s
-                WHERE s.provider_id = r.provider_id AND s.target_transaction_id = r.transaction_id
-                AND s.kind = 'rollback' AND s.status = 'processed')) > 0 AS "rolledBack"
+                sql`SELECT t.player_id AS "playerId", t.kind, ${sql.literal(isRolledBack("t"))} AS "rolledBack"
             FROM provider_transactions t
             WHERE t.provider_id = ${providerId}::float8::bigint AND t.transaction_id = ${transactionId}`
               )

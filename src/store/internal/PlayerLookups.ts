@@ -9,6 +9,7 @@ import { type Query, Round, roundKey, Transaction } from "../../domain/settlemen
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { playerBonusNames } from "../BonusRows.ts"
 import { PaymentRow, toPayments } from "../PaymentRow.ts"
+import { isRolledBack, rollbackOf } from "../RollbacksInEffect.ts"
 import { columnsOf } from "../Rows.ts"
 import { numbers, texts } from "../../platform/ArrayParameters.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
@@ -27,19 +28,12 @@ const PromoRow = Schema.Struct({
   ...ofRequest.fields
 })
 
-/** Condition for a rollback in effect of the alias's target. */
-const rollbackOf = (target: string, alias: string): string =>
-  `${alias}.provider_id = ${target}.provider_id AND ${alias}.target_transaction_id = ${target}.transaction_id
-      AND ${alias}.kind = 'rollback' AND ${alias}.status = 'processed'`
-
 const transactionsText = `SELECT ${
   columnsOf(TransactionRow, "t", {
     targetId: "t.target_transaction_id",
     entryIds: "t.entry_ids::float8[]",
     bonusId: "t.player_bonus_id",
-    // counted: EXISTS may be planned as a hash of all rollbacks
-    rolledBack: `(SELECT count(*) FROM provider_transactions r WHERE ${rollbackOf("t", "r")}
-      AND NOT EXISTS (SELECT FROM provider_transactions s WHERE ${rollbackOf("r", "s")})) > 0`,
+    rolledBack: isRolledBack("t"),
     reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
       WHERE ${rollbackOf("t", "r")})`,
     // amounts returned by its rollbacks, less those debited again by their reinstatements

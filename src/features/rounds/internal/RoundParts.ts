@@ -5,6 +5,7 @@ import { numbers } from "../../../platform/ArrayParameters.ts"
 import { Instant } from "../../../domain/Instant.ts"
 import { iso, parseIso, toDate } from "../../../platform/Time.ts"
 import { makeByIndex } from "../../../store/ByIndex.ts"
+import { rollbacksInEffect } from "../../../store/RollbacksInEffect.ts"
 import { oneOf, rowsOf } from "../../../store/Rows.ts"
 import { idIn } from "../../operators/References.ts"
 import { type Scope, within } from "../../staff/OperatorBounds.ts"
@@ -44,12 +45,7 @@ export const makeRoundParts = Effect.gen(function*() {
   const byIndex = yield* makeByIndex
   const columns = sql.literal(
     `t.transaction_id, t.player_id, t.kind, t.status, t.amount, t.real_amount, t.bonus_amount, t.target_transaction_id,
-      (SELECT r.transaction_id FROM provider_transactions r
-        WHERE r.provider_id = t.provider_id AND r.target_transaction_id = t.transaction_id AND r.kind = 'rollback'
-          AND r.status = 'processed' AND NOT EXISTS (SELECT FROM provider_transactions s
-            WHERE s.provider_id = r.provider_id AND s.target_transaction_id = r.transaction_id AND s.kind = 'rollback'
-              AND s.status = 'processed')
-        ORDER BY r.wagered DESC LIMIT 1) AS rolled_back_by,
+      (SELECT r.transaction_id ${rollbacksInEffect("t")} ORDER BY r.wagered DESC LIMIT 1) AS rolled_back_by,
       t.detail, t.entry_ids, t.created_at AS at`
   )
 
