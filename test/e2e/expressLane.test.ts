@@ -48,6 +48,14 @@ const rollback = ({ ref }: Seat, id: string) => ({
 
 /** In sequence for one player: answers depend on the requests before. */
 const scenes: ReadonlyArray<Scene> = [
+  { path: "/authenticate", body: ({ token }) => ({ session_token: token }) },
+  { path: "/authenticate", body: () => ({ session_token: "gs_none" }) },
+  { path: "/authenticate", body: () => ({}) },
+  { path: "/balance", body: ({ token }) => ({ session_token: token }) },
+  { path: "/balance", body: ({ ref, token }) => ({ session_token: token, player_ref: ref }) },
+  { path: "/balance", body: ({ ref }) => ({ player_ref: ref }) },
+  { path: "/balance", body: () => ({ player_ref: "pr_none" }) },
+  { path: "/balance", body: () => ({}) },
   { path: "/bet", body: bet },
   { path: "/bet", body: bet },
   { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 101 }) },
@@ -96,6 +104,19 @@ const scenes: ReadonlyArray<Scene> = [
   { path: "/bet-win", body: bet },
   { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), transaction_id: `${id}-in` }] }) },
   { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), amount: 7 }] }) },
+  {
+    path: "/batch",
+    body: (of, id) => ({
+      request_id: id,
+      actions: [
+        { action: "bet", ...bet(of, `${id}-all`) },
+        { action: "win", ...win(of, `${id}-all`) },
+        { action: "rollback", ...rollback(of, `${id}-all`), target_transaction_id: `${id}-all-win` }
+      ]
+    })
+  },
+  { path: "/batch", body: (of, id) => ({ actions: [{ action: "win", ...win(of, id), player_ref: "pr_none" }] }) },
+  { path: "/batch", body: (of, id) => ({ actions: [{ action: "bet", ...bet(of, id), session_token: "gs_none" }] }) },
   { path: "/batch", body: () => ({ actions: [] }) },
   { path: "/batch", body: () => ({ actions: Array.from({ length: 101 }, () => ({})), request_id: 7 }) },
   { path: "/batch", body: () => ({ actions: Array.from({ length: 13_000 }, () => ({})) }) },
@@ -127,7 +148,7 @@ const comparable = (text: string): unknown =>
     text.replaceAll(/"wallet_transaction_ids":\[[\d,]*\]/g, "\"wallet_transaction_ids\":[]").replaceAll(
       /lane-[ab]/g,
       "lane"
-    ).replaceAll(/"server_time":"[^"]*"/g, "\"server_time\":\"\"")
+    ).replaceAll(/"(server_time|player_ref|session_expires_at)":"[^"]*"/g, "\"$1\":\"\"")
   )
 
 // Goal: answers do not reveal the path of a request. Method: the same requests, good and bad, for two players side by

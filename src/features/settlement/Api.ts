@@ -85,10 +85,10 @@ const exampleRollback = {
   target_transaction_id: "bet-1041"
 }
 
-const Authenticate = Schema.Struct({ session_token: sessionToken })
+export const Authenticate = Schema.Struct({ session_token: sessionToken })
   .annotate({ examples: [{ session_token: "pbs_2hT9" }] })
 
-const BalanceOf = Schema.Struct({
+export const BalanceOf = Schema.Struct({
   session_token: Schema.optionalKey(sessionToken),
   player_ref: Schema.optionalKey(playerRef)
 }).check(

@@ -4,7 +4,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"
 import { CurrentProvider } from "../../contract/Middleware.ts"
 import type { Provider } from "../../domain/Operator.ts"
-import { iso } from "../../platform/Time.ts"
 import { ProviderWallet } from "./ProviderWallet.ts"
 import * as Calls from "./ProviderCalls.ts"
 
@@ -22,29 +21,8 @@ export const ProviderWalletHandlers = HttpApiBuilder.group(
         Effect.flatMap(CurrentProvider, (provider) => call(wallet, provider, payload))
 
     return handlers
-      .handle("authenticate", ({ payload }) =>
-        Effect.gen(function*() {
-          const session = yield* wallet.authenticate(yield* CurrentProvider, payload.session_token)
-          return {
-            data: {
-              player_ref: session.playerRef,
-              currency: session.currency,
-              country: session.country,
-              language: session.language,
-              balance: session.balance,
-              bonus_balance: session.bonusBalance,
-              session_expires_at: iso(session.sessionExpiresAt)
-            }
-          }
-        }), uninterruptible)
-      .handle("balance", ({ payload }) =>
-        Effect.gen(function*() {
-          const by = payload.session_token !== undefined
-            ? { sessionToken: payload.session_token }
-            : { playerRef: payload.player_ref ?? "" }
-          const { balance, bonusBalance, currency } = yield* wallet.balance(yield* CurrentProvider, by)
-          return { data: { balance, bonus_balance: bonusBalance, currency } }
-        }), uninterruptible)
+      .handle("authenticate", as(Calls.authenticate), uninterruptible)
+      .handle("balance", as(Calls.balance), uninterruptible)
       .handle("bet", as(Calls.bet), uninterruptible)
       .handle("win", as(Calls.win), uninterruptible)
       .handle("betWin", as(Calls.betWin), uninterruptible)

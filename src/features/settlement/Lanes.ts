@@ -39,21 +39,34 @@ export const providerLanes: Effect.Effect<
       : ofReference(provider, first)
   }
 
+  const ofBalance = (provider: Provider, body: object): number | undefined =>
+    "session_token" in body ? ofSession(provider, body) : ofReference(provider, body)
+
+  const start = Calls.startsOf(wallet)
   const on =
     <Body, A, E>(call: (wallet: ProviderWallet["Service"], provider: Provider, body: Body) => Effect.Effect<A, E>) =>
     (provider: Provider, body: Body) => call(wallet, provider, body)
   return [
+    lane(`${base}/authenticate`, Wire.Authenticate, on(Calls.authenticate), {
+      playerOf: ofSession,
+      start: start.authenticate
+    }),
+    lane(`${base}/balance`, Wire.BalanceOf, on(Calls.balance), { playerOf: ofBalance, start: start.balance }),
     lane(`${base}/bet`, Wire.Bet, on(Calls.bet), {
       onFailure: "rollback",
       playerOf: ofSession,
-      start: Calls.startBet(wallet)
+      start: start.bet
     }),
-    lane(`${base}/win`, Wire.Win, on(Calls.win), { playerOf: ofReference, start: Calls.startWin(wallet) }),
-    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { playerOf: ofSession, start: Calls.startBetWin(wallet) }),
-    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), { list: Wire.batchActions, playerOf: ofBatch }),
+    lane(`${base}/win`, Wire.Win, on(Calls.win), { playerOf: ofReference, start: start.win }),
+    lane(`${base}/bet-win`, Wire.BetWin, on(Calls.betWin), { playerOf: ofSession, start: start.betWin }),
+    lane(`${base}/batch`, Wire.Batch, on(Calls.batch), {
+      list: Wire.batchActions,
+      playerOf: ofBatch,
+      start: start.batch
+    }),
     lane(`${base}/rollback`, Wire.Rollback, on(Calls.rollback), {
       playerOf: ofReference,
-      start: Calls.startRollback(wallet)
+      start: start.rollback
     }),
     lane(`${base}/round/close`, Wire.CloseRound, on(Calls.closeRound), { playerOf: ofReference }),
     lane(`${base}/promo-win`, Wire.PromoWin, on(Calls.promoWin), { playerOf: ofReference })

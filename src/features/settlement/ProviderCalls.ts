@@ -1,9 +1,10 @@
 /** Money calls of the provider wallet API, from decoded body to answer; shared by handlers and express lane. */
 import { Effect, Exit } from "effect"
-import type { Batch, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
+import type { Authenticate, BalanceOf, Batch, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
 import type { Provider } from "../../domain/Operator.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
-import type { ProviderWallet } from "./ProviderWallet.ts"
+import { iso } from "../../platform/Time.ts"
+import type { Authenticated, Balances, ProviderWallet } from "./ProviderWallet.ts"
 
 type Wallet = ProviderWallet["Service"]
 
@@ -24,22 +25,64 @@ const settlementFields = (requestId: string | undefined, settlement: Settlement)
 const answered = <E>(requestId: string | undefined, settled: Effect.Effect<Settlement, E>) =>
   Effect.map(settled, (settlement) => ({ data: settlementFields(requestId, settlement) }))
 
-type Answer = ReturnType<typeof settlementFields>
+type Start<Message, Settled, E> = (
+  provider: Provider,
+  message: Message,
+  done: (exit: Exit.Exit<Settled, E>) => void
+) => boolean
 
 /** The same call without a fiber, for the express lane. */
-const starting = <Message, E>(
-  start: (provider: Provider, message: Message, done: (exit: Exit.Exit<Settlement, E>) => void) => boolean
-) =>
-(
-  provider: Provider,
-  body: Message & { readonly request_id: string },
-  done: (exit: Exit.Exit<{ readonly data: Answer }, E>) => void
-): boolean =>
-  start(
-    provider,
-    body,
-    (exit) => done(Exit.map(exit, (settlement) => ({ data: settlementFields(body.request_id, settlement) })))
+const starting = <Body, Message, Settled, E, A>(
+  start: Start<Message, Settled, E>,
+  toMessage: (body: Body) => Message,
+  toAnswer: (body: Body, settled: Settled) => A
+): Start<Body, A, E> =>
+(provider, body, done) =>
+  start(provider, toMessage(body), (exit) => done(Exit.map(exit, (settled) => toAnswer(body, settled))))
+
+const startingOne = <Message, E>(start: Start<Message, Settlement, E>) =>
+  starting(
+    start,
+    (body: Message & { readonly request_id: string }) => body,
+    (body, settlement) => ({ data: settlementFields(body.request_id, settlement) })
   )
+
+/** A call answered from memory, for the express lane. */
+const answeringNow = <Body, Found, A>(
+  peek: (provider: Provider, body: Body) => Found | undefined,
+  toAnswer: (found: Found) => A
+): Start<Body, A, never> =>
+(provider, body, done) => {
+  const found = peek(provider, body)
+  if (found === undefined) return false
+  done(Exit.succeed(toAnswer(found)))
+  return true
+}
+
+const authenticated = (session: Authenticated) => ({
+  data: {
+    player_ref: session.playerRef,
+    currency: session.currency,
+    country: session.country,
+    language: session.language,
+    balance: session.balance,
+    bonus_balance: session.bonusBalance,
+    session_expires_at: iso(session.sessionExpiresAt)
+  }
+})
+
+const balances = ({ balance, bonusBalance, currency }: Balances) => ({
+  data: { balance, bonus_balance: bonusBalance, currency }
+})
+
+const byOf = (body: typeof BalanceOf.Type) =>
+  body.session_token !== undefined ? { sessionToken: body.session_token } : { playerRef: body.player_ref ?? "" }
+
+export const authenticate = (wallet: Wallet, provider: Provider, body: typeof Authenticate.Type) =>
+  Effect.map(wallet.authenticate(provider, body.session_token), authenticated)
+
+export const balance = (wallet: Wallet, provider: Provider, body: typeof BalanceOf.Type) =>
+  Effect.map(wallet.balance(provider, byOf(body)), balances)
 
 export const bet = (wallet: Wallet, provider: Provider, body: typeof Bet.Type) =>
   answered(body.request_id, wallet.bet(provider, body))
@@ -50,15 +93,17 @@ export const win = (wallet: Wallet, provider: Provider, body: typeof Win.Type) =
 export const betWin = (wallet: Wallet, provider: Provider, body: typeof BetWin.Type) =>
   answered(body.request_id, wallet.betWin(provider, body))
 
+const results = (body: typeof Batch.Type, settlements: ReadonlyArray<Settlement>) => ({
+  data: {
+    request_id: body.request_id ?? null,
+    results: settlements.map((settlement, index) =>
+      settlementFields(body.actions[index]?.request_id ?? body.request_id, settlement)
+    )
+  }
+})
+
 export const batch = (wallet: Wallet, provider: Provider, body: typeof Batch.Type) =>
-  Effect.map(wallet.batch(provider, body.actions), (settlements) => ({
-    data: {
-      request_id: body.request_id ?? null,
-      results: settlements.map((settlement, index) =>
-        settlementFields(body.actions[index]?.request_id ?? body.request_id, settlement)
-      )
-    }
-  }))
+  Effect.map(wallet.batch(provider, body.actions), (settlements) => results(body, settlements))
 
 export const rollback = (wallet: Wallet, provider: Provider, body: typeof Rollback.Type) =>
   answered(body.request_id, wallet.rollback(provider, body))
@@ -69,10 +114,16 @@ export const closeRound = (wallet: Wallet, provider: Provider, body: typeof Clos
 export const promoWin = (wallet: Wallet, provider: Provider, body: typeof PromoWin.Type) =>
   answered(body.request_id, wallet.promoWin(provider, body))
 
-export const startBet = (wallet: Wallet) => starting(wallet.start.bet)
-
-export const startWin = (wallet: Wallet) => starting(wallet.start.win)
-
-export const startBetWin = (wallet: Wallet) => starting(wallet.start.betWin)
-
-export const startRollback = (wallet: Wallet) => starting(wallet.start.rollback)
+/** These calls without a fiber, for the express lane. */
+export const startsOf = ({ peek, start }: Wallet) => ({
+  authenticate: answeringNow(
+    (provider, body: typeof Authenticate.Type) => peek.authenticate(provider, body.session_token),
+    authenticated
+  ),
+  balance: answeringNow((provider, body: typeof BalanceOf.Type) => peek.balance(provider, byOf(body)), balances),
+  bet: startingOne(start.bet),
+  win: startingOne(start.win),
+  betWin: startingOne(start.betWin),
+  rollback: startingOne(start.rollback),
+  batch: starting(start.batch, ({ actions }: typeof Batch.Type) => actions, results)
+})

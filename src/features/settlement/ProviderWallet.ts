@@ -8,6 +8,7 @@ import { Clock, Context, Effect, type Exit, Layer } from "effect"
 import { type CreditTerms, flagLargeCredits, isExamined } from "../../domain/wallet/LargeCredits.ts"
 import type { Step } from "../../domain/Decision.ts"
 import type { Provider } from "../../domain/Operator.ts"
+import type { Player } from "../../domain/player/Player.ts"
 import { isSessionRunning } from "../../domain/settlement/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import {
@@ -69,15 +70,26 @@ export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombs
 type Settled<Code extends SettlementCode, A = Settlement> = Effect.Effect<A, Refusal<Code> | ActorRefusal>
 
 /** Settles without a fiber and says true; says false, and has done nothing, where a name is not in memory and has to be looked up. */
-type Start<Message, Code extends SettlementCode> = (
+type Start<Message, Code extends SettlementCode, A = Settlement> = (
   provider: Provider,
   message: Message,
-  done: (exit: Exit.Exit<Settlement, Refusal<Code> | ActorRefusal>) => void
+  done: (exit: Exit.Exit<A, Refusal<Code> | ActorRefusal>) => void
 ) => boolean
+
+type BalanceOf = { readonly sessionToken: string } | { readonly playerRef: string }
 
 const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
 
 const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
+
+const toBalances = (player: Player): Balances => ({
+  currency: player.currency,
+  balance: player.real,
+  bonusBalance: player.bonus
+})
+
+/** Whether a large credit among the messages may raise an alert, by the terms of the player. */
+const needsTerms = (message: ActionMessage): boolean => message.action === "win" && isExamined(message.amount)
 
 export class ProviderWallet extends Context.Service<ProviderWallet, {
   readonly authenticate: (
@@ -86,7 +98,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
   ) => Effect.Effect<Authenticated, Refusal<"INVALID_SESSION"> | ActorRefusal>
   readonly balance: (
     provider: Provider,
-    by: { readonly sessionToken: string } | { readonly playerRef: string }
+    by: BalanceOf
   ) => Effect.Effect<Balances, Refusal<"INVALID_SESSION"> | ActorRefusal>
   readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
   readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
@@ -105,6 +117,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
     readonly win: Start<WinMessage, WinCode>
     readonly betWin: Start<BetWinMessage, BetCode | WinCode>
     readonly rollback: Start<RollbackMessage, RollbackCode>
+    readonly batch: Start<ReadonlyArray<ActionMessage>, SettlementCode, ReadonlyArray<Settlement>>
+  }
+  /** Like the calls of these names, of a player in memory; undefined when they would have to wait, or be refused. */
+  readonly peek: {
+    readonly authenticate: (provider: Provider, sessionToken: string) => Authenticated | undefined
+    readonly balance: (provider: Provider, by: BalanceOf) => Balances | undefined
   }
   readonly transactionStatus: (
     provider: Provider,
@@ -120,6 +138,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
       const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
       const { creditTerms, find: findTransaction } = yield* ProviderTransactions
+      const clock = yield* Clock.Clock
 
       const toSettled = (game: Game | undefined): SettledGame =>
         // an original takes no bets from outside: its rounds are decided here
@@ -224,6 +243,18 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         closesRound: false
       })
 
+      const toAction = (
+        provider: Provider,
+        message: ActionMessage,
+        game: SettledGame,
+        session: WalletSession | undefined
+      ): Action =>
+        message.action === "bet"
+          ? toBet(provider, message, game, session)
+          : message.action === "win"
+          ? toWin(provider, message, game)
+          : toRollback(provider, message)
+
       const playerOfBet = (
         provider: Provider,
         message: BetMessage,
@@ -258,6 +289,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         )
         return (player, context) => flagLargeCredits(settleBetWin(player, placed, paid, context), context, terms)
       }
+
+      const batchStep = (actions: ReadonlyArray<Action>, terms: CreditTerms | null): Step<
+        ReadonlyArray<Settlement>,
+        Refusal<SettlementCode>
+      > =>
+      (player, context) => flagLargeCredits(settleAll(player, actions, context), context, terms)
 
       const bet = Effect.fnUntraced(function*(provider: Provider, message: BetMessage) {
         const session = findSession(provider, message.session_token)
@@ -313,6 +350,21 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           if (playerId === undefined) return false
           actors.post(null, playerId, rollbackStep(toRollback(provider, message)), done)
           return true
+        },
+        batch: (provider, messages, done) => {
+          const actions: Array<Action> = []
+          let playerId: number | undefined
+          for (const message of messages) {
+            const session = message.action === "bet" ? findSession(provider, message.session_token) : undefined
+            const owner = message.action === "bet" ? session?.playerId : refs.parse(provider.id, message.player_ref)
+            const game = message.action === "rollback" ? unknownGame : findWarmGame(provider, message.game_id)
+            playerId ??= owner
+            if (owner === undefined || owner !== playerId || game === undefined || needsTerms(message)) return false
+            actions.push(toAction(provider, message, game, session))
+          }
+          if (playerId === undefined) return false
+          actors.post(null, playerId, batchStep(actions, null), done)
+          return true
         }
       }
 
@@ -330,23 +382,12 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
               refuseFields({ [`actions.${index}`]: ["must be for the same player as the first"] })
             )
           }
-          actions.push(
-            message.action === "bet"
-              ? toBet(provider, message, yield* findGame(provider, message.game_id), session)
-              : message.action === "win"
-              ? toWin(provider, message, yield* findGame(provider, message.game_id))
-              : toRollback(provider, message)
-          )
+          const game = message.action === "rollback" ? unknownGame : yield* findGame(provider, message.game_id)
+          actions.push(toAction(provider, message, game, session))
         }
         if (playerId === undefined) return yield* Effect.fail(refuseFields({ actions: ["must not be empty"] }))
-        const terms = actions.some((action) => action.action === "win" && isExamined(action.amount))
-          ? yield* creditTerms(playerId)
-          : null
-        return yield* actors.ask(
-          null,
-          playerId,
-          (player, context) => flagLargeCredits(settleAll(player, actions, context), context, terms)
-        )
+        const terms = messages.some(needsTerms) ? yield* creditTerms(playerId) : null
+        return yield* actors.ask(null, playerId, batchStep(actions, terms))
       })
 
       const close: ProviderWallet["Service"]["closeRound"] = Effect.fnUntraced(function*(provider, message) {
@@ -385,45 +426,72 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         )
       })
 
+      const isRunning = (player: Player, session: WalletSession, now: number): boolean =>
+        operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
+
+      /** The session under a token until it expires; it may have been ended before. */
+      const unexpiredSession = (provider: Provider, token: string, now: number): WalletSession | undefined => {
+        const session = findSession(provider, token)
+        return session === undefined || now >= session.expiresAt ? undefined : session
+      }
+
+      const toAuthenticated = (provider: Provider, player: Player, session: WalletSession): Authenticated => ({
+        playerRef: refs.playerRef(provider.id, player.id),
+        country: player.country,
+        language: player.language,
+        sessionExpiresAt: session.expiresAt,
+        ...toBalances(player)
+      })
+
       /** The player of a session that runs, and the session. */
       const runningSession = Effect.fnUntraced(function*(provider: Provider, token: string) {
-        const session = findSession(provider, token)
-        const now = yield* Clock.currentTimeMillis
-        if (session === undefined || now >= session.expiresAt) return yield* Effect.fail(invalidSession)
+        const now = clock.currentTimeMillisUnsafe()
+        const session = unexpiredSession(provider, token, now)
+        if (session === undefined) return yield* Effect.fail(invalidSession)
         const player = yield* actors.read(null, session.playerId)
-        return operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
-          ? { player, session }
-          : yield* Effect.fail(invalidSession)
+        return isRunning(player, session, now) ? { player, session } : yield* Effect.fail(invalidSession)
       })
+
+      const peekSession = (provider: Provider, token: string) => {
+        const now = clock.currentTimeMillisUnsafe()
+        const session = unexpiredSession(provider, token, now)
+        if (session === undefined) return undefined
+        const player = actors.peek(null, session.playerId)
+        return player !== undefined && isRunning(player, session, now) ? { player, session } : undefined
+      }
 
       const authenticate: ProviderWallet["Service"]["authenticate"] = Effect.fn("ProviderWallet.authenticate")(
         function*(provider, token) {
           const { player, session } = yield* runningSession(provider, token)
-          return {
-            playerRef: refs.playerRef(provider.id, player.id),
-            currency: player.currency,
-            country: player.country,
-            language: player.language,
-            balance: player.real,
-            bonusBalance: player.bonus,
-            sessionExpiresAt: session.expiresAt
-          }
+          return toAuthenticated(provider, player, session)
         }
       )
 
       const balance: ProviderWallet["Service"]["balance"] = Effect.fn("ProviderWallet.balance")(
         function*(provider, by) {
-          if ("sessionToken" in by) {
-            const { player } = yield* runningSession(provider, by.sessionToken)
-            return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
-          }
+          if ("sessionToken" in by) return toBalances((yield* runningSession(provider, by.sessionToken)).player)
           const playerId = refs.parse(provider.id, by.playerRef)
           if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
           const player = yield* actors.read(null, playerId)
-          if (!player.providerIds.includes(provider.id)) return yield* Effect.fail(noSuchPlayer)
-          return { currency: player.currency, balance: player.real, bonusBalance: player.bonus }
+          return player.providerIds.includes(provider.id) ? toBalances(player) : yield* Effect.fail(noSuchPlayer)
         }
       )
+
+      const peek: ProviderWallet["Service"]["peek"] = {
+        authenticate: (provider, token) => {
+          const found = peekSession(provider, token)
+          return found && toAuthenticated(provider, found.player, found.session)
+        },
+        balance: (provider, by) => {
+          if ("sessionToken" in by) {
+            const found = peekSession(provider, by.sessionToken)
+            return found && toBalances(found.player)
+          }
+          const playerId = refs.parse(provider.id, by.playerRef)
+          const player = playerId === undefined ? undefined : actors.peek(null, playerId)
+          return player?.providerIds.includes(provider.id) === true ? toBalances(player) : undefined
+        }
+      }
 
       const transactionStatus: ProviderWallet["Service"]["transactionStatus"] = Effect.fn(
         "ProviderWallet.transactionStatus"
@@ -444,6 +512,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         closeRound: close,
         promoWin,
         start,
+        peek,
         transactionStatus
       })
     })
