@@ -1,4 +1,4 @@
-import { Effect, Schedule, Schema, type Scope } from "effect"
+import { Effect, Schedule, Schedule, Schema, type Scope } from "effect"
 import { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
 import { parseCommitCounts } from "../report/Prometheus.ts"
@@ -297,6 +297,8 @@ export const startPitboss = (
       // verifying a large ledger takes minutes: only the balances of the players of the run are checked there
       audit: dataset === undefined
         ? service.verify(operatorId).pipe(
+          // one that a case has begun may still run
+          Effect.retry({ schedule: Schedule.spaced("1 second"), times: 60 }),
           Effect.map(({ violations }) => violations.slice(0, 10).map((found) => `${name}: ${JSON.stringify(found)}`))
         )
         : Effect.succeed([])

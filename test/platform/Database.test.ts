@@ -28,6 +28,13 @@ const mayLower = process.platform === "linux" && (process.getuid?.() !== 0 ||
   (Number.parseInt(/CapEff:\s*(\w+)/.exec(Fs.readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0", 16) / 2 ** 23 &
       1) === 1)
 
+const hasChrt = Fs.existsSync("/usr/bin/chrt")
+
+/** Number of the scheduling policy SCHED_IDLE, and that of a process: field 41 of `/proc/PID/stat`, the third after the name. */
+const idlePolicy = "5"
+const policyOf = (pid: number | undefined) =>
+  Fs.readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /, "").split(" ")[38]
+
 layer(TestDatabase.layer)("clients", (it) => {
   it.effect("read bigint as a number, and fail on one that a number does not hold exactly", () =>
     Effect.gen(function*() {
@@ -47,11 +54,17 @@ layer(TestDatabase.layer)("clients", (it) => {
   it.effect.skipIf(!mayLower)("have sessions of low priority for reports, and no others", () =>
     Effect.gen(function*() {
       const priorityOf = (sql: SqlClient.SqlClient) =>
-        Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => Os.getPriority(row?.pid))
-      assert.strictEqual(yield* priorityOf(yield* ReportClient), Os.constants.priority.PRIORITY_LOW)
-      const usual = Os.getPriority()
-      assert.strictEqual(yield* priorityOf(yield* SqlClient.SqlClient), usual)
-      assert.strictEqual(yield* priorityOf(yield* JournalClient), usual)
+        Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => ({
+          nice: Os.getPriority(row?.pid),
+          isIdle: policyOf(row?.pid) === idlePolicy
+        }))
+      assert.deepStrictEqual(yield* priorityOf(yield* ReportClient), {
+        nice: Os.constants.priority.PRIORITY_LOW,
+        isIdle: hasChrt
+      })
+      const usual = { nice: Os.getPriority(), isIdle: false }
+      assert.deepStrictEqual(yield* priorityOf(yield* SqlClient.SqlClient), usual)
+      assert.deepStrictEqual(yield* priorityOf(yield* JournalClient), usual)
     }).pipe(Effect.provide(Layer.fresh(layerDatabaseWith({ allowFsyncOff: true })))))
 
   // Goal: the journal's sessions run as the journal's statements expect, and both kinds commit durably.
