@@ -1,4 +1,4 @@
-import { Effect, Schedule, Schedule, Schema, type Scope } from "effect"
+import { Effect, Schedule, Schema, type Scope } from "effect"
 import { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
 import { parseCommitCounts } from "../report/Prometheus.ts"
