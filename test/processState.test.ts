@@ -10,7 +10,7 @@ import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/Syntax
 const root = Path.join(import.meta.dirname, "..")
 
 const collections =
-  /^(Map|Set|WeakMap|WeakSet|RecentMap|CommittedIds|Array|Buffer|Float64Array|(Big)?(Ui|I)nt\d+Array)$/
+  /^(Map|Set|WeakMap|WeakSet|RecentMap|CommittedIds|RememberedSignatures|Array|Buffer|Float64Array|(Big)?(Ui|I)nt\d+Array)$/
 
 const makers =
   /^((Cache|Ref|SubscriptionRef|Semaphore|Queue|PubSub|FiberMap|FiberSet|FiberHandle|RcMap)\.\w+|Buffer\.alloc\w*)$/

@@ -2,20 +2,17 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
-import { RecentMap } from "../platform/RecentMap.ts"
 import { toDate } from "../platform/Time.ts"
 import { type AcceptedSignature, replayedRequest } from "../domain/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
+import { RememberedSignatures } from "./RememberedSignatures.ts"
 
 /**
  * A timestamp may be 300 seconds ahead when its request is first accepted, and is refused 300 seconds after its own time.
  * The sum plus one second, because timestamps are whole seconds.
  */
 const rememberedMs = 601_000
-
-/** Maximum number of signatures in memory. Evicted ones are still in the database. */
-const maxRemembered = 200_000
 
 const maxWaiting = 10_000
 const maxBatch = 1000
@@ -36,11 +33,11 @@ const insertText = `
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
 /**
- * Replay protection: accepted signatures, in memory and, for those from before a restart or of another process, in the database. A command of one
+ * Replay protection: accepted signatures, in memory while there is room, and all of them in the database, those of other processes too. A command of one
  * player writes its signature with its effect instead (`domain/StoringSignature.ts`). Signatures are lower-case hex.
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
-  /** Adds a signature to memory; false when already there. `now` in epoch milliseconds. */
+  /** Adds a signature to memory; false when still there. `now` in epoch milliseconds. */
   readonly remember: (signature: string, now: number) => boolean
   /** Starts writing a remembered signature, batched with waiting ones. Completes when durable; fails when already in the database. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
@@ -54,15 +51,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     Effect.gen(function*() {
       const sql = yield* ServingClient
 
-      /** Signatures with the time of acceptance. */
-      const remembered = new RecentMap<string, number>(maxRemembered / 2)
-
-      const remember = (signature: string, now: number): boolean => {
-        const acceptedAt = remembered.get(signature)
-        if (acceptedAt !== undefined && now - acceptedAt <= rememberedMs) return false
-        remembered.set(signature, now)
-        return true
-      }
+      const remembered = new RememberedSignatures()
 
       /**
        * Writes signatures; returns those already known. Of two equal ones in a batch it returns one, which refuses both; this does not
@@ -108,7 +97,12 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         return { done: gone.length, hasMore: gone.length >= maxPruned }
       }).pipe(orTryAgain)
 
-      return ReplayStore.of({ remember, write, post, prune })
+      return ReplayStore.of({
+        remember: (signature, now) => remembered.add(signature, now, now - rememberedMs),
+        write,
+        post,
+        prune
+      })
     })
   )
 }

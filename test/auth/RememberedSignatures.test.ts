@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { RememberedSignatures } from "../../src/auth/RememberedSignatures.ts"
+
+const signature = fc.string({
+  unit: fc.constantFrom(..."0123456789abcdef"),
+  minLength: 64,
+  maxLength: 64
+})
+
+describe("RememberedSignatures", () => {
+  // Goal: a signature that was never added is never refused. Method: random signatures in so few slots that most replace another.
+  it("refuses only what was added, and the last one always", () => {
+    fc.assert(fc.property(fc.array(signature, { minLength: 1, maxLength: 40 }), (given) => {
+      const remembered = new RememberedSignatures(8)
+      const added = new Set<string>()
+      for (const one of given) {
+        const isNew = remembered.add(one, 1000, 0)
+        if (!added.has(one)) assert.isTrue(isNew)
+        added.add(one)
+        assert.isFalse(remembered.add(one, 1000, 0))
+      }
+    }))
+  })
+
+  it("accepts again what was accepted too long ago", () => {
+    const remembered = new RememberedSignatures()
+    const one = "7".repeat(64)
+    assert.isTrue(remembered.add(one, 1000, 0))
+    assert.isFalse(remembered.add(one, 2000, 1000))
+    assert.isTrue(remembered.add(one, 2000, 1001))
+    assert.isFalse(remembered.add(one, 3000, 2000))
+  })
+})
