@@ -67,6 +67,8 @@ export const Job = Schema.Struct({
     owners: Schema.NullOr(Schema.Array(Schema.Int))
   })),
   kind: Schema.Literals(trafficKinds),
+  /** Of the kind `mixed`: its operations, besides bets, which take the place of the others. */
+  operations: Schema.Array(Schema.String),
   /** Of the provider. */
   key: Schema.String,
   secret: Schema.String,

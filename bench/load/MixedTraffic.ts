@@ -26,6 +26,8 @@ export const mixedShares = [
 ] as const
 type MixedOperation = (typeof mixedShares)[number][0]
 
+export const mixedOperations = mixedShares.map(([name]) => name)
+
 /** The win of a winning bet, in stakes, and how many of a hundred bets with a win in the same call have one. */
 const winFactor = 2
 const winningBets = 40
@@ -53,9 +55,11 @@ interface Past {
   ended: number
 }
 
-const deck: ReadonlyArray<MixedOperation> = mixedShares.flatMap(([name, share]) =>
-  Array.from({ length: share }, () => name)
-)
+/** A thousand operations, bets in place of those that are left out. */
+const deckOf = (operations: ReadonlyArray<string>): ReadonlyArray<MixedOperation> =>
+  mixedShares.flatMap(([name, share]) =>
+    Array.from({ length: share }, (): MixedOperation => operations.includes(name) ? name : "bet")
+  )
 
 /**
  * Everything a casino's day holds, at the shares above. It begins with the past that late wins and retries need: at most
@@ -66,6 +70,7 @@ export const mixed = (job: Job, requests: Requests, calls: OperatorCalls): Traff
   const players = new PlayerPicker(Math.max(1, limitedFrom), job.seed)
   const limitedPlayers = new PlayerPicker(Math.max(1, job.limited), job.seed + 3)
   const chance = new PlayerPicker(100, job.seed + 7)
+  const deck = deckOf(job.operations)
   const cards = new PlayerPicker(deck.length, job.seed + 11)
   const pasts: Array<Past> = Array.from(
     { length: Math.min(earlierPlayers, limitedFrom) },

@@ -12,6 +12,7 @@ import { type Parties, readProcessors, undisturbed, type Usage, usageBetween } f
 /** How much load, the same for every target. */
 export interface LoadOptions {
   readonly kind: TrafficKind
+  readonly operations: ReadonlyArray<string>
   readonly connections: number
   /** Requests of the open loop; null is the closed loop. */
   readonly phases: ReadonlyArray<Phase> | null
@@ -29,6 +30,7 @@ export interface LoadOptions {
 /** Common defaults of load scenarios. */
 export const loadDefaults = {
   kind: "bet",
+  operations: [],
   phases: null,
   patienceMs: null,
   slotMs: 100,
@@ -135,6 +137,7 @@ export const makeJob = (target: Target, round: RoundSpecification, options: Load
   port: target.port,
   ...(target.nodes === undefined ? {} : { nodes: { ports: target.nodes.ports, owners: target.nodes.owners } }),
   kind: options.kind,
+  operations: options.operations,
   ...target.provider,
   operator: target.operator ?? null,
   vendor: target.vendor ?? null,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
-import { mixedShares } from "../load/MixedTraffic.ts"
+import { mixedOperations, mixedShares } from "../load/MixedTraffic.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
@@ -27,6 +27,7 @@ export const mixedScenario = scenario({
   about: "Bets, wins, batches, payments, launches, reads, refusals, late wins and forgotten retries, against pure bets",
   flags: {
     ...Flags.someLoad,
+    operations: Flags.choice("operations", mixedOperations, "operations, the others replaced by bets"),
     registered: Flags.registered,
     connections: Flags.connections(256)
   },
@@ -54,7 +55,7 @@ export const mixedScenario = scenario({
           context,
           `round ${round}/${options.rounds}  ${kind.padEnd(5)}`,
           { players, idPrefix: `${round}${kind}`, seed: round },
-          { kind, connections: options.connections, ...loadOf(options) }
+          { kind, operations: options.operations, connections: options.connections, ...loadOf(options) }
         )
         rounds.push({ round, group: kind === "bet" ? betGroup : mixedGroup, target: target.name, result })
       }
@@ -70,7 +71,10 @@ export const mixedScenario = scenario({
         `Closed loop of ${options.connections} connections, ${players} players of ${registered} registered; ${options.rounds} rounds of ` +
         `${options.seconds} s after ${options.warmUpSeconds} s of warm-up, pure bets and mixed traffic in turn; every balance checked ` +
         "after every round, the ledger proved at the end.",
-        `Shares of a thousand: ${mixedShares.map(([name, share]) => `${name} ${share}`).join(", ")}.`,
+        `Shares of a thousand: ${
+          mixedShares.filter(([name]) => options.operations.includes(name)).map(([name, share]) => `${name} ${share}`)
+            .join(", ")
+        }; the rest are bets.`,
         "The warm-up places the bets that late wins and retries come for, and then more than a player carries."
       ],
       headlines: headlineOf(ratio, "the throughput of pure bets"),

@@ -1,5 +1,6 @@
 import { Console, Effect } from "effect"
 import type { BenchError } from "../BenchError.ts"
+import { mixedOperations } from "../load/MixedTraffic.ts"
 import { type Result, writeReport } from "../report/Result.ts"
 import { renderPage } from "../report/TextReport.ts"
 import { bestBaselines } from "../targets/Baseline.ts"
@@ -101,7 +102,7 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
     traffic("session"),
     traffic("deposit"),
     traffic("play"),
-    mixedScenario.run({ ...time, players, registered, connections, generators: 1 }),
+    mixedScenario.run({ ...time, players, registered, connections, generators: 1, operations: mixedOperations }),
     ...(size.api
       ? [apiScenario.run({
         ...time,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { changeOf, type Request, Requests } from "../../bench/load/Requests.ts"
-import { mixedShares } from "../../bench/load/MixedTraffic.ts"
+import { mixedOperations, mixedShares } from "../../bench/load/MixedTraffic.ts"
 import { operatorOperations } from "../../bench/load/Job.ts"
 import { OperatorCalls } from "../../bench/load/OperatorCalls.ts"
 import { makeTraffic } from "../../bench/load/Traffic.ts"
@@ -186,7 +186,7 @@ describe("mixed traffic", () => {
       sessionToken: `token-${index}`,
       playerRef: `ref-${index}`
     }))
-    const traffic = makeTraffic(job({ kind: "mixed", players, limited: 6 }))
+    const traffic = makeTraffic(job({ kind: "mixed", operations: mixedOperations, players, limited: 6 }))
     const counts = new Map<string, number>()
     const bets = new Map<number, number>()
     const placed = new Map<string, { readonly player: number; readonly before: number }>()
@@ -214,6 +214,17 @@ describe("mixed traffic", () => {
     for (const [operation, share] of mixedShares) {
       expect(Math.abs((counts.get(operation) ?? 0) / 20 - share)).toBeLessThan(5 + share * 0.15)
     }
+  })
+
+  it("sends bets in place of operations that are left out", () => {
+    const traffic = makeTraffic(job({ kind: "mixed", operations: ["balance"] }))
+    const counts: Record<string, number> = {}
+    for (let sent = 0; sent < 2 * (12 + 24) + 5000; sent++) {
+      const { operation } = traffic.next(0, "1")
+      counts[operation] = (counts[operation] ?? 0) + 1
+    }
+    expect(Object.keys(counts).toSorted()).toEqual(["balance", "bet"])
+    expect(Math.abs((counts["balance"] ?? 0) / 5 - 30)).toBeLessThan(10)
   })
 })
 

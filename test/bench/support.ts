@@ -19,6 +19,7 @@ export const job = (overrides: Partial<Job> = {}): Job => ({
     { id: 1, sessionToken: "token-a", playerRef: "ref-a", bearer: "bearer-a" },
     { id: 2, sessionToken: "token-b", playerRef: "ref-b", bearer: "bearer-b" }
   ],
+  operations: [],
   limited: 0,
   idPrefix: "p",
   connections: 4,

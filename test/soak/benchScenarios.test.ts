@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { BenchError } from "../../bench/BenchError.ts"
+import { mixedOperations } from "../../bench/load/MixedTraffic.ts"
 import { readResult, type Result } from "../../bench/report/Result.ts"
 import { apiScenario } from "../../bench/scenarios/Api.ts"
 import { coldStartScenario } from "../../bench/scenarios/ColdStart.ts"
@@ -97,7 +98,7 @@ describe("scenarios", () => {
 
   it("mixed traffic and the cost of each endpoint", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2 }
-    const mixed = await run(mixedScenario.run({ ...few, generators: 1 }))
+    const mixed = await run(mixedScenario.run({ ...few, generators: 1, operations: mixedOperations }))
     const [ratio] = mixed.result.measurements[1]?.figures.filter(({ name }) => name === "× pure bets") ?? []
     expect([ratio?.values.length, ratio?.limit]).toEqual([1, 0.7])
     const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"], cpuProfile: false }))
