@@ -4,45 +4,81 @@
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
+/** The day of a time. The zone is an interval, since its name would be looked up for every row. */
+const dayOf = (time: string): string => `(${time} AT TIME ZONE INTERVAL '0')::date`
+
 /**
- * The entries that totals count, with the provider, and whether the game was live: joined once for all that follows. Wins of no round
- * name no game: their message names the provider, and whether it was a tournament's prize, which counts nowhere.
+ * Games with their provider and type. `is_mixed`: some round of the game was of another type, for which its entries have to be looked up round by
+ * round. A game rarely changes its type, and a join of all entries with all rounds would take longer than everything else.
  */
-const played =
-  `SELECT e.operator_id, e.player_id, (e.created_at AT TIME ZONE 'UTC')::date AS day, e.type, e.wallet, e.amount,
-    coalesce(e.exchange_rate_id, 0) AS exchange_rate_id, free.is_prize,
-    CASE WHEN e.type LIKE 'casino%' THEN coalesce(g.provider_id, free.provider_id, 0) ELSE 0 END AS provider_id,
-    e.type LIKE 'casino%' AND coalesce(r.is_live, o.id IS NULL AND g.type = 'live', false) AS is_live
-  FROM (SELECT * FROM ledger_entries WHERE $operator
-    AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback')) e
-  LEFT JOIN games g ON g.id = e.game_id
-  LEFT JOIN rounds r ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.round_id = e.game_round_id
-  LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id
+const gameTypes = `SELECT coalesce(g.id, m.game_id) AS id, g.provider_id, coalesce(g.type = 'live', false) AS is_live,
+    m.game_id IS NOT NULL AS is_mixed
+  FROM games g FULL JOIN (SELECT DISTINCT game_id FROM (
+      SELECT r.game_id FROM rounds r LEFT JOIN games n ON n.id = r.game_id WHERE r.is_live <> coalesce(n.type = 'live', false)
+      UNION ALL
+      SELECT o.game_id FROM original_rounds o JOIN games n ON n.id = o.game_id AND n.type = 'live') others) m
+    ON m.game_id = g.id`
+
+/** Entries of some types with the provider of their game, and whether it was live: as their round says, where it says so. */
+const withGame = (types: string): string => {
+  const entries = `(SELECT *, ${dayOf("created_at")} AS day FROM ledger_entries WHERE $operator AND type IN (${types}))`
+  return `SELECT e.*, g.provider_id, coalesce(g.is_live, false) AS is_live
+    FROM ${entries} e LEFT JOIN game_types g ON g.id = e.game_id WHERE g.is_mixed IS NOT TRUE
+    UNION ALL
+    SELECT e.*, g.provider_id, coalesce(r.is_live, o.id IS NULL AND g.is_live)
+    FROM ${entries} e JOIN game_types g ON g.id = e.game_id AND g.is_mixed
+    LEFT JOIN rounds r ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.round_id = e.game_round_id
+    LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id`
+}
+
+/**
+ * Players whose entries count apart from those of most others: test players, players of another currency, and accounts without a player, whose
+ * entries count nowhere (an entry of neither is a violation of `account_is_its_ledger`). A join of all entries with all players would take longer.
+ */
+const unusualPlayers = `SELECT coalesce(p.id, a.player_id) AS id, p.is_test, p.currency
+  FROM players p FULL JOIN accounts a ON a.player_id = p.id
+  WHERE p.id IS NULL OR p.is_test OR p.currency <> (SELECT currency FROM usual)`
+
+/** The currency of most players. */
+const usualCurrency = "SELECT currency FROM players GROUP BY currency ORDER BY count(*) DESC LIMIT 1"
+
+/**
+ * Amounts of the entries that totals count. Wins of no round name no game: their message names the provider, and whether it was a tournament's
+ * prize, which counts nowhere. Figures are taken from the few groups, not from every entry.
+ */
+const moved =
+  `SELECT e.operator_id, e.day, p.id IS NULL AS is_usual, p.is_test, p.currency, e.exchange_rate_id, e.type, e.wallet,
+    e.provider_id, e.is_live, e.amount > 0 AS is_gain, free.provider_id AS free_provider_id, free.is_prize,
+    count(*) AS entries, sum(e.amount) AS amount
+  FROM (${withGame("'casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback'")}) e
   LEFT JOIN (SELECT claimed.entry_id, t.player_id, t.provider_id,
       CASE t.kind WHEN 'rollback' THEN target.detail ELSE t.detail END LIKE 'tournament:%' AS is_prize
     FROM provider_transactions t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
     LEFT JOIN provider_transactions target
       ON target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id
-    WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id`
+    WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id
+  LEFT JOIN unusual p ON p.id = e.player_id
+  WHERE p.id IS NULL OR p.currency IS NOT NULL
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`
 
-/** Every entry with its figure, day, provider and whether it is live, one row per figure. */
+/** The figures of each day. */
 const countedEntries =
-  `SELECT e.operator_id, e.day, p.is_test, p.currency, e.exchange_rate_id, e.provider_id, e.is_live,
-    CASE WHEN e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0) THEN -e.amount ELSE 0 END AS bets,
-    CASE WHEN e.type IN ('casino_bet', 'casino_rollback') AND e.wallet = 'bonus'
-        AND (e.type = 'casino_bet' OR e.amount > 0) THEN -e.amount ELSE 0 END AS bonus_bets,
-    CASE WHEN e.type = 'casino_win' OR (e.type = 'casino_rollback' AND e.amount < 0) THEN e.amount ELSE 0 END AS wins,
-    CASE WHEN e.type = 'bonus_conversion' THEN e.amount ELSE 0 END AS bonus_conversions,
-    CASE WHEN e.type = 'deposit' THEN e.amount ELSE 0 END AS deposits,
-    CASE WHEN e.type = 'chargeback' THEN -e.amount ELSE 0 END AS chargebacks,
+  `SELECT operator_id, day, coalesce(is_test, false) AS is_test, CASE WHEN is_usual THEN (SELECT currency FROM usual) ELSE currency END AS currency,
+    coalesce(exchange_rate_id, 0) AS exchange_rate_id,
+    CASE WHEN type LIKE 'casino%' THEN coalesce(provider_id, free_provider_id, 0) ELSE 0 END AS provider_id,
+    type LIKE 'casino%' AND is_live AS is_live, entries,
+    CASE WHEN type = 'casino_bet' OR (type = 'casino_rollback' AND is_gain) THEN -amount ELSE 0 END AS bets,
+    CASE WHEN wallet = 'bonus' AND (type = 'casino_bet' OR (type = 'casino_rollback' AND is_gain)) THEN -amount ELSE 0 END AS bonus_bets,
+    CASE WHEN type = 'casino_win' OR (type = 'casino_rollback' AND NOT is_gain) THEN amount ELSE 0 END AS wins,
+    CASE WHEN type = 'bonus_conversion' THEN amount ELSE 0 END AS bonus_conversions,
+    CASE WHEN type = 'deposit' THEN amount ELSE 0 END AS deposits,
+    CASE WHEN type = 'chargeback' THEN -amount ELSE 0 END AS chargebacks,
     0 AS withdrawals
-  FROM played e
-  JOIN players p ON p.id = e.player_id
-  WHERE CASE e.type WHEN 'bonus_conversion' THEN e.wallet = 'real'
-    WHEN 'casino_rollback' THEN e.is_prize IS NOT TRUE ELSE true END
+  FROM (${moved}) moved
+  WHERE CASE type WHEN 'bonus_conversion' THEN wallet = 'real' WHEN 'casino_rollback' THEN is_prize IS NOT TRUE ELSE true END
   UNION ALL
-  SELECT w.operator_id, (w.paid_at AT TIME ZONE 'UTC')::date, p.is_test, p.currency, coalesce(w.exchange_rate_id, 0), 0, false,
-    0, 0, 0, 0, 0, 0, w.amount
+  SELECT w.operator_id, ${dayOf("w.paid_at")}, p.is_test, p.currency, coalesce(w.exchange_rate_id, 0), 0, false,
+    1, 0, 0, 0, 0, 0, 0, w.amount
   FROM (SELECT * FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid') w
   JOIN players p ON p.id = w.player_id`
 
@@ -55,50 +91,53 @@ const costs = ["granted", "granted_amount", "finished", "converted", "forfeited"
 const textOf = (table: string, names = figures): string =>
   `concat_ws(' ', ${names.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
 
-/** The days on which a player was active, and how: with a bet, a free one included, with a paid deposit, with a payout. */
-const activeDays =
-  `SELECT player_id, day, operator_id, bool_or(rng) AS rng, bool_or(live) AS live, bool_or(deposit) AS deposit,
-    bool_or(withdrawal) AS withdrawal
-  FROM (SELECT operator_id, player_id, day, type = 'casino_bet' AND NOT is_live AS rng, type = 'casino_bet' AND is_live AS live,
-      type = 'deposit' AS deposit, false AS withdrawal
-    FROM played WHERE type IN ('casino_bet', 'deposit')
+/** Bits of how a player was active on a day: with a bet, a free one included, with a paid deposit, with a payout. */
+const bits = { rng: 1, live: 2, deposit: 4, withdrawal: 8 }
+const kinds = { ...bits, casino: bits.rng | bits.live }
+
+/** The days on which a player was active. The order in the aggregate has the rows sorted, as they have to be for `activity`. */
+const activeDays = `SELECT player_id, day, operator_id, bit_or(kind ORDER BY kind) AS kinds
+  FROM (SELECT operator_id, player_id, day,
+      CASE WHEN type = 'deposit' THEN ${bits.deposit} WHEN is_live THEN ${bits.live} ELSE ${bits.rng} END AS kind
+    FROM (${withGame("'casino_bet', 'deposit'")}) played
     UNION ALL
-    SELECT a.operator_id, t.player_id, (t.created_at AT TIME ZONE 'UTC')::date, NOT coalesce(r.is_live, false),
-      coalesce(r.is_live, false), false, false
+    SELECT a.operator_id, t.player_id, ${
+  dayOf("t.created_at")
+}, CASE WHEN r.is_live THEN ${bits.live} ELSE ${bits.rng} END
     FROM provider_transactions t
     JOIN (SELECT player_id, operator_id FROM accounts WHERE $operator) a ON a.player_id = t.player_id
     LEFT JOIN rounds r ON r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id
     WHERE t.kind = 'bet' AND t.amount = 0
     UNION ALL
-    SELECT operator_id, player_id, (paid_at AT TIME ZONE 'UTC')::date, false, false, false, true
+    SELECT operator_id, player_id, ${dayOf("paid_at")}, ${bits.withdrawal}
     FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid') active
   GROUP BY player_id, day, operator_id`
 
-const kinds = { rng: "rng", live: "live", casino: "(rng OR live)", deposit: "deposit", withdrawal: "withdrawal" }
-
 /** Each active day with the one before of the same kind. */
-const activity = `SELECT *, ${
-  Object.entries(kinds).map(([kind, condition]) =>
-    `max(day) FILTER (WHERE ${condition}) OVER earlier AS ${kind}_before`
+const activity = `SELECT days.operator_id, days.day, days.kinds, p.is_test, ${
+  Object.keys(kinds).map((kind) => `days.${kind}_before`).join(", ")
+} FROM (SELECT *, ${
+  Object.entries(kinds).map(([kind, bit]) =>
+    `max(day) FILTER (WHERE kinds & ${bit} <> 0) OVER earlier AS ${kind}_before`
   )
     .join(", ")
-} FROM (${activeDays}) days
-  WINDOW earlier AS (PARTITION BY player_id ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`
+} FROM (${activeDays}) active
+    WINDOW earlier AS (PARTITION BY player_id ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) days
+  JOIN players p ON p.id = days.player_id`
 
-const visits = `SELECT v.operator_id, v.day, v.kind, p.is_test, greatest(v.previous_day, v.day - 366) AS previous_day
+const visits = `SELECT operator_id, day, kind, is_test, greatest(previous_day, day - 366) AS previous_day
   FROM (${
-  Object.entries(kinds).map(([kind, condition]) =>
-    `SELECT operator_id, player_id, day, '${kind}' AS kind, ${kind}_before AS previous_day FROM activity WHERE ${condition}`
+  Object.entries(kinds).map(([kind, bit]) =>
+    `SELECT operator_id, day, is_test, '${kind}' AS kind, ${kind}_before AS previous_day FROM activity WHERE kinds & ${bit} <> 0`
   ).join(" UNION ALL ")
-}) v
-  JOIN players p ON p.id = v.player_id`
+}) v`
 
 export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
   {
-    // both from one join of entries and rounds, which takes most of the time
-    rule: ["daily_sums_are_the_ledger", "daily_players_are_the_ledger"],
-    statement: `WITH played AS MATERIALIZED (${played}), activity AS MATERIALIZED (${activity})
-      SELECT 'daily_sums_are_the_ledger' AS rule, NULL::bigint AS player_id,
+    rule: "daily_sums_are_the_ledger",
+    statement: `WITH game_types AS MATERIALIZED (${gameTypes}), usual AS MATERIALIZED (${usualCurrency}),
+        unusual AS MATERIALIZED (${unusualPlayers})
+      SELECT NULL::bigint AS player_id,
         'sums of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
         'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || CASE WHEN is_test THEN ', test' ELSE '' END
           || ', rate ' || exchange_rate_id || ': the sums say ' || ${textOf("s")} || '; the ledger ' || ${
@@ -106,12 +145,15 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
     } AS message
       FROM (SELECT ${key}, ${figures.map((name) => `sum(${name}) AS ${name}`).join(", ")}
         FROM daily_sums WHERE $operator GROUP BY ${key}) s
-      FULL JOIN (SELECT ${key}, count(*) AS entries, ${
-      figures.slice(1).map((name) => `sum(${name}) AS ${name}`).join(", ")
+      FULL JOIN (SELECT ${key}, ${
+      figures.map((name) => `sum(${name}) AS ${name}`).join(", ")
     } FROM (${countedEntries}) counted GROUP BY ${key}) l USING (${key})
-      WHERE ${figures.map((name) => `coalesce(s.${name}, 0) <> coalesce(l.${name}, 0)`).join(" OR ")}
-      UNION ALL
-      SELECT 'daily_players_are_the_ledger', NULL::bigint, 'players of operator ' || operator_id || ' on ' || day,
+      WHERE ${figures.map((name) => `coalesce(s.${name}, 0) <> coalesce(l.${name}, 0)`).join(" OR ")}`
+  },
+  {
+    rule: "daily_players_are_the_ledger",
+    statement: `WITH game_types AS MATERIALIZED (${gameTypes}), activity AS MATERIALIZED (${activity})
+      SELECT NULL::bigint AS player_id, 'players of operator ' || operator_id || ' on ' || day AS subject,
         kind || ', before on ' || previous_day || ': the table says ' || coalesce(s.players, 0) || ', there are '
           || coalesce(l.players, 0) AS message
       FROM (SELECT operator_id, day, previous_day, kind, is_test, sum(players) AS players

@@ -364,6 +364,25 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "rounds_are_counted",
     "daily_players_are_the_ledger"
   ]],
+  // a round keeps the type that its game had
+  ["UPDATE games SET type = 'live' WHERE id = 2", []],
+  ["UPDATE games SET type = 'live' WHERE id = 2; UPDATE rounds SET is_live = true WHERE round_id = 'r1'", [
+    "daily_sums_are_the_ledger",
+    "rounds_are_counted",
+    "daily_players_are_the_ledger"
+  ]],
+  ["UPDATE players SET is_test = true WHERE username = 'ada'", [
+    "daily_sums_are_the_ledger",
+    "rounds_are_counted",
+    "daily_players_are_the_ledger"
+  ]],
+  ["UPDATE players SET currency = 'USD' WHERE username = 'ada'", ["daily_sums_are_the_ledger"]],
+  ["SET LOCAL session_replication_role = replica; DELETE FROM players WHERE username = 'ada'", [
+    "entry_of_its_operator",
+    "daily_sums_are_the_ledger",
+    "rounds_are_counted",
+    "daily_players_are_the_ledger"
+  ]],
   ["UPDATE rounds SET is_live = NULL WHERE round_id = 'r1'", ["rounds_are_counted", "round_with_a_bet_has_its_type"]],
   ["UPDATE ledger_entries SET exchange_rate_id = 9 WHERE type = 'casino_win'", [
     "daily_sums_are_the_ledger",
