@@ -142,8 +142,8 @@ const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   }
 }
 
-/** A verification or an export, and reports: {@link ReportConcurrency} runs four of those at most. */
-const reportConnections = 5
+/** The two sessions of a verification, or an export, and reports: {@link ReportConcurrency} runs four of those at most. */
+const reportConnections = 6
 
 const reporting = (url: Redacted.Redacted): PgClient.PgPoolConfig => {
   const { startupParameters, ...config } = general(url, reportConnections)

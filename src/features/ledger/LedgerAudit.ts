@@ -2,7 +2,7 @@
  * Verification of the ledger: every ledger invariant, checked over all tables in one snapshot.
  *
  * The statements (LedgerInvariants.ts) share no code with the journal whose rows they check, so that a defect there cannot hide here. They read a
- * snapshot, block no writer, and use one processor at most.
+ * snapshot in two sessions, block no writer, and use two processors at most.
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,6 +40,7 @@ const violationRows = rowsOf(Schema.Struct({
   message: Schema.String
 }))
 const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
+const snapshotRows = rowsOf(Schema.Struct({ snapshot: Schema.String }))
 const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
 
 const invariants: ReadonlyArray<LedgerInvariant> = [
@@ -71,7 +72,7 @@ const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try a
 export class LedgerAudit extends Context.Service<LedgerAudit, {
   /**
    * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
-   * takes a processor of PostgreSQL's to its end.
+   * takes two processors of PostgreSQL's to its end.
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
@@ -87,6 +88,34 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const chain = yield* Chain
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
+
+      /** One snapshot for all checks, for as long as they take. */
+      const readOnly = Effect.provideService(
+        SqlClient.BeginTransaction,
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+      )
+      const withoutBounds = Effect.gen(function*() {
+        yield* sql`SET LOCAL statement_timeout = 0`
+        yield* sql`SET LOCAL work_mem = '64MB'`
+      })
+      /** Nothing where this is part of a transaction, whose rows its own session alone can see. */
+      const shareSnapshot = Effect.flatMap(
+        Effect.serviceOption(sql.transactionService),
+        Option.match({
+          onSome: ([, depth]) =>
+            depth > 0 ? Effect.succeed([]) : snapshotRows(sql`SELECT pg_export_snapshot() AS snapshot`),
+          onNone: () => Effect.succeed([])
+        })
+      )
+      /** Runs checks in a session of their own, beside the one that shared its snapshot. */
+      const inSnapshot = <A, E>(snapshot: string, checks: Effect.Effect<A, E>) =>
+        inTransaction(sql)(Effect.gen(function*() {
+          yield* sql.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
+          yield* withoutBounds
+          return yield* checks
+        })).pipe(
+          Effect.updateContext((context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
+        )
 
       /** Verifies the hash chain and its rows. `written`: the head as this process wrote it. */
       const checkChain = Effect.fnUntraced(
@@ -115,16 +144,22 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
 
       const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
         const written = chain.position()
-        const check = (invariant: LedgerInvariant) =>
-          violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
-        return inTransaction(sql)(Effect.gen(function*() {
-          // one snapshot for all checks, for as long as they take
-          yield* sql`SET LOCAL statement_timeout = 0`
-          yield* sql`SET LOCAL work_mem = '64MB'`
+        const waiting = invariants.map((invariant, index) => ({ invariant, index }))
+          .sort((one, other) => (other.invariant.seconds ?? 0) - (one.invariant.seconds ?? 0))
+        const violations = invariants.map((): ReadonlyArray<Violation> => [])
+        /** Checks, one after another, the invariants that no session has begun to check. */
+        const checkWaiting = Effect.gen(function*() {
           // Whole tables are read from front to back and joined by hashes. The planner would rather follow an index, which
           // means a jump for every entry of a table in another order, and it would go through one table once for every row of
           // another where both grew since it last looked at them.
           for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} = off`)
+          for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+            violations[next.index] = yield* violationRows(
+              sql.unsafe(forOperator(statementOf(next.invariant), operatorId))
+            )
+          }
+        })
+        const checkHere = Effect.gen(function*() {
           const counted = yield* countRows(sql.unsafe(
             forOperator(
               `SELECT (SELECT count(*) FROM accounts WHERE $operator)::float8 AS players,
@@ -132,12 +167,20 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
               operatorId
             )
           ))
-          const violations = yield* Effect.forEach(invariants, check)
           // these are read page by page
-          for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} TO DEFAULT`)
           const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
           const chained = yield* checkChain(operatorId, written)
           const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
+          yield* checkWaiting
+          return { counted, wrongOutcomes, chained, unlinked }
+        })
+        return inTransaction(sql)(Effect.gen(function*() {
+          const shared = yield* shareSnapshot
+          yield* withoutBounds
+          const [{ chained, counted, unlinked, wrongOutcomes }] = yield* Effect.all(
+            [checkHere, ...shared.map(({ snapshot }) => inSnapshot(snapshot, checkWaiting))],
+            { concurrency: "unbounded" }
+          )
           return {
             players: counted[0]?.players ?? 0,
             entries: counted[0]?.entries ?? 0,
@@ -156,10 +199,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
             seals: chained.seals,
             last_seal_hash: chained.seals === 0 ? null : chained.lastHash
           }
-        })).pipe(
-          Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-          orTryAgain
-        )
+        })).pipe(readOnly, orTryAgain)
       })
 
       const verify: LedgerAudit["Service"]["verify"] = (operatorId) =>

@@ -8,6 +8,8 @@ export interface LedgerInvariant {
    * the provider transactions of the operator's players. Reads whole tables, so every join has to be hashable.
    */
   readonly statement: string
+  /** How long it takes for 20 million entries, about: the longest are checked first, so that both sessions end at the same time. */
+  readonly seconds?: number
 }
 
 /** A violated invariant and the record. */
