@@ -39,8 +39,8 @@ const unusualPlayers = `SELECT coalesce(p.id, a.player_id) AS id, p.is_test, p.c
   FROM players p FULL JOIN accounts a ON a.player_id = p.id
   WHERE p.id IS NULL OR p.is_test OR p.currency <> (SELECT currency FROM usual)`
 
-/** The currency of most players. */
-const usualCurrency = "SELECT currency FROM players GROUP BY currency ORDER BY count(*) DESC LIMIT 1"
+/** The currency of most players of the operator. */
+const usualCurrency = "SELECT currency FROM players WHERE $operator GROUP BY currency ORDER BY count(*) DESC LIMIT 1"
 
 /**
  * Amounts of the entries that totals count. Wins of no round name no game: their message names the provider, and whether it was a tournament's
