@@ -15,6 +15,7 @@ const waitingAudit = isWaiting("id > (SELECT audit_id FROM chain_old_rows)")
 export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     rule: "chain_row_added",
+    seconds: 3,
     statement: `SELECT e.player_id, 'entry ' || e.seq || ' of player ' || e.player_id AS subject,
         'is in no link of the chain: no commit of the service wrote it' AS message
       FROM (SELECT player_id, seq FROM ledger_entries WHERE $operator AND NOT (${waitingEntry})) e

@@ -96,7 +96,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       )
       const withoutBounds = Effect.gen(function*() {
         yield* sql`SET LOCAL statement_timeout = 0`
-        yield* sql`SET LOCAL work_mem = '64MB'`
+        // hash tables of more batches that fit the processor's cache are faster than one of all rows
+        yield* sql`SET LOCAL work_mem = '8MB'`
       })
       /** Nothing where this is part of a transaction, whose rows its own session alone can see. */
       const shareSnapshot = Effect.flatMap(

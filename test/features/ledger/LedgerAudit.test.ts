@@ -384,6 +384,14 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "daily_players_are_the_ledger"
   ]],
   ["UPDATE rounds SET is_live = NULL WHERE round_id = 'r1'", ["rounds_are_counted", "round_with_a_bet_has_its_type"]],
+  ["UPDATE ledger_entries SET player_id = 1 WHERE type = 'deposit' AND amount = 500", [
+    "entries_without_gap",
+    "balance_chain",
+    "account_is_its_ledger",
+    "entry_of_its_operator",
+    "payment_is_its_entries",
+    "daily_sums_are_the_ledger"
+  ]],
   ["UPDATE ledger_entries SET exchange_rate_id = 9 WHERE type = 'casino_win'", [
     "daily_sums_are_the_ledger",
     "rate_is_of_its_currency"
