@@ -67,7 +67,7 @@ export const Job = Schema.Struct({
     owners: Schema.NullOr(Schema.Array(Schema.Int))
   })),
   kind: Schema.Literals(trafficKinds),
-  /** Of the kind `mixed`: its operations, besides bets, which take the place of the others. */
+  /** Of the kind `mixed`: the operations that are sent; bets are sent in place of the others. */
   operations: Schema.Array(Schema.String),
   /** Of the provider. */
   key: Schema.String,

@@ -6,6 +6,7 @@ import type { Target } from "../targets/Target.ts"
 import type { Generator } from "./Generator.ts"
 import type { Job, JobResult, Phase, Timeline, TrafficKind } from "./Job.ts"
 import { readWal, type WalReading } from "./Commits.ts"
+import { mixedOperations } from "./MixedTraffic.ts"
 import { mergeHistograms, summarize } from "./Latency.ts"
 import { type Parties, readProcessors, undisturbed, type Usage, usageBetween } from "./Quiet.ts"
 
@@ -30,7 +31,7 @@ export interface LoadOptions {
 /** Common defaults of load scenarios. */
 export const loadDefaults = {
   kind: "bet",
-  operations: [],
+  operations: mixedOperations,
   phases: null,
   patienceMs: null,
   slotMs: 100,

@@ -74,7 +74,7 @@ export const mixedScenario = scenario({
         `Shares of a thousand: ${
           mixedShares.filter(([name]) => options.operations.includes(name)).map(([name, share]) => `${name} ${share}`)
             .join(", ")
-        }; the rest are bets.`,
+        }${options.operations.length < mixedOperations.length ? "; the rest are bets" : ""}.`,
         "The warm-up places the bets that late wins and retries come for, and then more than a player carries."
       ],
       headlines: headlineOf(ratio, "the throughput of pure bets"),

@@ -298,7 +298,11 @@ export const startPitboss = (
       audit: dataset === undefined
         ? service.verify(operatorId).pipe(
           // one that a case has begun may still run
-          Effect.retry({ schedule: Schedule.spaced("1 second"), times: 60 }),
+          Effect.retry({
+            schedule: Schedule.spaced("1 second"),
+            times: 60,
+            while: ({ message }) => message.includes("TRY_AGAIN")
+          }),
           Effect.map(({ violations }) => violations.slice(0, 10).map((found) => `${name}: ${JSON.stringify(found)}`))
         )
         : Effect.succeed([])

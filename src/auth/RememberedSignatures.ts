@@ -6,8 +6,8 @@ const slotDigits = 6
 const comparedDigits = 13
 
 /**
- * Signatures accepted lately. Each has one slot, where a later one replaces it. Arrays of numbers: texts in a map would be most of what the collector of
- * garbage promotes and marks. Signatures are SHA-256, so that one never added is taken for another once in 2^70 times.
+ * Signatures accepted lately. Each has one slot, where a later one replaces it. Arrays of numbers: strings in a map would be most of what
+ * garbage collection promotes and marks (`docs/decisions/0053-garbage-of-commits.md`). Signatures are SHA-256: one that was never added is refused once in 2^52 times.
  */
 export class RememberedSignatures {
   private readonly compared: Float64Array

@@ -53,10 +53,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
 
       const remembered = new RememberedSignatures()
 
-      /**
-       * Writes signatures; returns those already known. Of two equal ones in a batch it returns one, which refuses both; this does not
-       * occur, since `remember` refuses the second.
-       */
+      /** Writes signatures, no two of them equal; returns those already known. */
       const insert = (batch: ReadonlyArray<AcceptedSignature>) =>
         Effect.map(
           sql.unsafe(insertText, [
@@ -66,20 +63,23 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           (rows) => new Set(rows.map(([signature]) => signature))
         )
 
-      const batches = yield* makeBatches<AcceptedSignature, void, Failure>(maxBatch, (batch) =>
-        insert(batch).pipe(
+      const batches = yield* makeBatches<AcceptedSignature, void, Failure>(maxBatch, (batch) => {
+        // of equal ones, of which memory lost the first, the first is accepted
+        const firsts = new Map(batch.toReversed().map((one) => [one.signature, one]))
+        return insert([...firsts.values()]).pipe(
           Effect.tapError((error) =>
             Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
           ),
           Effect.exit,
-          Effect.map((exit) => ({ signature }) =>
+          Effect.map((exit) => (one) =>
             exit._tag === "Failure"
               ? Exit.fail(tryAgain)
-              : exit.value.has(signature)
+              : exit.value.has(one.signature) || firsts.get(one.signature) !== one
               ? Exit.fail(replayedRequest)
               : Exit.void
           )
-        ))
+        )
+      })
 
       const write = (signature: string, now: number): Effect.Effect<void, Failure> =>
         batches.waiting() >= maxWaiting ? Effect.fail(tryAgain) : batches.put({ signature, acceptedAt: now })

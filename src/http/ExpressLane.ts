@@ -260,7 +260,7 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           forkAbout(Effect.uninterruptible(traced)).addObserver(finish)
         }
 
-        /** Forwards a call to the player's node. It may be retried: calls are idempotent by their transaction ids. */
+        /** Forwards a call to the player's node. It may be retried: calls read, or are idempotent by their transaction ids. */
         const forward = (request: Request, playerId: number, id: string, body: string): void => {
           const { credential: { provider }, lane, source } = request
           const traceparent = headerOf(source.headers["traceparent"]) ?? ""

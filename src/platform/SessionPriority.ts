@@ -47,7 +47,12 @@ const lower = Effect.fnUntraced(function*(pid: number) {
  */
 const makeIdle = (pid: number) =>
   Effect.callback<void, Error>((resume) => {
-    execFile("chrt", ["--idle", "--pid", "0", String(pid)], { timeout: 5000 }, (error) => {
-      resume(error === null ? Effect.void : Effect.fail(error))
-    })
+    execFile(
+      "chrt",
+      ["--idle", "--pid", "0", String(pid)],
+      { timeout: 5000, env: { PATH: process.env["PATH"] } },
+      (error) => {
+        resume(error === null ? Effect.void : Effect.fail(error))
+      }
+    )
   })

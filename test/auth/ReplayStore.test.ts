@@ -52,7 +52,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       Effect.gen(function*() {
         assert.strictEqual(yield* accept(store, signatureOf("early")), "accepted")
         const now = yield* Clock.currentTimeMillis
-        // of the digits that name its place
+        // a signature with the same digits for its slot
         assert.isTrue(store.remember(`${signatureOf("early").slice(0, 6)}${"0".repeat(58)}`, now))
         assert.isTrue(store.remember(signatureOf("early"), now), "memory is bounded")
         assert.deepStrictEqual(
@@ -75,6 +75,21 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
           for (const pair of outcomes) assert.deepStrictEqual(pair.toSorted(), ["REPLAYED_REQUEST", "accepted"])
         })
       )
+    ))
+
+  it.effect("accepts one of two equal signatures of a batch, the first of which is no longer in memory", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const write = (name: string) =>
+          Effect.match(store.write(signatureOf(name), now), {
+            onSuccess: () => "accepted",
+            onFailure: ({ code }) => code
+          })
+        // what comes while the first is written shares the next batch
+        const outcomes = yield* Effect.forEach(["first", "twice", "twice"], write, { concurrency: "unbounded" })
+        assert.deepStrictEqual(outcomes, ["accepted", "accepted", "REPLAYED_REQUEST"])
+      })
     ))
 
   it.effect("batches concurrent writes into few statements", () =>

@@ -67,6 +67,11 @@ const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoi
 /** Parts of the chain that are hashed before others get their turn: about a millisecond of work. */
 const partsPerSlice = 500
 
+const notShared = refuse(
+  "TRY_AGAIN",
+  "Two connections to the database do not share a snapshot: it has just failed over, or a pooler sends them to different servers."
+)
+
 const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
 
 export class LedgerAudit extends Context.Service<LedgerAudit, {
@@ -95,11 +100,13 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
       )
       const withoutBounds = Effect.gen(function*() {
-        yield* sql`SET LOCAL statement_timeout = 0`
-        // hash tables of more batches that fit the processor's cache are faster than one of all rows
+        // a session waits for the other in its transaction; `transaction_timeout` exists since PostgreSQL 17
+        yield* sql`SELECT set_config(name, '0', true) FROM pg_settings
+          WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
+        // hash tables in several batches, each within the processor's cache, are faster than one of all rows
         yield* sql`SET LOCAL work_mem = '8MB'`
       })
-      /** Nothing where this is part of a transaction, whose rows its own session alone can see. */
+      /** Id of the snapshot for a second session; none inside another transaction, whose rows are visible to its own session only. */
       const shareSnapshot = Effect.flatMap(
         Effect.serviceOption(sql.transactionService),
         Option.match({
@@ -111,7 +118,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       /** Runs checks in a session of their own, beside the one that shared its snapshot. */
       const inSnapshot = <A, E>(snapshot: string, checks: Effect.Effect<A, E>) =>
         inTransaction(sql)(Effect.gen(function*() {
-          yield* sql.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
+          yield* Effect.mapError(sql.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`), () => notShared)
           yield* withoutBounds
           return yield* checks
         })).pipe(

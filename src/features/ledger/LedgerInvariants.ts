@@ -74,7 +74,7 @@ const named = (alias: string): string =>
 
 /**
  * Sums of whole numbers are exact in floating point below this, and running ones cost half as much as in `numeric`. No wallet holds so much:
- * a balance that reaches it is a violation.
+ * a balance or an amount that reaches it is a violation.
  */
 const inexact = "9007199254740992"
 
@@ -107,13 +107,13 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
             ${
       first(
         "'the real balance after it is ' || balance_after || ', the entries sum to ' || running_real::text::numeric",
-        `wallet = 'real' AND (balance_after <> running_real OR abs(running_real) >= ${inexact})`
+        `wallet = 'real' AND (balance_after <> running_real OR abs(running_real) >= ${inexact} OR abs(amount) >= ${inexact})`
       )
     } AS real_break,
             ${
       first(
         "'the ' || wallet || ' balance after it is ' || balance_after || ', the entries sum to ' || running_bonus::text::numeric",
-        `wallet <> 'real' AND (balance_after <> running_bonus OR abs(running_bonus) >= ${inexact})`
+        `wallet <> 'real' AND (balance_after <> running_bonus OR abs(running_bonus) >= ${inexact} OR abs(amount) >= ${inexact})`
       )
     } AS bonus_break
           FROM (SELECT player_id, operator_id, id, seq, wallet, amount, balance_after, row_number() OVER history AS place,

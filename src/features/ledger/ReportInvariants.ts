@@ -45,7 +45,7 @@ const nearStrangers = `SELECT DISTINCT player_id FROM ledger_entries WHERE $oper
  * entries count nowhere. A join of all entries with all players would take longer.
  */
 const unusualPlayers =
-  `SELECT id, is_test, currency FROM players WHERE is_test OR currency <> (SELECT currency FROM usual)
+  `SELECT id, is_test, currency FROM players WHERE is_test OR currency IS DISTINCT FROM (SELECT currency FROM usual)
   UNION ALL
   SELECT near.player_id, NULL::boolean, NULL::text FROM near LEFT JOIN players p ON p.id = near.player_id WHERE p.id IS NULL`
 

@@ -19,13 +19,13 @@ export const providerLanes: Effect.Effect<
   const refs = yield* PlayerRefs
   const sessions = yield* SessionTokens
 
-  /** Player of a bet's session token. */
+  /** Player of a session token. */
   const ofSession = (_: Provider, body: object): number | undefined =>
     "session_token" in body && typeof body.session_token === "string"
       ? sessions.verify(body.session_token)?.playerId
       : undefined
 
-  /** Player named by a win or rollback; its other fields do not identify the player. */
+  /** Player named by `player_ref`; other fields do not identify the player. */
   const ofReference = (provider: Provider, body: object): number | undefined =>
     "player_ref" in body && typeof body.player_ref === "string" ? refs.parse(provider.id, body.player_ref) : undefined
 

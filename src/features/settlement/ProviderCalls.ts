@@ -1,4 +1,4 @@
-/** Money calls of the provider wallet API, from decoded body to answer; shared by handlers and express lane. */
+/** Calls of the provider wallet API, from decoded body to answer; shared by handlers and express lane. */
 import { Effect, Exit } from "effect"
 import type { Authenticate, BalanceOf, Batch, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
 import type { Provider } from "../../domain/Operator.ts"

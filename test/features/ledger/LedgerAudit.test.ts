@@ -427,6 +427,20 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
         for (const { message, subject } of report.violations) assert.isAbove(message.length * subject.length, 0)
       }
 
+      // entries of an operator without players
+      const strange = yield* sql.withTransaction(Effect.gen(function*() {
+        yield* sql`INSERT INTO operators
+          SELECT (jsonb_populate_record(o, '{"id": 999999, "slug": "empty"}')).* FROM operators o WHERE id = ${otherId}`
+        yield* sql`UPDATE ledger_entries SET operator_id = 999999 WHERE type = 'deposit'`
+        return yield* Effect.flatMap(audit.verify(999_999), Effect.fail)
+      })).pipe(Effect.flip)
+      assert.isTrue("violations" in strange, "operator without players")
+      if (!("violations" in strange)) return
+      assert.includeMembers(strange.violations.map(({ rule }) => rule), [
+        "entry_of_its_operator",
+        "daily_sums_are_the_ledger"
+      ])
+
       // an operator's proof covers the operator's own players
       assert.deepInclude(yield* audit.verify(otherId), { players: 1, entries: 1, violations: [] })
       yield* sql`UPDATE ledger_entries SET balance_after = 71 WHERE balance_after = 70`
