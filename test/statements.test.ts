@@ -121,7 +121,8 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/webhooks/internal/DeliveryStore.ts: events, webhook_deliveries, webhook_endpoints":
     "its age, for the metrics",
   "store/internal/PlayerLookups.ts: provider_transactions":
-    "messages by provider and id, asked for by players who are named beside them"
+    "messages by provider and id, asked for by players who are named beside them",
+  "store/RollbacksInEffect.ts: provider_transactions": "part of statements: rollbacks of a message that these name"
 }
 
 const statements = filesOf("src", ".ts").flatMap((file) =>

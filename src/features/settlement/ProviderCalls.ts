@@ -4,7 +4,8 @@ import type { Authenticate, BalanceOf, Batch, Bet, BetWin, CloseRound, PromoWin,
 import type { Provider } from "../../domain/Operator.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { iso } from "../../platform/Time.ts"
-import type { Authenticated, Balances, ProviderWallet } from "./ProviderWallet.ts"
+import type { Authenticated, Balances } from "./PlayerBalances.ts"
+import type { ProviderWallet } from "./ProviderWallet.ts"
 
 type Wallet = ProviderWallet["Service"]
 

@@ -4,12 +4,10 @@
  * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that
  * no player can be asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
  */
-import { Clock, Context, Effect, type Exit, Layer } from "effect"
+import { Context, Effect, type Exit, Layer } from "effect"
 import { type CreditTerms, flagLargeCredits, isExamined } from "../../domain/wallet/LargeCredits.ts"
 import type { Step } from "../../domain/Decision.ts"
 import type { Provider } from "../../domain/Operator.ts"
-import type { Player } from "../../domain/player/Player.ts"
-import { isSessionRunning } from "../../domain/settlement/Launch.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import {
   type Action,
@@ -36,10 +34,11 @@ import {
 import type { Game } from "../games/Game.ts"
 import { Games } from "../games/Games.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
-import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
+import type { WalletSession } from "../games/SessionTokens.ts"
 import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import type * as Wire from "./Api.ts"
+import { invalidSession, makePlayerBalances, noSuchPlayer, type PlayerBalances } from "./PlayerBalances.ts"
 import { ProviderTransactions } from "./ProviderTransactions.ts"
 
 /** Messages as providers send them; `game_id` is the provider's own id, money is minor units. */
@@ -50,20 +49,6 @@ export type RollbackMessage = Omit<typeof Wire.Rollback.Type, "request_id">
 export type PromoWinMessage = Omit<typeof Wire.PromoWin.Type, "request_id">
 export type CloseRoundMessage = Omit<typeof Wire.CloseRound.Type, "request_id">
 export type ActionMessage = typeof Wire.BatchAction.Type
-
-export interface Balances {
-  readonly currency: string
-  readonly balance: number
-  readonly bonusBalance: number
-}
-
-export interface Authenticated extends Balances {
-  readonly playerRef: string
-  readonly country: string
-  readonly language: string
-  /** Epoch milliseconds. */
-  readonly sessionExpiresAt: number
-}
 
 export type TransactionStatus = "unknown" | "processed" | "rolled_back" | "tombstone"
 
@@ -76,69 +61,45 @@ type Start<Message, Code extends SettlementCode, A = Settlement> = (
   done: (exit: Exit.Exit<A, Refusal<Code> | ActorRefusal>) => void
 ) => boolean
 
-type BalanceOf = { readonly sessionToken: string } | { readonly playerRef: string }
-
-const invalidSession = refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.")
-
-const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such player.")
-
-const toBalances = (player: Player): Balances => ({
-  currency: player.currency,
-  balance: player.real,
-  bonusBalance: player.bonus
-})
-
 /** Whether a large credit among the messages may raise an alert, by the terms of the player. */
 const needsTerms = (message: ActionMessage): boolean => message.action === "win" && isExamined(message.amount)
 
-export class ProviderWallet extends Context.Service<ProviderWallet, {
-  readonly authenticate: (
-    provider: Provider,
-    sessionToken: string
-  ) => Effect.Effect<Authenticated, Refusal<"INVALID_SESSION"> | ActorRefusal>
-  readonly balance: (
-    provider: Provider,
-    by: BalanceOf
-  ) => Effect.Effect<Balances, Refusal<"INVALID_SESSION"> | ActorRefusal>
-  readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
-  readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
-  readonly betWin: (provider: Provider, message: BetWinMessage) => Settled<BetCode | WinCode>
-  /** In order, all or nothing. All actions are one player's. */
-  readonly batch: (
-    provider: Provider,
-    actions: ReadonlyArray<ActionMessage>
-  ) => Settled<SettlementCode, ReadonlyArray<Settlement>>
-  readonly rollback: (provider: Provider, message: RollbackMessage) => Settled<RollbackCode>
-  readonly closeRound: (provider: Provider, message: CloseRoundMessage) => Settled<"NOT_FOUND">
-  readonly promoWin: (provider: Provider, message: PromoWinMessage) => Settled<PromoWinCode>
-  /** The frequent calls, for the express lane; `done` is called once, perhaps at once. They have no spans. */
-  readonly start: {
-    readonly bet: Start<BetMessage, BetCode>
-    readonly win: Start<WinMessage, WinCode>
-    readonly betWin: Start<BetWinMessage, BetCode | WinCode>
-    readonly rollback: Start<RollbackMessage, RollbackCode>
-    readonly batch: Start<ReadonlyArray<ActionMessage>, SettlementCode, ReadonlyArray<Settlement>>
+export class ProviderWallet extends Context.Service<
+  ProviderWallet,
+  PlayerBalances & {
+    readonly bet: (provider: Provider, message: BetMessage) => Settled<BetCode>
+    readonly win: (provider: Provider, message: WinMessage) => Settled<WinCode>
+    readonly betWin: (provider: Provider, message: BetWinMessage) => Settled<BetCode | WinCode>
+    /** In order, all or nothing. All actions are one player's. */
+    readonly batch: (
+      provider: Provider,
+      actions: ReadonlyArray<ActionMessage>
+    ) => Settled<SettlementCode, ReadonlyArray<Settlement>>
+    readonly rollback: (provider: Provider, message: RollbackMessage) => Settled<RollbackCode>
+    readonly closeRound: (provider: Provider, message: CloseRoundMessage) => Settled<"NOT_FOUND">
+    readonly promoWin: (provider: Provider, message: PromoWinMessage) => Settled<PromoWinCode>
+    /** The frequent calls, for the express lane; `done` is called once, perhaps at once. They have no spans. */
+    readonly start: {
+      readonly bet: Start<BetMessage, BetCode>
+      readonly win: Start<WinMessage, WinCode>
+      readonly betWin: Start<BetWinMessage, BetCode | WinCode>
+      readonly rollback: Start<RollbackMessage, RollbackCode>
+      readonly batch: Start<ReadonlyArray<ActionMessage>, SettlementCode, ReadonlyArray<Settlement>>
+    }
+    readonly transactionStatus: (
+      provider: Provider,
+      transactionId: string
+    ) => Effect.Effect<TransactionStatus, Refusal<"TRY_AGAIN">>
   }
-  /** Like the calls of these names, of a player in memory; undefined when they would have to wait, or be refused. */
-  readonly peek: {
-    readonly authenticate: (provider: Provider, sessionToken: string) => Authenticated | undefined
-    readonly balance: (provider: Provider, by: BalanceOf) => Balances | undefined
-  }
-  readonly transactionStatus: (
-    provider: Provider,
-    transactionId: string
-  ) => Effect.Effect<TransactionStatus, Refusal<"TRY_AGAIN">>
-}>()("pitboss/settlement/ProviderWallet") {
+>()("pitboss/settlement/ProviderWallet") {
   static readonly layerWithoutRepository = Layer.effect(
     ProviderWallet,
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const games = yield* Games
-      const sessions = yield* SessionTokens
       const operators = yield* ActiveOperators
       const refs = yield* PlayerRefs
       const { creditTerms, find: findTransaction } = yield* ProviderTransactions
-      const clock = yield* Clock.Clock
 
       const toSettled = (game: Game | undefined): SettledGame =>
         // an original takes no bets from outside: its rounds are decided here
@@ -163,11 +124,7 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           : Effect.succeed(warm)
       }
 
-      /** The session under a token, when it is this provider's. */
-      const findSession = (provider: Provider, token: string): WalletSession | undefined => {
-        const session = sessions.verify(token)
-        return session?.providerId === provider.id ? session : undefined
-      }
+      const { authenticate, balance, findSession, peek } = yield* makePlayerBalances
 
       /** Player of a known message id whose own names do not resolve; the refusal when unknown. */
       const playerOfKnown = <E>(provider: Provider, transactionId: string, refusal: E) =>
@@ -425,73 +382,6 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
           (player, context) => flagLargeCredits(payPromoWin(player, command, context), context, terms)
         )
       })
-
-      const isRunning = (player: Player, session: WalletSession, now: number): boolean =>
-        operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now)
-
-      /** The session under a token until it expires; it may have been ended before. */
-      const unexpiredSession = (provider: Provider, token: string, now: number): WalletSession | undefined => {
-        const session = findSession(provider, token)
-        return session === undefined || now >= session.expiresAt ? undefined : session
-      }
-
-      const toAuthenticated = (provider: Provider, player: Player, session: WalletSession): Authenticated => ({
-        playerRef: refs.playerRef(provider.id, player.id),
-        country: player.country,
-        language: player.language,
-        sessionExpiresAt: session.expiresAt,
-        ...toBalances(player)
-      })
-
-      /** The player of a session that runs, and the session. */
-      const runningSession = Effect.fnUntraced(function*(provider: Provider, token: string) {
-        const now = clock.currentTimeMillisUnsafe()
-        const session = unexpiredSession(provider, token, now)
-        if (session === undefined) return yield* Effect.fail(invalidSession)
-        const player = yield* actors.read(null, session.playerId)
-        return isRunning(player, session, now) ? { player, session } : yield* Effect.fail(invalidSession)
-      })
-
-      const peekSession = (provider: Provider, token: string) => {
-        const now = clock.currentTimeMillisUnsafe()
-        const session = unexpiredSession(provider, token, now)
-        if (session === undefined) return undefined
-        const player = actors.peek(null, session.playerId)
-        return player !== undefined && isRunning(player, session, now) ? { player, session } : undefined
-      }
-
-      const authenticate: ProviderWallet["Service"]["authenticate"] = Effect.fn("ProviderWallet.authenticate")(
-        function*(provider, token) {
-          const { player, session } = yield* runningSession(provider, token)
-          return toAuthenticated(provider, player, session)
-        }
-      )
-
-      const balance: ProviderWallet["Service"]["balance"] = Effect.fn("ProviderWallet.balance")(
-        function*(provider, by) {
-          if ("sessionToken" in by) return toBalances((yield* runningSession(provider, by.sessionToken)).player)
-          const playerId = refs.parse(provider.id, by.playerRef)
-          if (playerId === undefined) return yield* Effect.fail(noSuchPlayer)
-          const player = yield* actors.read(null, playerId)
-          return player.providerIds.includes(provider.id) ? toBalances(player) : yield* Effect.fail(noSuchPlayer)
-        }
-      )
-
-      const peek: ProviderWallet["Service"]["peek"] = {
-        authenticate: (provider, token) => {
-          const found = peekSession(provider, token)
-          return found && toAuthenticated(provider, found.player, found.session)
-        },
-        balance: (provider, by) => {
-          if ("sessionToken" in by) {
-            const found = peekSession(provider, by.sessionToken)
-            return found && toBalances(found.player)
-          }
-          const playerId = refs.parse(provider.id, by.playerRef)
-          const player = playerId === undefined ? undefined : actors.peek(null, playerId)
-          return player?.providerIds.includes(provider.id) === true ? toBalances(player) : undefined
-        }
-      }
 
       const transactionStatus: ProviderWallet["Service"]["transactionStatus"] = Effect.fn(
         "ProviderWallet.transactionStatus"
