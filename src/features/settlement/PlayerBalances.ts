@@ -23,7 +23,7 @@ export interface Authenticated extends Balances {
   readonly sessionExpiresAt: number
 }
 
-export type BalanceOf = { readonly sessionToken: string } | { readonly playerRef: string }
+type BalanceOf = { readonly sessionToken: string } | { readonly playerRef: string }
 
 export interface PlayerBalances {
   readonly authenticate: (
