@@ -175,7 +175,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
               operatorId
             )
           ))
-          // these are read page by page
+          // read page by page, by indexes: before the statements that read whole tables
           const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
           const chained = yield* checkChain(operatorId, written)
           const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
