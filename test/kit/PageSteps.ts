@@ -44,3 +44,7 @@ export const shownOnce = async (dialog: Locator): Promise<string> => {
 export const done = async (...args: Parameters<typeof act>): Promise<void> => {
   await (await act(...args)).waitFor({ state: "hidden" })
 }
+
+/** Waits for a notification: its words may stand on the page too, in the reason of a note. */
+export const notified = (page: Page, message: string): Promise<void> =>
+  page.getByRole("alert").filter({ hasText: message }).waitFor()

@@ -4,7 +4,7 @@ import { staffCall } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { layerCasinos, openCasino, SharedCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
-import { act, done } from "../../kit/PageSteps.ts"
+import { act, done, notified } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
@@ -122,7 +122,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* tabTo(page, "Undo")
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
-        await page.getByText("Taken back").waitFor()
+        await notified(page, "Taken back")
         await page.getByText("nobody").waitFor()
       })
       assert.isNull((yield* staff("GET", `/alerts/${alert}`)).assigned_to)

@@ -8,7 +8,7 @@ import { assertNone, Browser, chooseOption, signedIn, signedInFully, tabTo } fro
 import { fresh, openCasino, staff } from "../../kit/Casino.ts"
 import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
-import { act, choose, done } from "../../kit/PageSteps.ts"
+import { act, choose, done, notified } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
@@ -82,14 +82,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await choose(page, "Status", "locked")
         await dialog.getByLabel("Reason").fill("Called by the bank")
         await dialog.getByRole("button", { name: "Change status" }).click()
-        await page.getByText(`Status of ${player.username} changed`).waitFor()
+        await notified(page, `Status of ${player.username} changed`)
       })
       assert.strictEqual(yield* statusNow, "locked")
       const [line] = yield* staff("GET", `/audit?player=${player.id}&action=player.status`)
       assert.deepInclude(line, { actor: `staff:${staffId}`, reason: "Called by the bank" })
       yield* Effect.promise(async () => {
         await page.getByRole("button", { name: "Undo" }).click()
-        await page.getByText("Taken back").waitFor()
+        await notified(page, "Taken back")
       })
       assert.strictEqual(yield* statusNow, "active")
       yield* Effect.promise(async () => {
@@ -128,7 +128,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         const second = page.getByRole("dialog", { name: "Second factor" })
         await second.getByLabel("Code").fill(code)
         await second.getByRole("button", { name: "Confirm" }).click()
-        await page.getByText("Correction taken in").waitFor()
+        await notified(page, "Correction taken in")
         await page.getByRole("table", { name: "Wallets" }).getByText("€37.66").waitFor()
       })
       assert.deepStrictEqual(yield* casino.balances(id), [3766, 0])
@@ -176,12 +176,12 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await kyc.getByLabel("Document valid until").fill("2099-04-30")
         await kyc.getByLabel("Reason").fill("Passport seen")
         await kyc.getByRole("button", { name: "Change KYC" }).click()
-        await page.getByText(`KYC of ${username} changed`).waitFor()
+        await notified(page, `KYC of ${username} changed`)
         await page.getByText("verified").first().waitFor()
         const restriction = await dialogOf(page, "Restrict")
         await restriction.getByLabel("May withdraw").uncheck()
         await restriction.getByRole("button", { name: "Restrict" }).click()
-        await page.getByText(`Restrictions of ${username} changed`).waitFor()
+        await notified(page, `Restrictions of ${username} changed`)
       })
       assert.strictEqual((yield* staff("GET", `/players/${id}`)).kyc_status, "verified")
       const [line] = yield* staff("GET", `/audit?player=${id}&action=player.kyc`)
@@ -190,7 +190,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.strictEqual((yield* casino.withdraw(id, 100)).code, "PLAYER_RESTRICTED")
       yield* Effect.promise(async () => {
         await page.getByRole("button", { name: "Undo" }).last().click()
-        await page.getByText("Taken back").waitFor()
+        await notified(page, "Taken back")
       })
       dataOf(yield* casino.withdraw(id, 100), 201)
 
@@ -284,7 +284,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       yield* tabTo(page, "Change status", 10)
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
-        await page.getByText(`Status of ${player.username} changed`).waitFor()
+        await notified(page, `Status of ${player.username} changed`)
       })
       assert.notStrictEqual((yield* staff("GET", `/players/${player.id}`)).status, "active")
     }).pipe(Effect.scoped))
