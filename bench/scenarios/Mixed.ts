@@ -2,13 +2,14 @@ import { Effect } from "effect"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import { mixedOperations, mixedShares } from "../load/MixedTraffic.ts"
+import type { RoundContext } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
 import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { startPitboss } from "../targets/Pitboss.ts"
 import { startPostgres } from "../targets/Postgres.ts"
-import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { audit, checkedRound, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** Required throughput of mixed traffic, as a share of that of pure bets. */
@@ -29,7 +30,8 @@ export const mixedScenario = scenario({
     ...Flags.someLoad,
     operations: Flags.choice("operations", mixedOperations, "operations, the others replaced by bets"),
     registered: Flags.registered,
-    connections: Flags.connections(256)
+    connections: Flags.connections(256),
+    cpuProfile: Flags.cpuProfile
   },
   plan: ({ players, rounds, seconds, warmUpSeconds }) => [
     `mixed: ${rounds} rounds of pure bets and of mixed traffic`,
@@ -43,7 +45,7 @@ export const mixedScenario = scenario({
       postgres,
       { players, registered, currency: "EUR", openingBalance: 1_000_000_000 },
       showProgress,
-      { needs: { refs: true, limited: Math.ceil(players * limitedPercent / 100) } }
+      { needs: { refs: true, limited: Math.ceil(players * limitedPercent / 100) }, profiled: options.cpuProfile }
     )
     const generator = yield* startGenerator(options.generators)
     const context = { target, postgres, generator, books: new Books(players) }
@@ -51,12 +53,16 @@ export const mixedScenario = scenario({
     for (const round of roundNumbers(options.rounds)) {
       for (const kind of ["bet", "mixed"] as const) {
         yield* target.judged
-        const result = yield* checkedRound(
-          context,
-          `round ${round}/${options.rounds}  ${kind.padEnd(5)}`,
-          { players, idPrefix: `${round}${kind}`, seed: round },
-          { kind, operations: options.operations, connections: options.connections, ...loadOf(options) }
-        )
+        const run = (hooks: Pick<RoundContext, "measuring" | "measured"> = {}) =>
+          checkedRound(
+            { ...context, ...hooks },
+            `round ${round}/${options.rounds}  ${kind.padEnd(5)}`,
+            { players, idPrefix: `${round}${kind}`, seed: round },
+            { kind, operations: options.operations, connections: options.connections, ...loadOf(options) }
+          )
+        const result = yield* target.profiler === undefined
+          ? run()
+          : profileRound(target.profiler, `mixed-${kind}`, run)
         rounds.push({ round, group: kind === "bet" ? betGroup : mixedGroup, target: target.name, result })
       }
     }
@@ -75,7 +81,8 @@ export const mixedScenario = scenario({
           mixedShares.filter(([name]) => options.operations.includes(name)).map(([name, share]) => `${name} ${share}`)
             .join(", ")
         }${options.operations.length < mixedOperations.length ? "; the rest are bets" : ""}.`,
-        "The warm-up places the bets that late wins and retries come for, and then more than a player carries."
+        "The warm-up places the bets that late wins and retries come for, and then more than a player carries.",
+        ...(options.cpuProfile ? ["The service was profiled meanwhile, which slows it down."] : [])
       ],
       headlines: headlineOf(ratio, "the throughput of pure bets"),
       measurements

@@ -102,7 +102,15 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
     traffic("session"),
     traffic("deposit"),
     traffic("play"),
-    mixedScenario.run({ ...time, players, registered, connections, generators: 1, operations: mixedOperations }),
+    mixedScenario.run({
+      ...time,
+      players,
+      registered,
+      connections,
+      generators: 1,
+      operations: mixedOperations,
+      cpuProfile: false
+    }),
     ...(size.api
       ? [apiScenario.run({
         ...time,

@@ -98,7 +98,9 @@ describe("scenarios", () => {
 
   it("mixed traffic and the cost of each endpoint", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2 }
-    const mixed = await run(mixedScenario.run({ ...few, generators: 1, operations: mixedOperations }))
+    const mixed = await run(
+      mixedScenario.run({ ...few, generators: 1, operations: mixedOperations, cpuProfile: false })
+    )
     const [ratio] = mixed.result.measurements[1]?.figures.filter(({ name }) => name === "× pure bets") ?? []
     expect([ratio?.values.length, ratio?.limit]).toEqual([1, 0.7])
     const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"], cpuProfile: false }))
