@@ -1,5 +1,5 @@
 /** Paginated lists (SPEC section 2.11). */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { integer } from "./Fields.ts"
 
@@ -17,6 +17,14 @@ export const maxPage = 1_000_000
 export const pageQuery = {
   page: integer(1, maxPage).pipe(withDefault(1)),
   per_page: integer(1, 100).pipe(withDefault(25))
+}
+
+const decodePage = Schema.decodeUnknownResult(Schema.toCodecStringTree(Schema.Struct(pageQuery)))
+
+/** Page asked for by a query of nothing else; undefined for other or wrong queries. */
+export const pageAlone = (query: { readonly [name: string]: unknown }) => {
+  const isAlone = Object.keys(query).every((name) => name in pageQuery)
+  return isAlone ? Option.getOrUndefined(Result.getSuccess(decodePage(query))) : undefined
 }
 
 /** Maximum page of an unbounded staff list. A page costs a read of all rows before it: at most 10,000; later rows are reached by cursor. */

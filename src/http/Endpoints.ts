@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { uncountedBytes } from "./AnonymousLimits.ts"
 import { refuseOverfull } from "./BodyBounds.ts"
 import { isJson } from "./FormRules.ts"
+import { idInPath } from "../contract/Fields.ts"
 import { parseObject } from "../contract/FormErrors.ts"
 import type { CurrentOperator } from "../contract/Middleware.ts"
 import type { RenderedReply } from "../domain/Idempotency.ts"
@@ -50,11 +51,15 @@ export interface Found extends FindMyWay.FindResult<Endpoint> {
   readonly startedAt: bigint
 }
 
-/**
- * Answers an operator's request without a query from memory: the body of the 200 answer; undefined when the answer needs waiting
- * or is a refusal. Changes nothing.
- */
-export type FromMemory = (caller: CurrentOperator["Service"], params: Found["params"]) => string | undefined
+/** A read that can be served without a fiber: starts it. `done` is called once, perhaps synchronously. */
+export type StartRead<A> = (done: (exit: Exit.Exit<A, Refusal>) => void) => void
+
+/** The read that an operator's request asks for; undefined when the request needs its handler. Starts nothing and changes nothing. */
+export type Read<A> = (caller: CurrentOperator["Service"], found: Found) => StartRead<A> | undefined
+
+/** Player in the path of a request without a query; undefined for other requests. */
+export const playerAlone = ({ params, request: { url } }: Found): number | undefined =>
+  url.includes("?") ? undefined : idInPath(params["player"])
 
 /** End of a command: its answer, or its refusal. */
 type Done<A> = (exit: Exit.Exit<Recorded<A>, Refusal>) => void
@@ -81,7 +86,7 @@ export type PostCommand<Body, A> = (
 
 /** Parts of an endpoint that need no fiber. */
 export interface AtOnce {
-  readonly fromMemory?: FromMemory
+  readonly read?: Read<RenderedReply>
   readonly command?: Command
 }
 
@@ -112,6 +117,15 @@ const lengthOf = ({ headers }: IncomingMessage, method: string): number | undefi
 
 const nothing: AtOnce = {}
 
+/** As `Exit.map`; a defect of `map` is the outcome. */
+const mapContained = <A, B, E>(exit: Exit.Exit<A, E>, map: (answer: A) => B): Exit.Exit<B, E> => {
+  try {
+    return Exit.map(exit, map)
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
+
 /** Request targets with characters that the router needs escaped or interprets otherwise. */
 const unusual = /[#;]|^[^/]/
 
@@ -128,8 +142,8 @@ export class Endpoints extends Context.Service<Endpoints, {
     serving: Serving,
     options?: { readonly isDirect?: boolean; readonly start?: Start }
   ) => void
-  /** Registers an endpoint's answer from memory. Called by its handler. */
-  readonly addFromMemory: (endpoint: Named, answer: FromMemory) => void
+  /** Registers the read of an endpoint that answers JSON: `fields` makes the body of its 200 answer. Called by its handler. */
+  readonly addRead: <A>(endpoint: Named, read: Read<A>, fields: (answer: A, found: Found) => unknown) => void
   /** Registers the command of an endpoint with a JSON body of this schema. Called by its handler. */
   readonly addCommand: <Body, A>(
     endpoint: Named,
@@ -156,8 +170,17 @@ export class Endpoints extends Context.Service<Endpoints, {
         const route = HttpRouter.route("*", path, serving)
         table.on(method, path, { name: nameOf(endpoint), serving, isDirect, start, route })
       },
-      addFromMemory: (endpoint, answer) => {
-        withoutFiber.set(nameOf(endpoint), { fromMemory: answer })
+      addRead: (endpoint, read, fields) => {
+        withoutFiber.set(nameOf(endpoint), {
+          read: (caller, found) => {
+            const start = read(caller, found)
+            const render = (answer: Parameters<typeof fields>[0]): RenderedReply => ({
+              status: 200,
+              body: JSON.stringify(fields(answer, found))
+            })
+            return start === undefined ? undefined : (done) => start((exit) => done(mapContained(exit, render)))
+          }
+        })
       },
       addCommand: (endpoint, schema, post, render) => {
         const decode = Schema.decodeUnknownResult(schema)
@@ -168,13 +191,7 @@ export class Endpoints extends Context.Service<Endpoints, {
               const decoded = body === undefined ? undefined : decode(body)
               if (decoded === undefined || Result.isFailure(decoded)) return false
               return post(caller, params, decoded.success, accepted, (exit) => {
-                let end: Exit.Exit<Recorded<RenderedReply>, Refusal>
-                try {
-                  end = Exit.map(exit, ({ isRecorded, reply }) => ({ isRecorded, reply: render(reply) }))
-                } catch (defect) {
-                  end = Exit.die(defect)
-                }
-                done(end)
+                done(mapContained(exit, ({ isRecorded, reply }) => ({ isRecorded, reply: render(reply) })))
               })
             } catch (defect) {
               done(Exit.die(defect))

@@ -22,17 +22,15 @@ const linkWith = (url: string, name: string, value: string): string => {
 const linkTo = (url: string, page: number): string => linkWith(url, "page", String(page))
 
 /**
- * Wraps one page of items; links keep the other query parameters. `more`: `total` is a lower bound, and pages exist after the last one.
- * `furthest`: maximum page in links.
+ * Wraps one page of items of the list at `url`; links keep the other query parameters. `more`: `total` is a lower bound, and pages exist after the
+ * last one. `furthest`: maximum page in links.
  */
-export const paginated = Effect.fnUntraced(function*<Item>(
+const pageOf = <Item>(
+  url: string,
   position: Position,
-  total: number,
-  items: ReadonlyArray<Item>,
-  more = false,
-  furthest = maxPage
-) {
-  const { url } = yield* HttpServerRequest.HttpServerRequest
+  { items, more = false, total }: Page<Item>,
+  furthest: number
+) => {
   const { page, per_page: perPage } = position
   const lastPage = Math.max(1, Math.ceil(total / perPage))
   const offset = (page - 1) * perPage
@@ -54,7 +52,30 @@ export const paginated = Effect.fnUntraced(function*<Item>(
       next: page < furthest && (page < lastPage || more) ? linkTo(url, page + 1) : null
     }
   }
-})
+}
+
+/** Wraps one page of the items of the requested list. */
+export const paginated = <Item>(position: Position, total: number, items: ReadonlyArray<Item>) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => pageOf(url, position, { items, total }, maxPage))
+
+/** As `pageOf`, with the cursor after the page. */
+export const pageWithCursor = <Row, Item>(
+  url: string,
+  position: Position,
+  found: Page<Row>,
+  { cursorAt, toItem }: { readonly cursorAt: (row: Row) => string; readonly toItem: (row: Row) => Item },
+  furthest = maxPage
+) => {
+  const { data, links, meta } = pageOf(url, position, { ...found, items: found.items.map(toItem) }, furthest)
+  const last = found.items.at(-1)
+  const isLast = last === undefined || (meta.current_page >= meta.last_page && found.more !== true)
+  const next = isLast ? null : cursorAt(last)
+  return {
+    data,
+    meta: { ...meta, next_cursor: next },
+    links: position.page < furthest || next === null ? links : { ...links, next: linkWith(url, "cursor", next) }
+  }
+}
 
 /** Wraps a page of a list read by cursor. */
 export const walked = Effect.fnUntraced(function*<Item>(perPage: number, { items, next }: Part<Item>) {
@@ -86,16 +107,7 @@ export const pagedOrWalked = Effect.fnUntraced(function*<Row, Item, E, R>(
     return yield* walked(perPage, mapPart(yield* list.part({ cursor, limit: perPage }), list.toItem))
   }
   if (page > furthest) return yield* Effect.fail(refuseFields({ page: [`must be between 1 and ${furthest}`] }))
-  const { items, more = false, total } = yield* list.page({ page, perPage })
-  const { data, links, meta } = yield* paginated(query, total, items.map(list.toItem), more, furthest)
-  const last = items.at(-1)
-  const isLast = last === undefined || (meta.current_page >= meta.last_page && !more)
-  const next = isLast ? null : list.cursorAt(last)
-  return {
-    data,
-    meta: { ...meta, next_cursor: next },
-    links: page < furthest || next === null ? links : { ...links, next: linkWith(url, "cursor", next) }
-  }
+  return pageWithCursor(url, query, yield* list.page({ page, perPage }), list, furthest)
 })
 
 /** Envelope of a list read by cursor only, without links. */

@@ -195,9 +195,10 @@ const ProbeHandlers = Layer.mergeAll(
           Effect.map((reply) => ({ reply, isRecorded: true }))
         )
       // the direct way answers it from memory, and counts no call
-      endpoints.addFromMemory(
+      endpoints.addRead(
         ProbeApi.groups.probe.endpoints.open,
-        ({ operator }) => JSON.stringify({ data: { calls: probe.calls, body: operator.slug } })
+        ({ operator }) => (done) => done(Exit.succeed({ calls: probe.calls, body: operator.slug })),
+        (data) => ({ data })
       )
       endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, accepted, done) => {
         if (order.name === "look up") return false

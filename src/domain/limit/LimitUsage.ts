@@ -99,12 +99,13 @@ const usageOf = (
   player: Player,
   counters: Counters,
   limit: number | undefined,
+  windowEnds: { readonly [window in Window]: string },
   now: number
 ): Usage => {
-  const usage = (used: number, resetsAt: number | null): Usage => ({
+  const usage = (used: number, resetsAt: string | null): Usage => ({
     used,
     remaining: limit === undefined ? null : Math.max(0, limit - used),
-    resets_at: resetsAt === null ? null : iso(resetsAt)
+    resets_at: resetsAt
   })
   switch (field) {
     case "max_single_bet":
@@ -117,11 +118,11 @@ const usageOf = (
       const since = playSince(counters, now)
       return since === null
         ? usage(0, null)
-        : usage(Math.floor((now - since) / 60_000), Math.max(counters.playSince, counters.lastBetAt) + breakMs)
+        : usage(Math.floor((now - since) / 60_000), iso(Math.max(counters.playSince, counters.lastBetAt) + breakMs))
     }
     default: {
       const [sum, window] = sums[field]
-      return usage(counters[sum], windowEnd(window, now))
+      return usage(counters[sum], windowEnds[window])
     }
   }
 }
@@ -142,12 +143,14 @@ export const limitsResource = (player: Player, now: number): LimitsResource => {
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)
   const counters = roll(player.counters, now)
   const exclusion = activeExclusion(player, now)
+  const endOf = (window: Window): string => iso(windowEnd(window, now))
+  const windowEnds = { day: endOf("day"), week: endOf("week"), month: endOf("month"), year: endOf("year") }
   return {
     player_id: player.id,
     currency: player.currency,
     limits: perLimit((field) => limits[field] ?? null),
     pending_changes: pendingChanges(player, limits, now),
     self_exclusion: exclusion === null ? null : exclusionFields(exclusion),
-    usage: perLimit((field) => usageOf(field, player, counters, limits[field], now))
+    usage: perLimit((field) => usageOf(field, player, counters, limits[field], windowEnds, now))
   }
 }

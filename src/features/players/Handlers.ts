@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../contract/Api.ts"
+import { Api, OperatorApi } from "../../contract/Api.ts"
 import { TokenOptions } from "./Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { PlayerTokens } from "../../auth/PlayerTokens.ts"
@@ -16,6 +16,7 @@ import type { PlayerProfile } from "./PlayerProfile.ts"
 import type { PlayerFilterFields } from "./PlayerResource.ts"
 import { type PlayerFilters, Players } from "./Players.ts"
 import { Profiles } from "./Profiles.ts"
+import { Endpoints, playerAlone } from "../../http/Endpoints.ts"
 import { bodyObject, optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { pagedOrWalked } from "../../http/Page.ts"
@@ -49,6 +50,15 @@ export const PlayersHandlers = HttpApiBuilder.group(
     const tokens = yield* PlayerTokens
     const idempotency = yield* Idempotency
     const bonuses = yield* Bonuses
+    const endpoints = yield* Endpoints
+    endpoints.addRead(
+      OperatorApi.groups.players.endpoints.get,
+      ({ operator }, found) => {
+        const playerId = playerAlone(found)
+        return playerId === undefined ? undefined : (done) => players.startGet(operator.id, playerId, done)
+      },
+      (data) => ({ data })
+    )
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {

@@ -3,6 +3,7 @@
  *
  * Writes only new players here: no actor has read them yet. Changes of an existing player go through the player's actor.
  */
+import type { Exit } from "effect"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/Idempotency.ts"
@@ -19,6 +20,7 @@ import { toDate } from "../../platform/Time.ts"
 import { makeInsertPlayer } from "./internal/NewPlayer.ts"
 import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
+import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
@@ -79,7 +81,6 @@ const replayWindowMs = 24 * 60 * 60_000
 
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const foundRows = rowsOf(Schema.Struct({ total: Schema.Number, ids: Schema.Array(Schema.Number) }))
-const notFound = refuse("NOT_FOUND", "There is no such player.")
 const storedReplies = rowsOf(Schema.Struct({
   fingerprint: Schema.Uint8Array,
   status: Schema.Number,
@@ -170,6 +171,12 @@ export class Players extends Context.Service<Players, {
     operatorId: number,
     playerId: number
   ) => Effect.Effect<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>
+  /** As `get`, without a fiber: `done` is called once, later. */
+  readonly startGet: (
+    operatorId: number,
+    playerId: number,
+    done: (exit: Exit.Exit<PlayerProfile, Refusal<"NOT_FOUND"> | Unavailable>) => void
+  ) => void
   /** The players of an operator, newest first. A search of an operator with very many counts no further than some. */
   readonly list: (operatorId: number, query: PlayerQuery) => Effect.Effect<Page<PlayerProfile>, Unavailable>
   /** As `list`, from a player on: nothing is counted. */
@@ -189,6 +196,7 @@ export class Players extends Context.Service<Players, {
     Players,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const profiles = yield* makeProfileBatches
       const ids = yield* Ids
       const passwords = yield* PasswordHashes
       const outbox = yield* Outbox
@@ -306,11 +314,8 @@ export class Players extends Context.Service<Players, {
         )
       })
 
-      const select = (scope: Scope, playerId: number) =>
-        orTryAgain(oneOf(players(
-          sql`SELECT ${columns} FROM players
-            WHERE ${sql.and([sql`id = ${playerId}`, ...within(sql, scope)])}`
-        )))
+      const select = (playerId: number) =>
+        orTryAgain(oneOf(players(sql`SELECT ${columns} FROM players WHERE id = ${playerId}`)))
 
       /** SQL conditions of the filters; undefined when no row can match. */
       const conditionsOf = (
@@ -426,22 +431,16 @@ export class Players extends Context.Service<Players, {
           ORDER BY players.id DESC LIMIT ${wanted}`)
       }, orTryAgain)
 
-      const asProfile = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
-        if (row === undefined) return yield* Effect.fail(notFound)
-        return toProfile(row, yield* Clock.currentTimeMillis)
-      })
-
       const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
-        const profile = yield* asProfile(row)
-        return { operator_id: row?.operatorId ?? 0, ...profile }
+        if (row === undefined) return yield* Effect.fail(notFound)
+        return { operator_id: row.operatorId, ...toProfile(row, yield* Clock.currentTimeMillis) }
       })
 
       return Players.of({
         register,
         noteLogin,
-        get: Effect.fn("Players.get")((operatorId, playerId) =>
-          Effect.flatMap(select([operatorId], playerId), asProfile)
-        ),
+        get: Effect.fn("Players.get")((operatorId, playerId) => profiles.put({ operatorId, playerId })),
+        startGet: (operatorId, playerId, done) => profiles.post({ operatorId, playerId }, done),
         list: Effect.fn("Players.list")(function*(operatorId, query) {
           const { items, ...rest } = yield* selectPage([operatorId], query)
           const now = yield* Clock.currentTimeMillis
@@ -452,7 +451,7 @@ export class Players extends Context.Service<Players, {
           const now = yield* Clock.currentTimeMillis
           return mapPart(numberCursors.part(rows, query.limit, ({ id }) => id), (row) => toProfile(row, now))
         }),
-        staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(null, playerId), asStaffPlayer)),
+        staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(playerId), asStaffPlayer)),
         staffList: Effect.fn("Players.staffList")(function*(scope, query) {
           const { items, ...rest } = yield* selectPage(scope, query)
           const now = yield* Clock.currentTimeMillis

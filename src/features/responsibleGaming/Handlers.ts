@@ -1,12 +1,13 @@
 /** Handlers of limits and self-exclusion for operators. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../contract/Api.ts"
+import { Api, OperatorApi } from "../../contract/Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import type { LimitsResource } from "../../domain/limit/LimitUsage.ts"
 import { ResponsibleGaming } from "./ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
+import { Endpoints, playerAlone } from "../../http/Endpoints.ts"
 import { bodyObject } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 
@@ -17,6 +18,16 @@ export const ResponsibleGamingHandlers = HttpApiBuilder.group(
   "responsible_gaming",
   Effect.fnUntraced(function*(handlers) {
     const gaming = yield* ResponsibleGaming
+    const endpoints = yield* Endpoints
+    endpoints.addRead(
+      OperatorApi.groups.responsible_gaming.endpoints.limits,
+      ({ operator }, found) => {
+        const playerId = playerAlone(found)
+        const resource = playerId === undefined ? undefined : gaming.getAtOnce(operator.id, playerId)
+        return resource === undefined ? undefined : (done) => done(Exit.succeed(resource))
+      },
+      (data) => ({ data })
+    )
     return handlers
       .handle("limits", ({ params }) =>
         Effect.gen(function*() {

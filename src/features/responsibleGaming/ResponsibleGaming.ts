@@ -10,6 +10,8 @@ import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
   /** Limits in force, pending changes, and usage. */
   readonly get: (operatorId: number, playerId: number) => Effect.Effect<LimitsResource, ActorRefusal>
+  /** As `get`, synchronously; undefined when the answer needs waiting or is a refusal. */
+  readonly getAtOnce: (operatorId: number, playerId: number) => LimitsResource | undefined
   /** Changes the limits sent: stricter at once, looser after the cooling-off. */
   readonly setLimits: (
     operatorId: number,
@@ -29,12 +31,16 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
 }>()("pitboss/responsibleGaming/ResponsibleGaming") {
   static readonly layer = Layer.effect(
     ResponsibleGaming,
-    Effect.map(PlayerActors, (actors) =>
+    Effect.map(Effect.all([PlayerActors, Clock.Clock]), ([actors, clock]) =>
       ResponsibleGaming.of({
         get: Effect.fn("ResponsibleGaming.get")(function*(operatorId, playerId) {
           const player = yield* actors.read(operatorId, playerId)
           return limitsResource(player, yield* Clock.currentTimeMillis)
         }),
+        getAtOnce: (operatorId, playerId) => {
+          const player = actors.peek(operatorId, playerId)
+          return player === undefined ? undefined : limitsResource(player, clock.currentTimeMillisUnsafe())
+        },
         setLimits: Effect.fn("ResponsibleGaming.setLimits")((operatorId, playerId, command) =>
           actors.ask(operatorId, playerId, setLimitsStep(command))
         ),

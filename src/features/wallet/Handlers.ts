@@ -1,21 +1,24 @@
 /** Handlers of balances and the ledger for operators. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"
 import { idInPath } from "../../contract/Fields.ts"
 import { CurrentOperator } from "../../contract/Middleware.ts"
+import { pageAlone } from "../../contract/Pagination.ts"
+import type { Entry } from "../../domain/Change.ts"
 import { Originals } from "../originals/Originals.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { Ledger, type LedgerFilters } from "./Ledger.ts"
 import type { PastBalances } from "./PastBalances.ts"
 import { Wallet, type WalletView } from "./Wallet.ts"
 import type { Wallet as WalletFields, WalletAtMoment } from "./WalletResource.ts"
-import { Endpoints } from "../../http/Endpoints.ts"
+import { Endpoints, playerAlone } from "../../http/Endpoints.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { entryFields } from "./Entries.ts"
 import { proofFields } from "../originals/OriginalHandlers.ts"
 import { numberCursors } from "../../store/Cursors.ts"
-import { pagedOrWalked } from "../../http/Page.ts"
+import type { Page } from "../../store/Rows.ts"
+import { pagedOrWalked, pageWithCursor } from "../../http/Page.ts"
 
 type Balances = Pick<PastBalances, "currency" | "real" | "bonus" | "realUpdatedAt" | "bonusUpdatedAt">
 
@@ -45,6 +48,8 @@ const pastWalletFields = (balances: PastBalances): typeof WalletAtMoment.Encoded
   wallets: walletsOf(balances)
 })
 
+const entryList = { cursorAt: ({ seq }: Entry) => numberCursors.write(seq), toItem: entryFields }
+
 /** A page of a player's ledger, by page number or by cursor. */
 export const ledgerPage = Effect.fnUntraced(function*(
   ledger: Ledger["Service"],
@@ -56,8 +61,7 @@ export const ledgerPage = Effect.fnUntraced(function*(
   return yield* pagedOrWalked(position, {
     page: (page) => ledger.list(operatorId, playerId, { ...filters, ...page }),
     part: (part) => ledger.walk(operatorId, playerId, { ...filters, ...part }),
-    cursorAt: ({ seq }) => numberCursors.write(seq),
-    toItem: entryFields
+    ...entryList
   })
 })
 
@@ -69,11 +73,29 @@ export const WalletHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const originals = yield* Originals
     const endpoints = yield* Endpoints
-    endpoints.addFromMemory(OperatorApi.groups.wallet.endpoints.get, ({ operator }, { player }) => {
-      const playerId = idInPath(player)
-      const view = playerId === undefined ? undefined : wallet.viewAtOnce(operator, playerId)
-      return view === undefined ? undefined : JSON.stringify({ data: walletFields(view) })
-    })
+    endpoints.addRead<WalletView>(
+      OperatorApi.groups.wallet.endpoints.get,
+      ({ operator }, found) => {
+        const playerId = playerAlone(found)
+        const view = playerId === undefined ? undefined : wallet.viewAtOnce(operator, playerId)
+        return view === undefined ? undefined : (done) => done(Exit.succeed(view))
+      },
+      (view) => ({ data: walletFields(view) })
+    )
+    endpoints.addRead<{ readonly found: Page<Entry>; readonly position: { page: number; per_page: number } }>(
+      OperatorApi.groups.wallet.endpoints.transactions,
+      ({ operator }, { params, searchParams }) => {
+        const playerId = idInPath(params["player"])
+        const position = pageAlone(searchParams)
+        if (playerId === undefined || position === undefined) return undefined
+        const { page, per_page: perPage } = position
+        const start = ledger.startList(operator.id, playerId, { page, perPage })
+        return start === undefined
+          ? undefined
+          : (done) => start((exit) => done(Exit.map(exit, (found) => ({ found, position }))))
+      },
+      ({ found, position }, { request }) => pageWithCursor(request.url, position, found, entryList)
+    )
     return handlers
       .handle("get", ({ params, query }) =>
         Effect.gen(function*() {

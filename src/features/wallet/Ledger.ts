@@ -1,15 +1,18 @@
 /** Reads of a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
 import { type Entry, entryTypes } from "../../domain/Change.ts"
 import type { Player } from "../../domain/player/Player.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
+import { numbers } from "../../platform/ArrayParameters.ts"
+import { ServingClient } from "../../platform/Database.ts"
 import { toDate } from "../../platform/Time.ts"
+import { makeBatches } from "../../store/Batches.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
 import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
 
@@ -34,6 +37,30 @@ const EntryRow = Schema.Struct({
 })
 
 const entries = rowsOf(EntryRow)
+
+/** Consecutive entries of a player: those numbered up to `newest`, after `after`. */
+interface Stretch {
+  readonly operatorId: number
+  readonly playerId: number
+  readonly newest: number
+  readonly after: number
+}
+
+/** Stretches read by one statement at most. */
+const maxStretches = 16
+
+/** Entries of several stretches, numbered from 1 in `stretch`. */
+const stretchRows = rowsOf(Schema.Struct({ ...EntryRow.fields, stretch: Schema.Number }))
+
+const columns = columnsOf(EntryRow, "e")
+
+const stretchesText = `SELECT stretch, ${columns}
+  FROM unnest($1::float8[]::bigint[], $2::float8[]::bigint[], $3::float8[]::bigint[], $4::float8[]::bigint[])
+    WITH ORDINALITY AS asked (player_id, operator_id, newest, after, stretch)
+  JOIN ledger_entries AS e ON e.player_id = asked.player_id AND e.operator_id = asked.operator_id
+    AND e.seq <= asked.newest AND e.seq > asked.after
+  ORDER BY stretch, e.seq DESC`
+
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 const pastBalances = rowsOf(BalancesAtRow)
 
@@ -49,6 +76,15 @@ export class Ledger extends Context.Service<Ledger, {
     playerId: number,
     query: LedgerQuery
   ) => Effect.Effect<Page<Entry>, ActorRefusal>
+  /**
+   * As `list` of an unfiltered page, without a fiber: starts the read. `done` is called once, later. Undefined when the player is not in memory or not
+   * the operator's.
+   */
+  readonly startList: (
+    operatorId: number,
+    playerId: number,
+    query: PageQuery
+  ) => ((done: (exit: Exit.Exit<Page<Entry>, Refusal<"TRY_AGAIN">>) => void) => void) | undefined
   /** As `list`, by cursor, without a count. */
   readonly walk: (
     operatorId: number,
@@ -70,14 +106,9 @@ export class Ledger extends Context.Service<Ledger, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
+      const serving = yield* ServingClient
       const blocks = makeLedgerBlocks(sql)
-
-      const columns = sql.literal(
-        `id, player_id AS "playerId", operator_id AS "operatorId",
-        seq, wallet, type, amount, balance_after AS "balanceAfter",
-        payment_request_id AS "paymentRequestId", game_id AS "gameId", game_round_id AS "gameRoundId",
-        player_bonus_id AS "playerBonusId", created_at AS "createdAt"`
-      )
+      const selected = sql.literal(columns)
 
       // Qualified: a bare `seq` would be the output column, a float without an index.
       const filtersOf = (query: LedgerFilters) =>
@@ -97,40 +128,71 @@ export class Ledger extends Context.Service<Ledger, {
         createdAt: row.createdAt.getTime()
       })
 
+      const stretches = yield* makeBatches<Stretch, ReadonlyArray<typeof EntryRow.Type>, Refusal<"TRY_AGAIN">>(
+        maxStretches,
+        (batch) =>
+          stretchRows(serving.unsafe(stretchesText, [
+            numbers(batch.map(({ playerId }) => playerId)),
+            numbers(batch.map(({ operatorId }) => operatorId)),
+            numbers(batch.map(({ newest }) => newest)),
+            numbers(batch.map(({ after }) => after))
+          ])).pipe(
+            orTryAgain,
+            Effect.exit,
+            Effect.map((exit) => {
+              if (Exit.isFailure(exit)) return () => Exit.failCause(exit.cause)
+              const byStretch = Map.groupBy(exit.value, ({ stretch }) => stretch)
+              return (one) => Exit.succeed(byStretch.get(batch.indexOf(one) + 1) ?? [])
+            })
+          )
+      )
+
+      /** Entries are numbered without gaps: a page is a range of numbers. */
+      const stretchOf = (player: Player, query: PageQuery): Stretch => {
+        const newest = Math.max(player.entrySeq - offsetOf(query), 0)
+        return { operatorId: player.operatorId, playerId: player.id, newest, after: newest - query.perPage }
+      }
+
+      const pageOf = ({ currency, entrySeq }: Player, rows: ReadonlyArray<typeof EntryRow.Type>): Page<Entry> => ({
+        total: entrySeq,
+        items: rows.map(toEntry(currency))
+      })
+
+      const startList: Ledger["Service"]["startList"] = (operatorId, playerId, query) => {
+        const player = actors.peek(operatorId, playerId)
+        return player === undefined
+          ? undefined
+          : (done) =>
+            stretches.post(stretchOf(player, query), (exit) => done(Exit.map(exit, (rows) => pageOf(player, rows))))
+      }
+
       const list = Effect.fn("Ledger.list")(
         function*(operatorId: number, playerId: number, query: LedgerQuery) {
-          const { currency, entrySeq } = yield* actors.read(operatorId, playerId)
-          const offset = offsetOf(query)
+          const player = yield* actors.read(operatorId, playerId)
           const filters = filtersOf(query)
+          if (filters.length === 0) return pageOf(player, yield* stretches.put(stretchOf(player, query)))
+          const { currency, entrySeq } = player
+          const offset = offsetOf(query)
           const mine = ownedBy(operatorId, playerId)
           const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<Entry> => ({
             total,
             items: rows.map(toEntry(currency))
           })
-          if (filters.length === 0) {
-            // entries are numbered without gaps: a page is a range of numbers and the last number is the count
-            const newest = Math.max(entrySeq - offset, 0)
-            const rows = yield* entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${mine}
-              AND seq <= ${newest}::float8::bigint AND seq > ${
-              newest - query.perPage
-            }::float8::bigint ORDER BY ledger_entries.seq DESC`)
-            return page(rows, entrySeq)
-          }
           const where = sql.and([mine, sql`seq <= ${entrySeq}::float8::bigint`, ...filters])
           const full = fullBlocks(entrySeq)
           if (full !== undefined) {
-            const stretches = yield* blocks.count(playerId, full, query, where)
-            const total = stretches.reduce((sum, stretch) => sum + stretch.entries, 0)
-            const { blocks: chosen, skip } = stretchesFrom(stretches, offset, query.perPage)
+            const counted = yield* blocks.count(playerId, full, query, where)
+            const total = counted.reduce((sum, { entries }) => sum + entries, 0)
+            const { blocks: chosen, skip } = stretchesFrom(counted, offset, query.perPage)
             if (chosen.length === 0) return page([], total)
-            const rows = yield* entries(sql`SELECT ${columns} FROM ${blocks.among(playerId, chosen)} WHERE ${where}
+            const rows = yield* entries(sql`SELECT ${selected} FROM ${blocks.among(playerId, chosen)} WHERE ${where}
               ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${skip}::float8::bigint`)
             return page(rows, total)
           }
           const [counted, rows] = yield* Effect.all([
             counts(sql`SELECT count(*) AS total FROM ledger_entries WHERE ${where}`),
-            entries(sql`SELECT ${columns} FROM ledger_entries WHERE ${where}
-              ORDER BY ledger_entries.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
+            entries(sql`SELECT ${selected} FROM ledger_entries AS e WHERE ${where}
+              ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
           ], { concurrency: 2 })
           return page(rows, counted[0]?.total ?? 0)
         },
@@ -154,7 +216,7 @@ export class Ledger extends Context.Service<Ledger, {
           const source = full === undefined
             ? sql`ledger_entries AS e`
             : blocks.among(playerId, yield* blocks.findFrom(playerId, full, query, below, wanted))
-          const rows = yield* entries(sql`SELECT ${columns} FROM ${source} WHERE ${where}
+          const rows = yield* entries(sql`SELECT ${selected} FROM ${source} WHERE ${where}
             ORDER BY e.seq DESC LIMIT ${wanted}::float8::bigint`)
           return mapPart(numberCursors.part(rows, query.limit, ({ seq }) => seq), toEntry(currency))
         },
@@ -187,7 +249,7 @@ export class Ledger extends Context.Service<Ledger, {
         orTryAgain
       )
 
-      return Ledger.of({ list, walk, balancesAt })
+      return Ledger.of({ list, startList, walk, balancesAt })
     })
   )
 }

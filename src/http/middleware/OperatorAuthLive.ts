@@ -24,7 +24,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { replayedRequest } from "../../domain/AcceptedSignature.ts"
 import type { Recorded } from "../../domain/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { Endpoints, type Start } from "../Endpoints.ts"
+import { Endpoints, type Start, type StartRead } from "../Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { signedBody } from "../SignedBody.ts"
@@ -168,17 +168,15 @@ export const OperatorAuthLive = Layer.effect(
 
       /**
        * The same checks without a fiber, when none refuses: for a write, which goes on without one when its command needs no look-up, or a
-       * read answered from memory.
+       * read that needs none.
        */
-      const start: Start = (found, { command, fromMemory }, ending) => {
+      const start: Start = (found, { command, read }, ending) => {
         const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
           found.source
         const { method, url } = found.request
         const isPlain = typeof key === "string" && typeof signature === "string" && typeof timestamp === "string" &&
           typeof nonce !== "object"
-        if (
-          onlyReads && (fromMemory === undefined || url.includes("?")) || !isPlain || limiter.takeAtOnce === undefined
-        ) return false
+        if (onlyReads && read === undefined || !isPlain || limiter.takeAtOnce === undefined) return false
         const now = clock.currentTimeMillisUnsafe()
         const credential = credentials.rememberedOperator(key, now)
         if (credential === undefined || credential.allowed.length > 0) return false
@@ -191,8 +189,8 @@ export const OperatorAuthLive = Layer.effect(
         }
         const message = { method, uri: url, timestamp, nonce, body: found.request.body }
         if (!verify(signingKey, message, signature)) return false
-        const body = onlyReads ? fromMemory?.(caller, found.params) : undefined
-        if (onlyReads && body === undefined || !replays.remember(signature, now)) return false
+        const startRead = onlyReads ? read?.(caller, found) : undefined
+        if (onlyReads && startRead === undefined || !replays.remember(signature, now)) return false
         limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
         const answer = (reply: RenderedReply) =>
           ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), reply)
@@ -205,17 +203,31 @@ export const OperatorAuthLive = Layer.effect(
             now,
             (exit) => Exit.isSuccess(exit) || mayBeStored ? goOn() : serveRest(Effect.failCause(exit.cause))
           )
+        const answerFailure = ({ cause }: Exit.Failure<unknown, Refusal>) =>
+          serveRest(asServed(caller, Effect.failCause(cause)))
         const finish = (end: Exit.Exit<Recorded<RenderedReply>, Refusal>) => {
-          if (Exit.isFailure(end)) {
-            return record(
-              () => serveRest(asServed(caller, Effect.failCause(end.cause))),
-              mayBeCommitted(end)
-            )
-          }
+          if (Exit.isFailure(end)) return record(() => answerFailure(end), mayBeCommitted(end))
           const { isRecorded, reply } = end.value
           return isRecorded ? answer(reply) : record(() => answer(reply))
         }
-        if (body !== undefined) record(() => answer({ status: 200, body }))
+        /** Runs the read while the signature is written; its answer waits for the write. */
+        const serveStarted = (startRead: StartRead<RenderedReply>) => {
+          let end: Exit.Exit<RenderedReply, Refusal> | undefined
+          let isRecorded = false
+          const conclude = () => {
+            if (!isRecorded || end === undefined) return
+            return Exit.isSuccess(end) ? answer(end.value) : answerFailure(end)
+          }
+          record(() => {
+            isRecorded = true
+            conclude()
+          })
+          startRead((exit) => {
+            end = exit
+            conclude()
+          })
+        }
+        if (startRead !== undefined) serveStarted(startRead)
         else if (command?.(caller, found, { signature, acceptedAt: now }, finish) !== true) {
           record(() => serveRest(served(caller)))
         }

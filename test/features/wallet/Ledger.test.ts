@@ -2,8 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
-import type { EntryType } from "../../../src/domain/Change.ts"
+import type { Entry, EntryType } from "../../../src/domain/Change.ts"
+import type { Refusal } from "../../../src/domain/Refusal.ts"
 import { numberCursors } from "../../../src/store/Cursors.ts"
+import type { Page } from "../../../src/store/Rows.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { Ledger, type LedgerFilters } from "../../../src/features/wallet/Ledger.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
@@ -40,12 +42,14 @@ const history = fc.sample(
 /** Number of entries inserted, by player: one with a long ledger, one with a short one. */
 const written = new Map([[5, 0], [6, 0]])
 
+const playerOf = (id: number) => ({ ...newPlayer(), id, operatorId, entrySeq: written.get(id) ?? 0 })
+
 const layerActors = Layer.succeed(
   PlayerActors,
   PlayerActors.of({
     ask: () => Effect.die("nothing is asked"),
-    peek: () => undefined,
-    read: (_, playerId) => Effect.succeed({ ...newPlayer(), entrySeq: written.get(playerId) ?? 0 }),
+    peek: (_, playerId) => playerOf(playerId),
+    read: (_, playerId) => Effect.succeed(playerOf(playerId)),
     post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
     renew: () => undefined,
     resident: () => 0,
@@ -123,6 +127,36 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
         yield* sql`SELECT player_id::float8 AS player, count(DISTINCT block)::float8 AS blocks, sum(entries)::float8 AS entries
         FROM ledger_blocks GROUP BY player_id`
       assert.deepStrictEqual(blocks, [{ player: 5, blocks: 11, entries: 11 * 256 }])
+    }))
+
+  // Goal: pages read by shared statements are each request's own. Method: more pages of two players than one statement takes, asked for at once.
+  it.effect("answers pages that are asked for at once with their own entries", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      yield* append(5, history.slice(0, 3000))
+      yield* append(6, history.slice(0, 300))
+      const asked = Array.from(
+        { length: 50 },
+        (_, index) => ({ playerId: 5 + index % 2, page: 1 + index, perPage: 1 + index })
+      )
+      const pages = yield* Effect.forEach(asked, ({ playerId, ...query }) =>
+        Effect.callback<Page<Entry>, Refusal>((resume) =>
+          ledger.startList(operatorId, playerId, query)?.((exit) =>
+            resume(exit)
+          )
+        ), { concurrency: "unbounded" })
+      for (const [index, { items, total }] of pages.entries()) {
+        const { page, perPage, playerId } = asked[index] ?? assert.fail("too many pages")
+        const length = written.get(playerId) ?? 0
+        const newest = length - (page - 1) * perPage
+        const expected = Array.from({ length: perPage }, (_, back) =>
+          newest - back).filter((seq) => seq > 0)
+        assert.deepStrictEqual(
+          items.map((entry) => [entry.playerId, entry.seq]),
+          expected.map((seq) => [playerId, seq])
+        )
+        assert.strictEqual(total, length)
+      }
     }))
 
   // Goal: the cost of a page does not grow with the ledger. Method: PostgreSQL counts the entries read for one.

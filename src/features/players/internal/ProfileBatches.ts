@@ -1,0 +1,48 @@
+/** Profiles by id, those asked for meanwhile in one statement. */
+import { Clock, Effect, Exit } from "effect"
+import { type Refusal, refuse } from "../../../domain/Refusal.ts"
+import { numbers } from "../../../platform/ArrayParameters.ts"
+import { ServingClient } from "../../../platform/Database.ts"
+import { PersonalData } from "../../../platform/PersonalData.ts"
+import { makeBatches } from "../../../store/Batches.ts"
+import { orTryAgain } from "../../../store/Rows.ts"
+import { playerColumns, type PlayerProfile, playerRows, toProfile } from "../PlayerProfile.ts"
+
+interface Wanted {
+  readonly operatorId: number
+  readonly playerId: number
+}
+
+/** Profiles read by one statement at most. */
+const maxProfiles = 100
+
+const text = `SELECT ${playerColumns} FROM players
+  WHERE (id, operator_id) IN (SELECT * FROM unnest($1::float8[]::bigint[], $2::float8[]::bigint[]))`
+
+export const notFound = refuse("NOT_FOUND", "There is no such player.")
+
+export const makeProfileBatches = Effect.gen(function*() {
+  const sql = yield* ServingClient
+  const players = playerRows(yield* PersonalData)
+  return yield* makeBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND" | "TRY_AGAIN">>(
+    maxProfiles,
+    (batch) =>
+      players(sql.unsafe(text, [
+        numbers(batch.map(({ playerId }) => playerId)),
+        numbers(batch.map(({ operatorId }) => operatorId))
+      ])).pipe(
+        orTryAgain,
+        Effect.zip(Clock.currentTimeMillis),
+        Effect.exit,
+        Effect.map((exit) => {
+          if (Exit.isFailure(exit)) return () => Exit.failCause(exit.cause)
+          const [rows, now] = exit.value
+          const byId = new Map(rows.map((row) => [row.id, row]))
+          return ({ operatorId, playerId }) => {
+            const row = byId.get(playerId)
+            return row?.operatorId === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
+          }
+        })
+      )
+  )
+})

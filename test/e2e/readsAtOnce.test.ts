@@ -1,0 +1,78 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { vi } from "vitest"
+import { Players } from "../../src/features/players/Players.ts"
+import { ResponsibleGaming } from "../../src/features/responsibleGaming/ResponsibleGaming.ts"
+import { Ledger } from "../../src/features/wallet/Ledger.ts"
+import { Wallet } from "../../src/features/wallet/Wallet.ts"
+import { addTenant, register } from "../kit/E2eWorld.ts"
+import { makeAgent } from "../kit/E2eHttp.ts"
+import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { nodesOfRun } from "../kit/NodesInProcess.ts"
+
+/** A header that leaves a request to the router, and so to its handler in a fiber. */
+const toRouter = { expect: "the router" }
+
+/** Paths below a player, with the status of the answer. */
+const scenes: ReadonlyArray<readonly [status: number, path: string]> = [
+  [200, ""],
+  [200, "?"],
+  [200, "/wallet"],
+  [422, "/wallet?at=2126-01-01T00:00:00Z"],
+  [200, "/limits"],
+  [200, "/transactions"],
+  [200, "/transactions?per_page=2"],
+  [200, "/transactions?per_page=2&page=2"],
+  [200, "/transactions?page=1000000"],
+  [200, "/transactions?per_page=1e1"],
+  [200, "/transactions?per_page=2&type=deposit"],
+  [200, "/transactions?per_page=2&cursor="],
+  [200, "/transactions?per_page=2&other=1"],
+  [422, "/transactions?per_page=0"],
+  [422, "/transactions?per_page=x"],
+  [422, "/transactions?page=1&page=2"]
+]
+
+// Goal: a read has the same answer with and without a fiber. Method: the same requests, plain and through the router.
+layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) => {
+  it.effect("are answered as by their handlers", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const { call } = yield* addTenant(agent, port, "reads")
+      const stranger = yield* register((yield* addTenant(agent, port, "reads-other")).call, "stranger")
+      const playerId = yield* register(call, "reader")
+      for (const amount of [500, 600, 700]) {
+        yield* call.post(`/api/v1/operator/players/${playerId}/deposits`, { amount, external_reference: `r${amount}` })
+      }
+      const started = {
+        wallet: vi.spyOn(yield* Wallet, "viewAtOnce"),
+        limits: vi.spyOn(yield* ResponsibleGaming, "getAtOnce"),
+        ledger: vi.spyOn(yield* Ledger, "startList"),
+        profile: vi.spyOn(yield* Players, "startGet")
+      }
+      const read = (path: string, headers: { readonly [name: string]: string } = {}) =>
+        Effect.map(call.send(path, { headers }), ({ status, text }) => ({ status, text }))
+      const paths = [
+        ...scenes.map(([status, path]) => [status, `/api/v1/operator/players/${playerId}${path}`] as const),
+        ...["", "/wallet", "/limits", "/transactions"].flatMap((path) =>
+          [stranger, 9_000_000_000_000_000].map((id) => [404, `/api/v1/operator/players/${id}${path}`] as const)
+        )
+      ]
+      // all at once: each is answered by its own rows
+      const direct = yield* Effect.forEach(paths, ([, path]) => read(path), { concurrency: "unbounded" })
+      if (nodesOfRun === 1) {
+        const begun = Object.values(started).map(({ mock }) =>
+          mock.results.filter(({ value }) => value !== undefined).length
+        )
+        // none that is malformed, filtered, walked, or of a player who is not in memory
+        assert.deepStrictEqual(begun.slice(0, 3), [1, 1, 5])
+        assert.strictEqual(started.profile.mock.calls.length, 3)
+      }
+      for (const [index, [status, path]] of paths.entries()) {
+        const routed = yield* read(path, toRouter)
+        assert.deepStrictEqual(direct[index], routed, path)
+        assert.strictEqual(routed.status, status, path)
+      }
+    }))
+})
