@@ -23,7 +23,7 @@ const decodePage = Schema.decodeUnknownResult(Schema.toCodecStringTree(Schema.St
 
 /** Page asked for by a query of nothing else; undefined for other or wrong queries. */
 export const pageAlone = (query: { readonly [name: string]: unknown }) => {
-  const isAlone = Object.keys(query).every((name) => name in pageQuery)
+  const isAlone = Object.keys(query).every((name) => Object.hasOwn(pageQuery, name))
   return isAlone ? Option.getOrUndefined(Result.getSuccess(decodePage(query))) : undefined
 }
 
