@@ -79,15 +79,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
               : Exit.void
           )
         )
-      })
-
-      const write = (signature: string, now: number): Effect.Effect<void, Failure> =>
-        batches.waiting() >= maxWaiting ? Effect.fail(tryAgain) : batches.put({ signature, acceptedAt: now })
-
-      const post: ReplayStore["Service"]["post"] = (signature, now, done) =>
-        batches.waiting() >= maxWaiting
-          ? done(Exit.fail(tryAgain))
-          : batches.post({ signature, acceptedAt: now }, done)
+      }, { maxWaiting, overload: tryAgain })
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
@@ -99,8 +91,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
 
       return ReplayStore.of({
         remember: (signature, now) => remembered.add(signature, now, now - rememberedMs),
-        write,
-        post,
+        write: (signature, now) => batches.put({ signature, acceptedAt: now }),
+        post: (signature, now, done) => batches.post({ signature, acceptedAt: now }, done),
         prune
       })
     })

@@ -173,12 +173,16 @@ export class Endpoints extends Context.Service<Endpoints, {
       addRead: (endpoint, read, fields) => {
         withoutFiber.set(nameOf(endpoint), {
           read: (caller, found) => {
-            const start = read(caller, found)
-            const render = (answer: Parameters<typeof fields>[0]): RenderedReply => ({
-              status: 200,
-              body: JSON.stringify(fields(answer, found))
-            })
-            return start === undefined ? undefined : (done) => start((exit) => done(mapContained(exit, render)))
+            try {
+              const start = read(caller, found)
+              if (start === undefined) return undefined
+              return (done) =>
+                start((exit) =>
+                  done(mapContained(exit, (answer) => ({ status: 200, body: JSON.stringify(fields(answer, found)) })))
+                )
+            } catch (defect) {
+              return (done) => done(Exit.die(defect))
+            }
           }
         })
       },

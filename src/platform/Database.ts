@@ -65,7 +65,8 @@ export class JournalClient extends Context.Service<JournalClient, SqlClient.SqlC
 ) {}
 
 /**
- * Connections for what a bet may need beside its commit: loads, look-ups, keys, games, ids, the readiness probe. Separate from the general pool, so
+ * Connections for what a bet may need beside its commit (loads, look-ups, keys, games, ids, the readiness probe) and for frequent reads by key (profiles,
+ * pages of ledgers). Separate from the general pool, so
  * that reports, searches and verifications never delay them. The planner is restricted as on the journal's connections.
  */
 export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlClient>()(

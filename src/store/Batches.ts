@@ -8,19 +8,24 @@ interface Waiting<Item, A, E> {
 export interface Batches<Item, A, E> {
   /** Adds an item to the next batch at once; the effect waits for its outcome. */
   readonly put: (item: Item) => Effect.Effect<A, E>
-  /** Like `put`, without a fiber: `done` is called once, later. */
+  /** Like `put`, without a fiber: `done` is called once, later, or at once when too many wait. */
   readonly post: (item: Item, done: (exit: Exit.Exit<A, E>) => void) => void
-  /** Number of items waiting for the next batch. */
-  readonly waiting: () => number
+}
+
+/** Maximum number of items waiting for the next batch, and the failure of those above it. */
+interface WaitingLimit<out E> {
+  readonly maxWaiting: number
+  readonly overload: E
 }
 
 /**
  * Batches items that arrive while a statement runs into the next one: one batch at a time, of at most `maxBatch` items. `run` returns the outcome of
- * each item; its defect is the outcome of all. The caller bounds the number waiting.
+ * each item; its defect is the outcome of all. Without a limit, the caller bounds the number waiting.
  */
 export const makeBatches = <Item, A, E>(
   maxBatch: number,
-  run: (items: ReadonlyArray<Item>) => Effect.Effect<(item: Item) => Exit.Exit<A, E>>
+  run: (items: ReadonlyArray<Item>) => Effect.Effect<(item: Item) => Exit.Exit<A, E>>,
+  limit?: WaitingLimit<E>
 ): Effect.Effect<Batches<Item, A, E>, never, Scope.Scope> =>
   Effect.map(FiberSet.makeRuntime<never>(), (fork) => {
     let waiting: Array<Waiting<Item, A, E>> = []
@@ -62,6 +67,7 @@ export const makeBatches = <Item, A, E>(
     })
 
     const post: Batches<Item, A, E>["post"] = (item, done) => {
+      if (limit !== undefined && waiting.length >= limit.maxWaiting) return done(Exit.fail(limit.overload))
       waiting.push({ item, done })
       if (!isRunning) {
         isRunning = true
@@ -75,7 +81,6 @@ export const makeBatches = <Item, A, E>(
         post(item, (exit) => Deferred.doneUnsafe(deferred, exit))
         return Deferred.await(deferred)
       },
-      post,
-      waiting: () => waiting.length
+      post
     }
   })

@@ -28,6 +28,8 @@ const scenes: ReadonlyArray<readonly [status: number, path: string]> = [
   [200, "/transactions?per_page=2&type=deposit"],
   [200, "/transactions?per_page=2&cursor="],
   [200, "/transactions?per_page=2&other=1"],
+  [200, "/transactions?constructor=1"],
+  [200, "/transactions?per%5Fpage=%32"],
   [422, "/transactions?per_page=0"],
   [422, "/transactions?per_page=x"],
   [422, "/transactions?page=1&page=2"]
@@ -52,7 +54,16 @@ layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) =
         profile: vi.spyOn(yield* Players, "startGet")
       }
       const read = (path: string, headers: { readonly [name: string]: string } = {}) =>
-        Effect.map(call.send(path, { headers }), ({ status, text }) => ({ status, text }))
+        Effect.map(
+          call.send(path, { headers }),
+          ({ headers, status, text }) => ({
+            status,
+            text,
+            type: headers["content-type"],
+            limit: headers["x-ratelimit-limit"],
+            cache: headers["cache-control"]
+          })
+        )
       const paths = [
         ...scenes.map(([status, path]) => [status, `/api/v1/operator/players/${playerId}${path}`] as const),
         ...["", "/wallet", "/limits", "/transactions"].flatMap((path) =>
@@ -66,7 +77,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) =
           mock.results.filter(({ value }) => value !== undefined).length
         )
         // none that is malformed, filtered, walked, or of a player who is not in memory
-        assert.deepStrictEqual(begun.slice(0, 3), [1, 1, 5])
+        assert.deepStrictEqual(begun.slice(0, 3), [1, 1, 6])
         assert.strictEqual(started.profile.mock.calls.length, 3)
       }
       for (const [index, [status, path]] of paths.entries()) {

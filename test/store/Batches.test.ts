@@ -4,21 +4,21 @@ import { makeBatches } from "../../src/store/Batches.ts"
 
 // Goal: one statement for all waiting requests, each with its own outcome. Method: a batch held until others have arrived.
 
-it.effect("items that come during a batch share the next ones, of the greatest size at most", () =>
+it.effect("items that come during a batch share the next ones, of the greatest size at most; no more wait than may", () =>
   Effect.gen(function*() {
     const gate = yield* Deferred.make<void>()
     const seen: Array<ReadonlyArray<number>> = []
+    const limit = { maxWaiting: 4, overload: "too many" }
     const batches = yield* makeBatches<number, string, string>(3, (items) => {
       seen.push(items)
       return Effect.as(
         Deferred.await(gate),
         (item) => item % 2 === 0 ? Exit.succeed(`even ${item}`) : Exit.fail(`odd ${item}`)
       )
-    })
-    const outcomes = [1, 2, 3, 4, 5].map((item) => batches.put(item).pipe(Effect.catch(Effect.succeed)))
-    assert.strictEqual(batches.waiting(), 4)
+    }, limit)
+    const outcomes = [1, 2, 3, 4, 5, 6].map((item) => batches.put(item).pipe(Effect.catch(Effect.succeed)))
     yield* Deferred.succeed(gate, undefined)
-    assert.deepStrictEqual(yield* Effect.all(outcomes), ["odd 1", "even 2", "odd 3", "even 4", "odd 5"])
+    assert.deepStrictEqual(yield* Effect.all(outcomes), ["odd 1", "even 2", "odd 3", "even 4", "odd 5", "too many"])
     assert.deepStrictEqual(seen, [[1], [2, 3, 4], [5]])
   }))
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
 import { type Entry, entryTypes } from "../../domain/Change.ts"
 import type { Player } from "../../domain/player/Player.ts"
-import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
+import { type Refusal, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { toDate } from "../../platform/Time.ts"
@@ -46,8 +46,9 @@ interface Stretch {
   readonly after: number
 }
 
-/** Stretches read by one statement at most. */
+/** Stretches read by one statement at most, and those that may wait for it. */
 const maxStretches = 16
+const maxWaiting = 1000
 
 /** Entries of several stretches, numbered from 1 in `stretch`. */
 const stretchRows = rowsOf(Schema.Struct({ ...EntryRow.fields, stretch: Schema.Number }))
@@ -144,7 +145,8 @@ export class Ledger extends Context.Service<Ledger, {
               const byStretch = Map.groupBy(exit.value, ({ stretch }) => stretch)
               return (one) => Exit.succeed(byStretch.get(batch.indexOf(one) + 1) ?? [])
             })
-          )
+          ),
+        { maxWaiting, overload: temporarilyUnavailable }
       )
 
       /** Entries are numbered without gaps: a page is a range of numbers. */

@@ -1,6 +1,6 @@
 /** Profiles by id, those asked for meanwhile in one statement. */
 import { Clock, Effect, Exit } from "effect"
-import { type Refusal, refuse } from "../../../domain/Refusal.ts"
+import { type Refusal, refuse, temporarilyUnavailable } from "../../../domain/Refusal.ts"
 import { numbers } from "../../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../../platform/Database.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
@@ -13,11 +13,13 @@ interface Wanted {
   readonly playerId: number
 }
 
-/** Profiles read by one statement at most. */
+/** Profiles read by one statement at most, and those that may wait for it. */
 const maxProfiles = 100
+const maxWaiting = 2000
 
-const text = `SELECT ${playerColumns} FROM players
-  WHERE (id, operator_id) IN (SELECT * FROM unnest($1::float8[]::bigint[], $2::float8[]::bigint[]))`
+const text = `SELECT ${playerColumns}
+  FROM unnest($1::float8[]::bigint[], $2::float8[]::bigint[]) AS asked (asked_id, asked_operator_id)
+  JOIN players ON players.id = asked_id AND players.operator_id = asked_operator_id`
 
 export const notFound = refuse("NOT_FOUND", "There is no such player.")
 
@@ -43,6 +45,7 @@ export const makeProfileBatches = Effect.gen(function*() {
             return row?.operatorId === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
           }
         })
-      )
+      ),
+    { maxWaiting, overload: temporarilyUnavailable }
   )
 })
