@@ -1,13 +1,16 @@
 /** Handlers of the catalogue and of launches for operators. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../contract/Api.ts"
+import { Api, OperatorApi } from "../../contract/Api.ts"
+import { idInPath } from "../../contract/Fields.ts"
 import { LaunchOptions } from "./Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/Middleware.ts"
 import { gameFields } from "./Game.ts"
 import { Games } from "./Games.ts"
 import { type LaunchedGame, Launches } from "./Launches.ts"
+import type { LaunchRequest } from "./VendorLaunches.ts"
 import { iso } from "../../platform/Time.ts"
+import { Endpoints } from "../../http/Endpoints.ts"
 import { optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { paginated } from "../../http/Page.ts"
@@ -29,12 +32,30 @@ export const renderLaunch = (launched: LaunchedGame) => ({
 
 const launchOptions = optionalBody(LaunchOptions)
 
+const toLaunchRequest = ({ ip, mode, platform }: typeof LaunchOptions.Type): LaunchRequest => ({
+  mode: mode ?? "real",
+  platform: platform ?? null,
+  ip: ip ?? null
+})
+
 export const GamesHandlers = HttpApiBuilder.group(
   Api,
   "games",
   Effect.fnUntraced(function*(handlers) {
     const games = yield* Games
     const launches = yield* Launches
+    const endpoints = yield* Endpoints
+    endpoints.addCommand(
+      OperatorApi.groups.games.endpoints.launch,
+      LaunchOptions,
+      ({ operator }, { game, player }, options, accepted, done) => {
+        const playerId = idInPath(player)
+        const gameId = idInPath(game)
+        return playerId !== undefined && gameId !== undefined &&
+          launches.startLaunch(operator.id, playerId, gameId, toLaunchRequest(options), accepted, done)
+      },
+      renderLaunch
+    )
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
@@ -51,11 +72,9 @@ export const GamesHandlers = HttpApiBuilder.group(
           const { operator } = yield* CurrentOperator
           yield* launches.mustExist(operator.id, params.player, params.game)
           const options = yield* launchOptions
-          const launched = yield* launches.launch(operator.id, params.player, params.game, {
-            mode: options.mode ?? "real",
-            platform: options.platform ?? null,
-            ip: options.ip ?? null
-          }, { claim: yield* CurrentClaim, render: renderLaunch })
+          const answering = { claim: yield* CurrentClaim, render: renderLaunch }
+          const request = toLaunchRequest(options)
+          const launched = yield* launches.launch(operator.id, params.player, params.game, request, answering)
           const { body, status } = renderLaunch(launched)
           return jsonResponse(status, body)
         }), { uninterruptible: true })

@@ -1,7 +1,9 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, type Exit, Layer, Schema } from "effect"
+import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
+import { type Recorded, storingSignature } from "../../domain/StoringSignature.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
@@ -25,6 +27,8 @@ export interface LaunchedGame {
   readonly isOriginal: boolean
 }
 
+const isOfVendor = ({ original, provider }: Game): boolean => original === null && provider.protocol !== ownProtocol
+
 export class Launches extends Context.Service<Launches, {
   /** Refuses a player of another operator, and a game not on offer. */
   readonly mustExist: (
@@ -43,6 +47,18 @@ export class Launches extends Context.Service<Launches, {
     request: LaunchRequest,
     answering: KeyedReply<LaunchedGame>
   ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND" | "GAME_UNAVAILABLE">>
+  /**
+   * As `launch`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the player or
+   * the game is not in memory, the game is not on offer, or a vendor has to be asked.
+   */
+  readonly startLaunch: (
+    operatorId: number,
+    playerId: number,
+    gameId: number,
+    request: LaunchRequest,
+    accepted: AcceptedSignature,
+    done: (exit: Exit.Exit<Recorded<LaunchedGame>, LaunchRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>) => void
+  ) => boolean
 }>()("pitboss/games/Launches") {
   static readonly layer = Layer.effect(
     Launches,
@@ -83,6 +99,9 @@ export class Launches extends Context.Service<Launches, {
         }
         return step
       }
+
+      const openingHere = (game: Game, request: LaunchRequest) =>
+        opening(game, request, (token) => launchUrl(game, request.mode, token))
 
       const endSessionAnywhere = (yield* RemoteCommands).define({
         name: "session.end",
@@ -148,17 +167,25 @@ export class Launches extends Context.Service<Launches, {
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
         function*(operatorId, playerId, gameId, request, answering) {
           const game = yield* games.get(gameId)
-          if (game.original === null && game.provider.protocol !== ownProtocol) {
-            return yield* launchAtVendor(operatorId, playerId, game, request, answering)
-          }
-          const step = storingReply(
-            opening(game, request, (token) => launchUrl(game, request.mode, token)),
-            answering.claim,
-            answering.render
-          )
+          if (isOfVendor(game)) return yield* launchAtVendor(operatorId, playerId, game, request, answering)
+          const step = storingReply(openingHere(game, request), answering.claim, answering.render)
           return yield* actors.ask(operatorId, playerId, step)
         }
       )
+
+      const startLaunch: Launches["Service"]["startLaunch"] = (
+        operatorId,
+        playerId,
+        gameId,
+        request,
+        accepted,
+        done
+      ) => {
+        const game = games.findUnsafe(gameId)
+        if (game?.active !== true || isOfVendor(game) || actors.peek(operatorId, playerId) === undefined) return false
+        actors.post(operatorId, playerId, storingSignature(openingHere(game, request), accepted), done)
+        return true
+      }
 
       const mustExist: Launches["Service"]["mustExist"] = Effect.fn("Launches.mustExist")(
         function*(operatorId, playerId, gameId) {
@@ -167,7 +194,7 @@ export class Launches extends Context.Service<Launches, {
         }
       )
 
-      return Launches.of({ mustExist, launch })
+      return Launches.of({ mustExist, launch, startLaunch })
     })
   )
 }
