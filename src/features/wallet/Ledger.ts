@@ -155,10 +155,11 @@ export class Ledger extends Context.Service<Ledger, {
         return { operatorId: player.operatorId, playerId: player.id, newest, after: newest - query.perPage }
       }
 
-      const pageOf = ({ currency, entrySeq }: Player, rows: ReadonlyArray<typeof EntryRow.Type>): Page<Entry> => ({
-        total: entrySeq,
-        items: rows.map(toEntry(currency))
-      })
+      const pageOf = (
+        { currency, entrySeq }: Player,
+        rows: ReadonlyArray<typeof EntryRow.Type>,
+        total = entrySeq
+      ): Page<Entry> => ({ total, items: rows.map(toEntry(currency)) })
 
       const startList: Ledger["Service"]["startList"] = (operatorId, playerId, query) => {
         const player = actors.peek(operatorId, playerId)
@@ -173,30 +174,25 @@ export class Ledger extends Context.Service<Ledger, {
           const player = yield* actors.read(operatorId, playerId)
           const filters = filtersOf(query)
           if (filters.length === 0) return pageOf(player, yield* stretches.put(stretchOf(player, query)))
-          const { currency, entrySeq } = player
+          const { entrySeq } = player
           const offset = offsetOf(query)
-          const mine = ownedBy(operatorId, playerId)
-          const page = (rows: ReadonlyArray<typeof EntryRow.Type>, total: number): Page<Entry> => ({
-            total,
-            items: rows.map(toEntry(currency))
-          })
-          const where = sql.and([mine, sql`seq <= ${entrySeq}::float8::bigint`, ...filters])
+          const where = sql.and([ownedBy(operatorId, playerId), sql`seq <= ${entrySeq}::float8::bigint`, ...filters])
           const full = fullBlocks(entrySeq)
           if (full !== undefined) {
             const counted = yield* blocks.count(playerId, full, query, where)
             const total = counted.reduce((sum, { entries }) => sum + entries, 0)
             const { blocks: chosen, skip } = stretchesFrom(counted, offset, query.perPage)
-            if (chosen.length === 0) return page([], total)
+            if (chosen.length === 0) return pageOf(player, [], total)
             const rows = yield* entries(sql`SELECT ${selected} FROM ${blocks.among(playerId, chosen)} WHERE ${where}
               ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${skip}::float8::bigint`)
-            return page(rows, total)
+            return pageOf(player, rows, total)
           }
           const [counted, rows] = yield* Effect.all([
             counts(sql`SELECT count(*) AS total FROM ledger_entries WHERE ${where}`),
             entries(sql`SELECT ${selected} FROM ledger_entries AS e WHERE ${where}
               ORDER BY e.seq DESC LIMIT ${query.perPage}::float8::bigint OFFSET ${offset}::float8::bigint`)
           ], { concurrency: 2 })
-          return page(rows, counted[0]?.total ?? 0)
+          return pageOf(player, rows, counted[0]?.total ?? 0)
         },
         orTryAgain
       )

@@ -5,7 +5,6 @@ import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
 import { Corrections } from "../../../src/features/corrections/Corrections.ts"
-import type { Provider } from "../../../src/domain/Operator.ts"
 import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
 import { Launches } from "../../../src/features/games/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
@@ -16,22 +15,12 @@ import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { type Action, ownPolicy, settleAll, type SettlementPolicy } from "../../../src/domain/settlement/Settlement.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { adjustment, bet as ruleBet, rollback as ruleRollback, win as ruleWin } from "../../kit/Messages.ts"
+import { acme } from "../../kit/Providers.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 const render = () => ({ status: 200, body: "{}" })
 
 const staff = { id: null, name: "test", role: "admin", operators: null, label: "staff:1" } as const
-
-const provider: Provider = {
-  id: 1,
-  slug: "acme",
-  name: "Acme",
-  key: "pv",
-  launchUrl: null,
-  demoUrl: null,
-  ipAllowlist: [],
-  active: true
-}
 
 /**
  * A history with every legitimate case that could look wrong: bets of both outcomes, a rollback, a rollback before its target, a
@@ -72,9 +61,9 @@ const play = Effect.gen(function*() {
   const playerRef = (yield* PlayerRefs).playerRef(1, playerId)
   const round = (roundId: string) => ({ game_id: "reels", round_id: roundId, currency: "EUR" })
   const bet = (id: string, roundId: string, amount: number) =>
-    games.bet(provider, { ...round(roundId), transaction_id: id, amount, session_token: session.sessionToken })
+    games.bet(acme, { ...round(roundId), transaction_id: id, amount, session_token: session.sessionToken })
   const win = (id: string, betId: string, roundId: string, amount: number) =>
-    games.win(provider, {
+    games.win(acme, {
       ...round(roundId),
       transaction_id: id,
       bet_transaction_id: betId,
@@ -82,7 +71,7 @@ const play = Effect.gen(function*() {
       player_ref: playerRef
     })
   const rollback = (id: string, targetId: string) =>
-    games.rollback(provider, { transaction_id: id, target_transaction_id: targetId, player_ref: playerRef })
+    games.rollback(acme, { transaction_id: id, target_transaction_id: targetId, player_ref: playerRef })
 
   yield* deposit(1000, "d1")
   yield* bet("b1", "r1", 100)
@@ -92,7 +81,7 @@ const play = Effect.gen(function*() {
   yield* bet("b3", "r3", 60)
   yield* rollback("x3", "b3")
   yield* rollback("x4", "b4")
-  yield* games.promoWin(provider, {
+  yield* games.promoWin(acme, {
     transaction_id: "p1",
     player_ref: playerRef,
     amount: 40,

@@ -7,21 +7,12 @@ import { Launches } from "../../../src/features/games/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
 import { type ActionMessage, ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
+import { acme } from "../../kit/Providers.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 const noon = Date.UTC(2026, 10, 20, 12)
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
-const acme: Provider = {
-  id: 1,
-  slug: "acme",
-  name: "Acme",
-  key: "pv",
-  launchUrl: null,
-  demoUrl: null,
-  ipAllowlist: [],
-  active: true
-}
 const other: Provider = { ...acme, id: 9, slug: "other", key: "other" }
 const plainAnswer = { claim: undefined, render: () => ({ status: 200, body: "{}" }) }
 
