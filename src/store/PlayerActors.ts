@@ -42,6 +42,9 @@ const notKnownYet = tryAgain(
 export const refusingOnce = <Error extends Refusal>(error: Error): Error | Refusal<"TRY_AGAIN"> =>
   error === notKnownYet ? outcomeUnknown : error
 
+/** Whether the refusal leaves open if the command, and what its step stores with it, was written. */
+export const leavesOutcomeOpen = (refusal: Refusal): boolean => refusal === notKnownYet || refusal === outcomeUnknown
+
 /** Refusal of an engine failure. All but an unknown player are transient, and safe to retry with the same request. */
 const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
   switch (failure._tag) {

@@ -8,7 +8,7 @@ import { losingCommit } from "../kit/E2eHold.ts"
 import type { Answer } from "../kit/HttpCalls.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
-// Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses and plays over HTTP, each cut off from its
+// Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses, plays and launches over HTTP, each cut off from its
 // commit; and requests that are lost with the player's node. Payments at one node are tested in paymentsAtOnce.test.ts, free rounds in
 // freeRounds.test.ts.
 
@@ -30,17 +30,23 @@ layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome
       const flip = (headers = {}) =>
         browserCall(token, `/games/${coin.id}/play`, { body: { stake: 10, params: { side: "heads" } }, headers })
       const grant = (headers = {}) => casino.post(`/players/${seat.id}/bonuses`, { bonus_id: bonus }, headers)
+      const launch = (headers = {}) =>
+        casino.post(`/players/${seat.id}/games/${coin.id}/launch`, { mode: "real" }, headers)
       const staffPost = (path: string, body: object) =>
         staffCall("POST", `/backoffice/v1/players/${seat.id}/${path}`, body)
-      // the first one has seeds made
+      // the first one has seeds made, and the game in memory
       dataOf(yield* flip())
+      dataOf(yield* launch())
       const requests = {
         correction: staffPost("corrections", { amount: 1, reason: "why not" }),
         grantByStaff: staffPost("bonuses", { bonus }),
         grant: grant(),
         play: flip(),
+        launch: launch(),
+        launchInFiber: launch({ expect: "the router" }),
         keyedGrant: grant({ "idempotency-key": fresh("grant-") }),
-        keyedPlay: flip({ "idempotency-key": fresh("play-") })
+        keyedPlay: flip({ "idempotency-key": fresh("play-") }),
+        keyedLaunch: launch({ "idempotency-key": fresh("launch-") })
       }
       const advice = yield* Effect.forEach(
         Object.entries(requests),
@@ -52,8 +58,9 @@ layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome
           )
       )
       assert.deepStrictEqual(advice, [
-        ...["correction", "grantByStaff", "grant", "play"].map((name) => [name, "TRY_AGAIN", "never", undefined]),
-        ...["keyedGrant", "keyedPlay"].map((name) => [name, "TRY_AGAIN", "same_request", "1"])
+        ...["correction", "grantByStaff", "grant", "play", "launch", "launchInFiber"]
+          .map((name) => [name, "TRY_AGAIN", "never", undefined]),
+        ...["keyedGrant", "keyedPlay", "keyedLaunch"].map((name) => [name, "TRY_AGAIN", "same_request", "1"])
       ])
     }))
 })

@@ -187,10 +187,12 @@ layer(layerEdgeServer())("the direct way", (it) => {
       assert.strictEqual(first.status, 200)
       let remaining = remainingOf(first)
       for (
-        const [path, call] of [
-          ["/api/v1/operator/open", { timestamp, nonce: "read" }],
-          ["/api/v1/operator/orders", { timestamp, nonce: "write", body: { amount: 1, name: "x" } }],
-          ["/api/v1/operator/orders", { timestamp, nonce: "look up", body: { amount: 1, name: "look up" } }]
+        const [path, call, decided] of [
+          ["/api/v1/operator/open", { timestamp, nonce: "read" }, 0],
+          ["/api/v1/operator/orders", { timestamp, nonce: "write", body: { amount: 1, name: "x" } }, 0],
+          ["/api/v1/operator/orders", { timestamp, nonce: "look up", body: { amount: 1, name: "look up" } }, 0],
+          // refused without an effect: decided before its signature is stored
+          ["/api/v1/operator/orders", { timestamp, nonce: "busy", body: { amount: 1, name: "again" } }, 1]
         ] as const
       ) {
         const headers = signedHeaders(key, path, call)
@@ -200,7 +202,7 @@ layer(layerEdgeServer())("the direct way", (it) => {
         const reply = yield* sendSigned(port, key, path, call)
         assert.deepStrictEqual([reply.status, reply.code], [401, "REPLAYED_REQUEST"])
         assert.strictEqual(remainingOf(reply), --remaining)
-        assert.strictEqual(probe.calls, calls)
+        assert.strictEqual(probe.calls, calls + decided)
       }
     }))
 })

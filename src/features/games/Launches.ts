@@ -1,12 +1,12 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Clock, Context, Effect, type Exit, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/StoringReply.ts"
 import { type Recorded, storingSignature } from "../../domain/StoringSignature.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
-import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import type { Step } from "../../domain/Decision.ts"
 import { ownProtocol } from "../providers/ProviderSettings.ts"
@@ -167,9 +167,11 @@ export class Launches extends Context.Service<Launches, {
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
         function*(operatorId, playerId, gameId, request, answering) {
           const game = yield* games.get(gameId)
-          if (isOfVendor(game)) return yield* launchAtVendor(operatorId, playerId, game, request, answering)
-          const step = storingReply(openingHere(game, request), answering.claim, answering.render)
-          return yield* actors.ask(operatorId, playerId, step)
+          const { claim, render } = answering
+          const launched = isOfVendor(game)
+            ? launchAtVendor(operatorId, playerId, game, request, answering)
+            : actors.ask(operatorId, playerId, storingReply(openingHere(game, request), claim, render))
+          return yield* claim === undefined ? Effect.mapError(launched, refusingOnce) : launched
         }
       )
 
@@ -183,7 +185,12 @@ export class Launches extends Context.Service<Launches, {
       ) => {
         const game = games.findUnsafe(gameId)
         if (game?.active !== true || isOfVendor(game) || actors.peek(operatorId, playerId) === undefined) return false
-        actors.post(operatorId, playerId, storingSignature(openingHere(game, request), accepted), done)
+        actors.post(
+          operatorId,
+          playerId,
+          storingSignature(openingHere(game, request), accepted),
+          (exit) => done(Exit.mapError(exit, refusingOnce))
+        )
         return true
       }
 

@@ -24,6 +24,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { replayedRequest } from "../../domain/AcceptedSignature.ts"
 import type { Recorded } from "../../domain/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
+import { leavesOutcomeOpen } from "../../store/PlayerActors.ts"
 import { Endpoints, type Start, type StartRead } from "../Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
@@ -42,7 +43,7 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
 /** True for an effect of unknown outcome, or one whose answer could not be made: its signature may be stored with it. */
 const mayBeCommitted = (end: Exit.Exit<unknown, Refusal>): boolean => {
   const failure = Exit.findErrorOption(end)
-  return Exit.hasDies(end) || failure._tag === "Some" && failure.value.code === "TRY_AGAIN"
+  return Exit.hasDies(end) || failure._tag === "Some" && leavesOutcomeOpen(failure.value)
 }
 
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
