@@ -72,7 +72,7 @@ const fenced: BatchOutcome<never> = { _tag: "Fenced" }
 const busy: BatchOutcome<never> = { _tag: "Busy" }
 
 /** Attempts of a batch that waits for a row shared by many units, such as a report's sum: the journal waits with it. */
-const maxTimesBusy = 5
+const maxTimesBusy = 12
 
 /** Maximum divisions of such a batch: enough to isolate one unit of a thousand, few when the row is shared by all. */
 const maxDivisions = 12

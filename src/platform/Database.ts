@@ -168,7 +168,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
     // providers wait at least three seconds
     statement_timeout: "5s",
     // all players' commits wait with the one whose row is locked; the player of a row locked for longer waits alone
-    lock_timeout: "50ms",
+    lock_timeout: "20ms",
     ...plansByKey,
     jit: "off",
     timezone: "UTC"

@@ -39,6 +39,8 @@ const serverSettings: Readonly<Record<string, string>> = {
   random_page_cost: "1.1",
   effective_cache_size: "1GB",
   jit: "off",
+  // reads of whole tables at the priority of their session: PostgreSQL's processes for reading have the usual one
+  io_method: "sync",
   // wallet and player rows are constantly updated in place: vacuum often, in small steps
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.05",

@@ -196,7 +196,7 @@ describe("Journal", () => {
       yield* gate.open
       const failures = yield* Effect.forEach(fibers.slice(1), failureOf)
       assert.deepStrictEqual(failures, failures.map((_, index) => index === 5 ? "Busy" : ""))
-      assert.isAtMost(commits, 1 + 5 + 2 * 4)
+      assert.isAtMost(commits, 1 + 12 + 2 * 4)
     }))
 
   it.effect("refuses all rows after a bounded number of tries when each of them needs what is held", () =>
@@ -214,7 +214,7 @@ describe("Journal", () => {
       yield* gate.open
       const failures = yield* Effect.forEach(fibers.slice(1), failureOf)
       assert.sameMembers([...new Set(failures)], ["StoreUnavailable"])
-      assert.strictEqual(commits, 1 + 5 + 2 * 12)
+      assert.strictEqual(commits, 1 + 12 + 2 * 12)
     }))
 
   it.effect("a failure other than a rejection fails every row undivided", () =>

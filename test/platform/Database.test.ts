@@ -90,7 +90,7 @@ layer(TestDatabase.layer)("clients", (it) => {
           assert.strictEqual(yield* setting(client, name), value, name)
         }
       }
-      assert.strictEqual(yield* setting(journal, "lock_timeout"), "50ms")
+      assert.strictEqual(yield* setting(journal, "lock_timeout"), "20ms")
     }))
 
   // Goal: waiting for a connection is bounded, and the pool recovers afterwards. Method: a pool of one connection, held
