@@ -63,23 +63,25 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           (rows) => new Set(rows.map(([signature]) => signature))
         )
 
-      const batches = yield* makeBatches<AcceptedSignature, void, Failure>(maxBatch, (batch) => {
-        // of equal ones, of which memory lost the first, the first is accepted
-        const firsts = new Map(batch.toReversed().map((one) => [one.signature, one]))
-        return insert([...firsts.values()]).pipe(
-          Effect.tapError((error) =>
-            Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
-          ),
-          Effect.exit,
-          Effect.map((exit) => (one) =>
-            exit._tag === "Failure"
-              ? Exit.fail(tryAgain)
-              : exit.value.has(one.signature) || firsts.get(one.signature) !== one
-              ? Exit.fail(replayedRequest)
-              : Exit.void
+      const batches = yield* makeBatches<AcceptedSignature, void, Failure>({
+        maxBatch,
+        limit: { maxWaiting, overload: tryAgain },
+        run: (batch) => {
+          // of equal ones, of which memory lost the first, the first is accepted
+          const firsts = new Map(batch.toReversed().map((one) => [one.signature, one]))
+          return insert([...firsts.values()]).pipe(
+            Effect.tapError((error) =>
+              Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
+            ),
+            Effect.mapError(() => tryAgain),
+            Effect.map((known) =>
+              batch.map((one) =>
+                known.has(one.signature) || firsts.get(one.signature) !== one ? Exit.fail(replayedRequest) : Exit.void
+              )
+            )
           )
-        )
-      }, { maxWaiting, overload: tryAgain })
+        }
+      })
 
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis

@@ -12,67 +12,70 @@ export interface Batches<Item, A, E> {
   readonly post: (item: Item, done: (exit: Exit.Exit<A, E>) => void) => void
 }
 
-/** Maximum number of items waiting for the next batch, and the failure of those above it. */
-interface WaitingLimit<out E> {
-  readonly maxWaiting: number
-  readonly overload: E
+export interface BatchOptions<Item, A, E> {
+  /** Outcomes in the order of the items. A failure, or a defect, is the outcome of all of them. */
+  readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<A, E>>, E>
+  /** Whether one item may have caused the failure: each is then run alone. Never, when left out. */
+  readonly mayBeCausedByOne?: (cause: Cause.Cause<E>) => boolean
+  readonly maxBatch: number
+  /** Batches that run at the same time; one when left out. */
+  readonly maxRunning?: number
+  /** Maximum number of items waiting, and the failure of those above it. When left out, the caller bounds them. */
+  readonly limit?: { readonly maxWaiting: number; readonly overload: E }
 }
 
-/**
- * Batches items that arrive while a statement runs into the next one: one batch at a time, of at most `maxBatch` items. `run` returns the outcome of
- * each item; its defect is the outcome of all. Without a limit, the caller bounds the number waiting.
- */
+const missing = Exit.die(new Error("an item has no outcome"))
+
+/** Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. */
 export const makeBatches = <Item, A, E>(
-  maxBatch: number,
-  run: (items: ReadonlyArray<Item>) => Effect.Effect<(item: Item) => Exit.Exit<A, E>>,
-  limit?: WaitingLimit<E>
+  { limit, maxBatch, maxRunning = 1, mayBeCausedByOne = () => false, run }: BatchOptions<Item, A, E>
 ): Effect.Effect<Batches<Item, A, E>, never, Scope.Scope> =>
   Effect.map(FiberSet.makeRuntime<never>(), (fork) => {
     let waiting: Array<Waiting<Item, A, E>> = []
-    let isRunning = false
+    let running = 0
 
-    /** The result of `act`; a defect is logged, since it must affect neither the other items nor the next batch. */
-    const contain = <B>(act: () => B): Exit.Exit<B> => {
+    /** A defect of who waits is logged: it must affect neither the other items nor the next batch. */
+    const settle = ({ done }: Waiting<Item, A, E>, outcome: Exit.Exit<A, E>): void => {
       try {
-        return Exit.succeed(act())
+        done(outcome)
       } catch (defect) {
         fork(Effect.logError("answer failed", Cause.die(defect)))
-        return Exit.die(defect)
       }
     }
 
-    const settle = ({ done, item }: Waiting<Item, A, E>, outcomeOf: (item: Item) => Exit.Exit<A, E>): void => {
-      const outcome = contain(() => outcomeOf(item))
-      contain(() => done(Exit.isSuccess(outcome) ? outcome.value : Exit.failCause(outcome.cause)))
-    }
-
-    const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>) =>
-      Effect.matchCause(Effect.suspend(() => run(batch.map(({ item }) => item))), {
-        onSuccess: (outcomeOf) => {
-          for (const one of batch) settle(one, outcomeOf)
-        },
-        onFailure: (cause) => {
-          for (const one of batch) settle(one, () => Exit.failCause(cause))
-        }
+    const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>): Effect.Effect<void> =>
+      Effect.matchCauseEffect(Effect.suspend(() => run(batch.map(({ item }) => item))), {
+        onSuccess: (outcomes) =>
+          Effect.sync(() => {
+            for (const [index, one] of batch.entries()) settle(one, outcomes[index] ?? missing)
+          }),
+        onFailure: (cause) =>
+          batch.length > 1 && mayBeCausedByOne(cause)
+            ? Effect.forEach(batch, (one) => runBatch([one]), { discard: true })
+            : Effect.sync(() => {
+              for (const one of batch) settle(one, Exit.failCause(cause))
+            })
       })
 
-    const runAll = Effect.whileLoop({
-      while: () => isRunning = waiting.length > 0,
-      body: () => {
-        const batch = waiting.slice(0, maxBatch)
-        waiting = waiting.slice(maxBatch)
-        return runBatch(batch)
-      },
-      step: () => {}
+    const runNext = Effect.suspend(() => {
+      const batch = waiting.slice(0, maxBatch)
+      waiting = waiting.slice(maxBatch)
+      return batch.length === 0 ? Effect.void : runBatch(batch)
     })
+
+    const start = (): void => {
+      if (waiting.length === 0 || running >= maxRunning) return
+      running++
+      fork(Effect.andThen(Effect.yieldNow, runNext), { uninterruptible: true }).addObserver(() => {
+        running--
+        start()
+      })
+    }
 
     const post: Batches<Item, A, E>["post"] = (item, done) => {
       if (limit !== undefined && waiting.length >= limit.maxWaiting) return done(Exit.fail(limit.overload))
       waiting.push({ item, done })
-      if (!isRunning) {
-        isRunning = true
-        fork(runAll)
-      }
+      start()
     }
 
     return {

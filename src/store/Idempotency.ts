@@ -105,14 +105,11 @@ export class StoredReplies extends Context.Service<StoredReplies, {
       const serving = yield* ServingClient
 
       // looked up before every keyed request: batched into one statement
-      const finds = yield* makeBatches<Named, KeptReply | undefined, SqlError.SqlError>(
-        maxFound,
-        (named) =>
-          Effect.map(
-            Effect.exit(findAll(serving, named)),
-            (exit) => (one) => Exit.map(exit, (found) => found.get(nameOf(one)))
-          )
-      )
+      const finds = yield* makeBatches<Named, KeptReply | undefined, SqlError.SqlError>({
+        maxBatch: maxFound,
+        run: (named) =>
+          Effect.map(findAll(serving, named), (found) => named.map((one) => Exit.succeed(found.get(nameOf(one)))))
+      })
 
       return StoredReplies.of({
         find: finds.put,

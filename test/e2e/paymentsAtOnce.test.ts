@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
-import { temporarilyUnavailable } from "../../src/domain/Refusal.ts"
+import { outcomeUnknown } from "../../src/domain/Refusal.ts"
 import { losingCommit } from "../kit/E2eHold.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
@@ -184,7 +184,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         vi.spyOn(wallet, "startDeposit").mockImplementationOnce((operator, player, request, accepted, done) =>
           start(operator, player, request, accepted, (exit) => {
             assert.isTrue(Exit.isSuccess(exit))
-            done(Exit.fail(temporarilyUnavailable))
+            done(Exit.fail(outcomeUnknown))
           })
         )
         const unknown = yield* call.send(path, { method: "POST", body })

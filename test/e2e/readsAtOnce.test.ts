@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
+import { SqlClient } from "effect/sql"
 import { vi } from "vitest"
 import { Players } from "../../src/features/players/Players.ts"
 import { ResponsibleGaming } from "../../src/features/responsibleGaming/ResponsibleGaming.ts"
@@ -85,5 +86,22 @@ layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) =
         assert.deepStrictEqual(direct[index], routed, path)
         assert.strictEqual(routed.status, status, path)
       }
+    }))
+
+  it.effect("fail alone for a player whose row cannot be read", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const agent = yield* makeAgent()
+      const sql = yield* SqlClient.SqlClient
+      const { call, operator } = yield* addTenant(agent, port, "damaged")
+      const players = yield* Effect.forEach(["one", "two", "three"], (name) => register(call, name))
+      yield* sql`UPDATE players SET created_at = 'infinity' WHERE id = ${players[1]}`
+      const { get } = yield* Players
+      // by one statement: asked for in one turn of the event loop
+      const exits = yield* Effect.forEach(players, (playerId) => Effect.exit(get(operator.id, playerId)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(exits.map(Exit.hasDies), [false, true, false])
+      assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true])
     }))
 })

@@ -1,44 +1,80 @@
-import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Latch } from "effect"
 import { makeBatches } from "../../src/store/Batches.ts"
 
-// Goal: one statement for all waiting requests, each with its own outcome. Method: a batch held until others have arrived.
+type Failure = "odd" | "away" | "unreadable" | "too many"
 
-it.effect("items that come during a batch share the next ones, of the greatest size at most; no more wait than may", () =>
-  Effect.gen(function*() {
-    const gate = yield* Deferred.make<void>()
-    const seen: Array<ReadonlyArray<number>> = []
-    const limit = { maxWaiting: 4, overload: "too many" }
-    const batches = yield* makeBatches<number, string, string>(3, (items) => {
-      seen.push(items)
-      return Effect.as(
-        Deferred.await(gate),
-        (item) => item % 2 === 0 ? Exit.succeed(`even ${item}`) : Exit.fail(`odd ${item}`)
-      )
-    }, limit)
-    const outcomes = [1, 2, 3, 4, 5, 6].map((item) => batches.put(item).pipe(Effect.catch(Effect.succeed)))
-    yield* Deferred.succeed(gate, undefined)
-    assert.deepStrictEqual(yield* Effect.all(outcomes), ["odd 1", "even 2", "odd 3", "even 4", "odd 5", "too many"])
-    assert.deepStrictEqual(seen, [[1], [2, 3, 4], [5]])
-  }))
+/** Batches that wait until released, of four items at most and two at a time. Ten times an even item is its outcome. */
+const makeHeld = Effect.gen(function*() {
+  const ran: Array<ReadonlyArray<number>> = []
+  const open = yield* Latch.make()
+  const { post, put } = yield* makeBatches<number, number, Failure>({
+    run: (items) =>
+      Effect.suspend(() => {
+        ran.push(items)
+        return Effect.andThen(
+          open.await,
+          items.includes(-3)
+            ? Effect.die("broken")
+            : items.some((item) => item < 0)
+            ? Effect.fail<Failure>(items.includes(-2) ? "away" : "unreadable")
+            : Effect.succeed(items.map((item) => item % 2 === 0 ? Exit.succeed(item * 10) : Exit.fail("odd" as const)))
+        )
+      }),
+    mayBeCausedByOne: (cause) => Cause.hasDies(cause) || Cause.squash(cause) === "unreadable",
+    maxBatch: 4,
+    maxRunning: 2,
+    limit: { maxWaiting: 5, overload: "too many" }
+  })
+  const start = (items: ReadonlyArray<number>) => Effect.forEach(items, (item) => Effect.forkChild(put(item)))
+  return { ran, open, post, start }
+})
 
-// Goal: a defect delays no other request. Method: a batch that dies, then one whose first waiter dies of its answer.
-it.effect("the defect of a batch, or of who waits, reaches nobody else", () =>
-  Effect.gen(function*() {
-    const gate = yield* Deferred.make<void>()
-    let runs = 0
-    const batches = yield* makeBatches<number, number, never>(10, () =>
-      ++runs === 1
-        ? Effect.andThen(Deferred.await(gate), Effect.die("broken"))
-        : Effect.succeed((item) => {
-          if (item === 2) throw new Error("no outcome")
-          return Exit.succeed(item)
-        }))
-    const [first, ...others] = [1, 2, 3].map((item) => Effect.exit(batches.put(item)))
-    yield* Deferred.succeed(gate, undefined)
-    assert.isTrue(first !== undefined && Exit.hasDies(yield* first))
-    const [second, third] = yield* Effect.all(others)
-    assert.isTrue(second !== undefined && Exit.hasDies(second))
-    assert.deepStrictEqual(third, Exit.succeed(3))
-    assert.strictEqual(yield* batches.put(4), 4)
-  }))
+const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
+
+const outcomes = (fibers: ReadonlyArray<Fiber.Fiber<number, Failure>>) =>
+  Effect.forEach(fibers, (fiber) => Fiber.join(fiber).pipe(Effect.catch(Effect.succeed)))
+
+describe("items at the same time", () => {
+  it.effect("run together, as many as may, in as many batches as may; no more wait than may", () =>
+    Effect.gen(function*() {
+      const { open, ran, start } = yield* makeHeld
+      const fibers = [...yield* start([2, 1, 4])]
+      yield* settle
+      fibers.push(...yield* start([6, 8]))
+      yield* settle
+      fibers.push(...yield* start([10, 12, 14, 16, 18, 20]))
+      yield* settle
+      assert.deepStrictEqual(ran, [[2, 1, 4], [6, 8]])
+      yield* open.open
+      assert.deepStrictEqual(yield* outcomes(fibers), [20, "odd", 40, 60, 80, 100, 120, 140, 160, 180, "too many"])
+      assert.deepStrictEqual(ran.slice(2), [[10, 12, 14, 16], [18]])
+    }))
+
+  it.effect("run alone where one of them may be to blame, and only there", () =>
+    Effect.gen(function*() {
+      const { open, ran, start } = yield* makeHeld
+      yield* open.open
+      assert.deepStrictEqual(yield* outcomes(yield* start([2, -1, 4])), [20, "unreadable", 40])
+      assert.deepStrictEqual(ran, [[2, -1, 4], [2], [-1], [4]])
+      assert.deepStrictEqual(yield* outcomes(yield* start([4, -2])), ["away", "away"])
+      const exits = yield* Effect.forEach(yield* start([6, -3]), Fiber.await)
+      assert.deepStrictEqual(exits, [Exit.succeed(60), Exit.die("broken")])
+      assert.deepStrictEqual(ran.slice(4), [[4, -2], [6, -3], [6], [-3]])
+    }))
+
+  it.effect("are told, whatever the one before dies of", () =>
+    Effect.gen(function*() {
+      const { open, post } = yield* makeHeld
+      yield* open.open
+      const told: Array<Exit.Exit<number, Failure>> = []
+      post(2, () => {
+        throw new Error("cannot be told")
+      })
+      post(4, (exit) => told.push(exit))
+      yield* settle
+      post(6, (exit) => told.push(exit))
+      yield* settle
+      assert.deepStrictEqual(told, [Exit.succeed(40), Exit.succeed(60)])
+    }))
+})

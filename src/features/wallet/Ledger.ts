@@ -1,6 +1,6 @@
 /** Reads of a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
 import { type Entry, entryTypes } from "../../domain/Change.ts"
@@ -46,8 +46,9 @@ interface Stretch {
   readonly after: number
 }
 
-/** Stretches read by one statement at most, and those that may wait for it. */
+/** Stretches read by one statement at most, such statements at the same time (one of pages that are not in memory is slow), and stretches that may wait. */
 const maxStretches = 16
+const maxStatements = 2
 const maxWaiting = 1000
 
 /** Entries of several stretches, numbered from 1 in `stretch`. */
@@ -129,9 +130,13 @@ export class Ledger extends Context.Service<Ledger, {
         createdAt: row.createdAt.getTime()
       })
 
-      const stretches = yield* makeBatches<Stretch, ReadonlyArray<typeof EntryRow.Type>, Refusal<"TRY_AGAIN">>(
-        maxStretches,
-        (batch) =>
+      const stretches = yield* makeBatches<Stretch, ReadonlyArray<typeof EntryRow.Type>, Refusal<"TRY_AGAIN">>({
+        maxBatch: maxStretches,
+        maxRunning: maxStatements,
+        limit: { maxWaiting, overload: temporarilyUnavailable },
+        // a row that cannot be read, of another operator even
+        mayBeCausedByOne: Cause.hasDies,
+        run: (batch) =>
           stretchRows(serving.unsafe(stretchesText, [
             numbers(batch.map(({ playerId }) => playerId)),
             numbers(batch.map(({ operatorId }) => operatorId)),
@@ -139,15 +144,12 @@ export class Ledger extends Context.Service<Ledger, {
             numbers(batch.map(({ after }) => after))
           ])).pipe(
             orTryAgain,
-            Effect.exit,
-            Effect.map((exit) => {
-              if (Exit.isFailure(exit)) return () => Exit.failCause(exit.cause)
-              const byStretch = Map.groupBy(exit.value, ({ stretch }) => stretch)
-              return (one) => Exit.succeed(byStretch.get(batch.indexOf(one) + 1) ?? [])
+            Effect.map((rows) => {
+              const byStretch = Map.groupBy(rows, ({ stretch }) => stretch)
+              return batch.map((_, index) => Exit.succeed(byStretch.get(index + 1) ?? []))
             })
-          ),
-        { maxWaiting, overload: temporarilyUnavailable }
-      )
+          )
+      })
 
       /** Entries are numbered without gaps: a page is a range of numbers. */
       const stretchOf = (player: Player, query: PageQuery): Stretch => {

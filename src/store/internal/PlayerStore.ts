@@ -1,5 +1,5 @@
 /** PostgreSQL store of players for the engine: load, look up, commit. */
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import { type SqlError } from "effect/sql"
 import { Chain, type ChainPosition } from "../../chain/Chain.ts"
 import type { Change } from "../../domain/Change.ts"
@@ -12,11 +12,11 @@ import { describeSqlError, JournalClient, ServingClient } from "../../platform/D
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
+import { makeBatches } from "../Batches.ts"
 import { Outbox } from "../Outbox.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
 import { CommittedIds } from "./CommittedIds.ts"
-import { makeReadBatcher } from "./ReadBatcher.ts"
 import { fencePlayers, loadPlayers } from "./PlayerLoad.ts"
 import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
 import { examineUnits } from "./RejectedUnits.ts"
@@ -85,15 +85,19 @@ export const makePlayerStore = Effect.gen(function*() {
   const personal = yield* PersonalData
   const find = makeLookUp(sql, personal)
   const examine = examineUnits(sql, find)
-  // more rows at once would block the thread for milliseconds
-  const batching = { mayBeCausedByOne: isCausedByOneRow, maxBatch: 100, maxRunning: 2 }
   const batched = <Request, A>(
     answer: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<A>, ReadFailure>
   ) =>
-    makeReadBatcher({
-      ...batching,
-      answer: (requests: ReadonlyArray<Request>) => withDeadline(answer(requests), noAnswer)
-    })
+    Effect.map(
+      makeBatches<Request, A, ReadFailure>({
+        // more rows at once would block the thread for milliseconds
+        maxBatch: 100,
+        maxRunning: 2,
+        mayBeCausedByOne: (cause) => Option.exists(Cause.findErrorOption(cause), isCausedByOneRow),
+        run: (requests) => Effect.map(withDeadline(answer(requests), noAnswer), (answers) => answers.map(Exit.succeed))
+      }),
+      ({ put }) => (request: Request) => Effect.suspend(() => put(request))
+    )
   const loadBatched = yield* batched(loadPlayers(sql))
   const lookUpBatched = yield* batched((requests: ReadonlyArray<LookUpRequest>) => find(requests))
   // on the journal's connections, not those of reads: a fence hangs only when a commit does

@@ -1,5 +1,5 @@
 /** Profiles by id, those asked for meanwhile in one statement. */
-import { Clock, Effect, Exit } from "effect"
+import { Cause, Clock, Effect, Exit } from "effect"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../../domain/Refusal.ts"
 import { numbers } from "../../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../../platform/Database.ts"
@@ -26,26 +26,25 @@ export const notFound = refuse("NOT_FOUND", "There is no such player.")
 export const makeProfileBatches = Effect.gen(function*() {
   const sql = yield* ServingClient
   const players = playerRows(yield* PersonalData)
-  return yield* makeBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND" | "TRY_AGAIN">>(
-    maxProfiles,
-    (batch) =>
+  return yield* makeBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND" | "TRY_AGAIN">>({
+    maxBatch: maxProfiles,
+    limit: { maxWaiting, overload: temporarilyUnavailable },
+    // a row that cannot be read, of another operator even
+    mayBeCausedByOne: Cause.hasDies,
+    run: (batch) =>
       players(sql.unsafe(text, [
         numbers(batch.map(({ playerId }) => playerId)),
         numbers(batch.map(({ operatorId }) => operatorId))
       ])).pipe(
         orTryAgain,
         Effect.zip(Clock.currentTimeMillis),
-        Effect.exit,
-        Effect.map((exit) => {
-          if (Exit.isFailure(exit)) return () => Exit.failCause(exit.cause)
-          const [rows, now] = exit.value
+        Effect.map(([rows, now]) => {
           const byId = new Map(rows.map((row) => [row.id, row]))
-          return ({ operatorId, playerId }) => {
+          return batch.map(({ operatorId, playerId }) => {
             const row = byId.get(playerId)
             return row?.operatorId === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
-          }
+          })
         })
-      ),
-    { maxWaiting, overload: temporarilyUnavailable }
-  )
+      )
+  })
 })
