@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { vi } from "vitest"
 import { Launches } from "../../src/features/games/Launches.ts"
 import { addGame, addStudio, addTenant, register } from "../kit/E2eWorld.ts"
@@ -17,7 +18,7 @@ const comparable = (text: string): unknown =>
   )
 
 // Goal: a launch has the same outcome with and without a fiber. Method: the same requests, good and bad, for two players side by
-// side, one of them through the router.
+// side, one of them through the router; their sessions, as stored.
 layer(layerE2eServer, { timeout: "60 seconds" })("launches without a fiber", (it) => {
   it.effect("are answered as by their handlers", () =>
     Effect.gen(function*() {
@@ -62,9 +63,19 @@ layer(layerE2eServer, { timeout: "60 seconds" })("launches without a fiber", (it
         assert.strictEqual(status, 200)
       }
       yield* ask(422, slot, {})
+      const sql = yield* SqlClient.SqlClient
+      const sessions = yield* Effect.forEach(sides, ({ playerId }) =>
+        sql`SELECT game_id::int AS game, mode, platform, ip FROM game_sessions WHERE player_id = ${playerId} ORDER BY id`)
+      assert.deepStrictEqual(sessions[0], sessions[1])
+      assert.strictEqual(sessions[0]?.length, 3)
       if (nodesOfRun === 1) {
         // those of the first player with a game in memory that is on offer
-        assert.strictEqual(started.mock.results.filter(({ value }) => value === true).length, 3)
+        assert.strictEqual(
+          started.mock.results.filter(({ value }) =>
+            value === true
+          ).length,
+          3
+        )
       }
     }))
 })
