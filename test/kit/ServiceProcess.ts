@@ -54,12 +54,17 @@ const listens = (port: number) =>
     server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(true))))
   })
 
+/** Ports of each process of the test runner: one that is told but does not listen yet looks unused to the others. */
+const portsPerProcess = 1000
+const firstPort = 15_000 + (Number(process.env["VITEST_POOL_ID"] ?? 0) % 17) * portsPerProcess
+let toldPorts = randomInt(portsPerProcess)
+
 /**
  * An unused port below the system's ephemeral ports: while a service is down, a caller that
- * retries could otherwise connect to itself.
+ * retries could otherwise connect to itself. None is told twice in a thousand.
  */
 export const freePort: Effect.Effect<number> = Effect.suspend(() => {
-  const port = randomInt(15_000, 32_000)
+  const port = firstPort + toldPorts++ % portsPerProcess
   return Effect.flatMap(listens(port), (isFree) => isFree ? Effect.succeed(port) : freePort)
 })
 
