@@ -63,13 +63,16 @@ export const makeBatches = <Item, A, E>(
       return batch.length === 0 ? Effect.void : runBatch(batch)
     })
 
+    const ended = Effect.sync(() => {
+      running--
+      start()
+    })
+
     const start = (): void => {
       if (waiting.length === 0 || running >= maxRunning) return
       running++
-      fork(Effect.andThen(Effect.yieldNow, runNext), { uninterruptible: true }).addObserver(() => {
-        running--
-        start()
-      })
+      // not by an observer of the fiber: once the scope is closed, a fiber ends before it begins
+      fork(Effect.ensuring(Effect.andThen(Effect.yieldNow, runNext), ended), { uninterruptible: true })
     }
 
     const post: Batches<Item, A, E>["post"] = (item, done) => {

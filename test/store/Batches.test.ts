@@ -77,4 +77,20 @@ describe("items at the same time", () => {
       yield* settle
       assert.deepStrictEqual(told, [Exit.succeed(40), Exit.succeed(60)])
     }))
+
+  it.effect("are told when their batch runs while the scope closes, and not when they still wait", () =>
+    Effect.gen(function*() {
+      const told: Array<Exit.Exit<number, Failure>> = []
+      const ran = yield* Effect.scoped(Effect.gen(function*() {
+        const { open, post, ran } = yield* makeHeld
+        for (const item of [2, 4, 6]) {
+          post(item, (exit) => told.push(exit))
+          yield* settle
+        }
+        yield* Effect.forkDetach(Effect.andThen(settle, open.open))
+        return ran
+      }))
+      assert.deepStrictEqual(told, [Exit.succeed(20), Exit.succeed(40)])
+      assert.deepStrictEqual(ran, [[2], [4]])
+    }))
 })
