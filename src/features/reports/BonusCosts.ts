@@ -14,9 +14,9 @@ import type { BonusCost } from "./SeriesResource.ts"
 
 /**
  * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait
- * at most 50 ms for them; they hardly ever write finished ones.
+ * at most 20 ms for them; they hardly ever write finished ones.
  */
-const grantsPerSlice = { finished: 250, running: 25 } as const
+const grantsPerSlice = { finished: 250, running: 10 } as const
 const slicesPerRun = 40
 
 /** Changes that one run folds into the sums. */

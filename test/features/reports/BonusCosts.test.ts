@@ -241,7 +241,7 @@ layer(
         const [largest] = yield* sql`SELECT count(*)::int AS rows FROM player_bonuses WHERE id BETWEEN 4001 AND 4040
           GROUP BY xmin::text
           ORDER BY 1 DESC LIMIT 1`
-        assert.deepStrictEqual(largest, { rows: 25 })
+        assert.deepStrictEqual(largest, { rows: 10 })
       }))
   }
 )
