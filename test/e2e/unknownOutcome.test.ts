@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { vi } from "vitest"
 import { Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import { Launches } from "../../src/features/games/Launches.ts"
 import { layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
 import { browserCall, fresh, layerCasinos, openCasino, SharedCasino } from "../kit/Casino.ts"
 import { losingCommit } from "../kit/E2eHold.ts"
 import type { Answer } from "../kit/HttpCalls.ts"
+import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses, plays and launches over HTTP, each cut off from its
@@ -37,6 +40,7 @@ layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome
       // the first one has seeds made, and the game in memory
       dataOf(yield* flip())
       dataOf(yield* launch())
+      const started = vi.spyOn(yield* Launches, "startLaunch")
       const requests = {
         correction: staffPost("corrections", { amount: 1, reason: "why not" }),
         grantByStaff: staffPost("bonuses", { bonus }),
@@ -57,6 +61,8 @@ layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome
             Effect.map((answer) => [name, ...adviceOf(answer)])
           )
       )
+      // that of `launch` alone
+      if (nodesOfRun === 1) assert.deepStrictEqual(started.mock.results.map(({ value }) => value), [true])
       assert.deepStrictEqual(advice, [
         ...["correction", "grantByStaff", "grant", "play", "launch", "launchInFiber"]
           .map((name) => [name, "TRY_AGAIN", "never", undefined]),
