@@ -26,11 +26,16 @@ export interface BatchOptions<Item, A, E> {
 
 const missing = Exit.die(new Error("an item has no outcome"))
 
-/** Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. */
+/**
+ * Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. When its scope closes, items that run are
+ * awaited, and those that wait are interrupted.
+ */
 export const makeBatches = <Item, A, E>(
   { limit, maxBatch, maxRunning = 1, mayBeCausedByOne = () => false, run }: BatchOptions<Item, A, E>
 ): Effect.Effect<Batches<Item, A, E>, never, Scope.Scope> =>
-  Effect.map(FiberSet.makeRuntime<never>(), (fork) => {
+  Effect.gen(function*() {
+    const fork = yield* FiberSet.makeRuntime<never>()
+    let isClosed = false
     let waiting: Array<Waiting<Item, A, E>> = []
     let running = 0
 
@@ -71,16 +76,25 @@ export const makeBatches = <Item, A, E>(
     const start = (): void => {
       if (waiting.length === 0 || running >= maxRunning) return
       running++
-      // not by an observer of the fiber: once the scope is closed, a fiber ends before it begins
       fork(Effect.ensuring(Effect.andThen(Effect.yieldNow, runNext), ended), { uninterruptible: true })
     }
 
     const post: Batches<Item, A, E>["post"] = (item, done) => {
+      if (isClosed) return done(Exit.interrupt())
       if (limit !== undefined && waiting.length >= limit.maxWaiting) return done(Exit.fail(limit.overload))
       waiting.push({ item, done })
       start()
     }
 
+    // before the fibers of running batches are awaited: what waits would begin when they end
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        isClosed = true
+        const left = waiting
+        waiting = []
+        for (const one of left) settle(one, Exit.interrupt())
+      })
+    )
     return {
       put: (item) => {
         const deferred = Deferred.makeUnsafe<A, E>()

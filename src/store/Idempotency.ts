@@ -7,7 +7,7 @@ import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
-import { makeBatches } from "./Batches.ts"
+import { makeReadBatches } from "./ReadBatches.ts"
 import { orTryAgain, rowsOf } from "./Rows.ts"
 import { makeRefusalBudget } from "./RefusalBudget.ts"
 
@@ -87,7 +87,7 @@ const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: Rea
 
 /** Stored answers, each unique under its scope and key. */
 export class StoredReplies extends Context.Service<StoredReplies, {
-  readonly find: (named: Named) => Effect.Effect<KeptReply | undefined, SqlError.SqlError>
+  readonly find: (named: Named) => Effect.Effect<KeptReply | undefined, Refusal<"TRY_AGAIN">>
   /** Inserts an answer, in the open transaction if there is one; false when the key already has one. */
   readonly insert: (kept: KeptReply) => Effect.Effect<boolean, SqlError.SqlError>
   /** Removes the answer under a key if stored at or before `until`. */
@@ -105,9 +105,10 @@ export class StoredReplies extends Context.Service<StoredReplies, {
       const serving = yield* ServingClient
 
       // looked up before every keyed request: batched into one statement
-      const finds = yield* makeBatches<Named, KeptReply | undefined, SqlError.SqlError>({
+      const finds = yield* makeReadBatches<Named, KeptReply | undefined>({
         maxBatch: maxFound,
-        run: (named) =>
+        maxWaiting: maxRunning,
+        read: (named) =>
           Effect.map(findAll(serving, named), (found) => named.map((one) => Exit.succeed(found.get(nameOf(one)))))
       })
 

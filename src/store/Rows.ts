@@ -9,9 +9,18 @@ const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(
 /** SQLSTATE classes of transient server failures: insufficient resources (53), shutting down or starting up (57P), system errors (58). */
 const passingStates = /^(53|57P|58)/
 
-const passes = ({ isRetryable, reason: { cause } }: SqlError.SqlError): boolean =>
-  isRetryable ||
-  (typeof cause === "object" && cause !== null && "code" in cause && passingStates.test(String(cause.code)))
+/** SQLSTATE of a server's answer, if there was one. */
+export const sqlStateOf = ({ reason: { cause } }: SqlError.SqlError): string | undefined =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : undefined
+
+/** Whether one of the rows read together caused a failure: an unreadable row, or an invalid value (SQLSTATE class 22). */
+export const isCausedByOneRow = (failure: unknown): boolean =>
+  Schema.isSchemaError(failure) ||
+  failure instanceof SqlError.SqlError && sqlStateOf(failure)?.startsWith("22") === true
+
+const passes = (error: SqlError.SqlError): boolean => error.isRetryable || passingStates.test(sqlStateOf(error) ?? "")
 
 /** Maps transient failures of statements to `TRY_AGAIN`. Others are defects of the statement: they die. */
 export const orTryAgain = <A, E, R>(

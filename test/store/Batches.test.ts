@@ -78,19 +78,20 @@ describe("items at the same time", () => {
       assert.deepStrictEqual(told, [Exit.succeed(40), Exit.succeed(60)])
     }))
 
-  it.effect("are told when their batch runs while the scope closes, and not when they still wait", () =>
+  it.effect("have the outcome of their batch when it runs while the scope closes, and are interrupted when they wait or come later", () =>
     Effect.gen(function*() {
       const told: Array<Exit.Exit<number, Failure>> = []
-      const ran = yield* Effect.scoped(Effect.gen(function*() {
+      const { post, ran } = yield* Effect.scoped(Effect.gen(function*() {
         const { open, post, ran } = yield* makeHeld
         for (const item of [2, 4, 6]) {
           post(item, (exit) => told.push(exit))
           yield* settle
         }
         yield* Effect.forkDetach(Effect.andThen(settle, open.open))
-        return ran
+        return { post, ran }
       }))
-      assert.deepStrictEqual(told, [Exit.succeed(20), Exit.succeed(40)])
+      post(8, (exit) => told.push(exit))
+      assert.deepStrictEqual(told, [Exit.interrupt(), Exit.succeed(20), Exit.succeed(40), Exit.interrupt()])
       assert.deepStrictEqual(ran, [[2], [4]])
     }))
 })

@@ -120,6 +120,17 @@ export class Launches extends Context.Service<Launches, {
           : Effect.ignore(endSessionAnywhere(playerId, { id: session.sessionId, expiresAt }))
       }
 
+      /** A session that may be open already: without a key, a retry could open a second one. */
+      const openSession = (
+        operatorId: number,
+        playerId: number,
+        step: Step<LaunchedGame, LaunchRefusal>,
+        { claim }: KeyedReply<LaunchedGame>
+      ) => {
+        const opened = actors.ask(operatorId, playerId, step)
+        return claim === undefined ? Effect.mapError(opened, refusingOnce) : opened
+      }
+
       const launchAtVendor = Effect.fnUntraced(
         function*(
           operatorId: number,
@@ -133,14 +144,15 @@ export class Launches extends Context.Service<Launches, {
             // asked again where the player moves meanwhile: the vendor is given no token, and one of the requests opens a session
             const player = yield* actors.read(operatorId, playerId)
             const address = yield* vendors.address(game, player, request, "")
-            return yield* actors.ask(
+            return yield* openSession(
               operatorId,
               playerId,
-              storingReply(opening(game, request, () => address), claim, render)
+              storingReply(opening(game, request, () => address), claim, render),
+              answering
             )
           }
           // the vendor may call as soon as it knows the token: the session is there before it is asked
-          const opened = yield* actors.ask(operatorId, playerId, opening(game, request, () => null))
+          const opened = yield* openSession(operatorId, playerId, opening(game, request, () => null), answering)
           const launchUrl = yield* actors.read(operatorId, playerId).pipe(
             Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
             // a defect as well leaves no session
@@ -168,10 +180,9 @@ export class Launches extends Context.Service<Launches, {
         function*(operatorId, playerId, gameId, request, answering) {
           const game = yield* games.get(gameId)
           const { claim, render } = answering
-          const launched = isOfVendor(game)
+          return yield* isOfVendor(game)
             ? launchAtVendor(operatorId, playerId, game, request, answering)
-            : actors.ask(operatorId, playerId, storingReply(openingHere(game, request), claim, render))
-          return yield* claim === undefined ? Effect.mapError(launched, refusingOnce) : launched
+            : openSession(operatorId, playerId, storingReply(openingHere(game, request), claim, render), answering)
         }
       )
 

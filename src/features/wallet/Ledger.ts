@@ -1,17 +1,17 @@
 /** Reads of a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
-import { Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
 import { type Entry, entryTypes } from "../../domain/Change.ts"
 import type { Player } from "../../domain/player/Player.ts"
-import { type Refusal, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { toDate } from "../../platform/Time.ts"
-import { makeBatches } from "../../store/Batches.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { makeReadBatches } from "../../store/ReadBatches.ts"
 import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
 import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
@@ -130,20 +130,17 @@ export class Ledger extends Context.Service<Ledger, {
         createdAt: row.createdAt.getTime()
       })
 
-      const stretches = yield* makeBatches<Stretch, ReadonlyArray<typeof EntryRow.Type>, Refusal<"TRY_AGAIN">>({
+      const stretches = yield* makeReadBatches<Stretch, ReadonlyArray<typeof EntryRow.Type>>({
         maxBatch: maxStretches,
         maxRunning: maxStatements,
-        limit: { maxWaiting, overload: temporarilyUnavailable },
-        // a row that cannot be read, of another operator even
-        mayBeCausedByOne: Cause.hasDies,
-        run: (batch) =>
+        maxWaiting,
+        read: (batch) =>
           stretchRows(serving.unsafe(stretchesText, [
             numbers(batch.map(({ playerId }) => playerId)),
             numbers(batch.map(({ operatorId }) => operatorId)),
             numbers(batch.map(({ newest }) => newest)),
             numbers(batch.map(({ after }) => after))
           ])).pipe(
-            orTryAgain,
             Effect.map((rows) => {
               const byStretch = Map.groupBy(rows, ({ stretch }) => stretch)
               return batch.map((_, index) => Exit.succeed(byStretch.get(index + 1) ?? []))

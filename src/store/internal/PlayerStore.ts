@@ -14,6 +14,7 @@ import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { makeBatches } from "../Batches.ts"
 import { Outbox } from "../Outbox.ts"
+import { isCausedByOneRow } from "../Rows.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
 import { claims } from "./Claims.ts"
 import { CommittedIds } from "./CommittedIds.ts"
@@ -22,7 +23,6 @@ import { type LookUpRequest, makeLookUp } from "./PlayerLookups.ts"
 import { examineUnits } from "./RejectedUnits.ts"
 import {
   commitFailure,
-  isCausedByOneRow,
   noAnswer,
   type ReadFailure,
   toUnavailable,

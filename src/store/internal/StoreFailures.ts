@@ -4,6 +4,7 @@ import { Effect, Fiber, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { type CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "../../engine/Failures.ts"
 import { describeSqlError } from "../../platform/Database.ts"
+import { sqlStateOf } from "../Rows.ts"
 
 const unavailable = (error: SqlError.SqlError) => new StoreUnavailable({ reason: describeSqlError(error) })
 
@@ -42,10 +43,6 @@ export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavaila
 export const toUnavailable = (failure: ReadFailure): StoreUnavailable =>
   failure._tag === "SqlError" ? unavailable(failure) : failure._tag === "SchemaError" ? unreadable(failure) : failure
 
-/** An unreadable row or an invalid value: caused by one of the rows read together. */
-export const isCausedByOneRow = (failure: ReadFailure): boolean =>
-  failure._tag === "SchemaError" || failure._tag === "SqlError" && stateOf(failure)?.startsWith("22") === true
-
 export const orUnavailable = <A>(
   effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
 ): Effect.Effect<A, StoreUnavailable> =>
@@ -56,14 +53,6 @@ export const orUnavailable = <A>(
 
 const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
 const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
-
-/** SQLSTATE of a server's answer, if there was one. */
-const stateOf = (error: SqlError.SqlError): string | undefined => {
-  const { cause } = error.reason
-  return typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
-    ? cause.code
-    : undefined
-}
 
 /**
  * Outcome of a failed commit. A refusal reported by the server is a refusal; a connection that could not be established means that nothing was sent;
@@ -93,7 +82,7 @@ export const commitFailure = (error: SqlError.SqlError): CommitFailure => {
     default: {
       // nothing was sent: a value of one unit does not have its column's type
       if (reason.cause instanceof PgTypes.CodecError) return new Rejected({ because: "clash", reason: reasonText })
-      const state = stateOf(error)
+      const state = sqlStateOf(error)
       // a value outside of its column's range: one unit's fault, not the batch's
       if (state?.startsWith("22") === true || state?.startsWith("54") === true) {
         return new Rejected({ because: "clash", reason: reasonText })

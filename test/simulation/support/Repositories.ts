@@ -32,7 +32,7 @@ export const layerRepositories = (database: Database, connection: Connection) =>
   return Layer.mergeAll(
     Layer.succeed(StoredReplies, {
       find: (claim) =>
-        query(() => {
+        read(() => {
           const found = reply(claim)
           return found === undefined ? undefined : { ...found, sealed: null }
         }),

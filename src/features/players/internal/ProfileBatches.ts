@@ -1,11 +1,10 @@
 /** Profiles by id, those asked for meanwhile in one statement. */
-import { Cause, Clock, Effect, Exit } from "effect"
-import { type Refusal, refuse, temporarilyUnavailable } from "../../../domain/Refusal.ts"
+import { Clock, Effect, Exit } from "effect"
+import { type Refusal, refuse } from "../../../domain/Refusal.ts"
 import { numbers } from "../../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../../platform/Database.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
-import { makeBatches } from "../../../store/Batches.ts"
-import { orTryAgain } from "../../../store/Rows.ts"
+import { makeReadBatches } from "../../../store/ReadBatches.ts"
 import { playerColumns, type PlayerProfile, playerRows, toProfile } from "../PlayerProfile.ts"
 
 interface Wanted {
@@ -26,17 +25,14 @@ export const notFound = refuse("NOT_FOUND", "There is no such player.")
 export const makeProfileBatches = Effect.gen(function*() {
   const sql = yield* ServingClient
   const players = playerRows(yield* PersonalData)
-  return yield* makeBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND" | "TRY_AGAIN">>({
+  return yield* makeReadBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND">>({
     maxBatch: maxProfiles,
-    limit: { maxWaiting, overload: temporarilyUnavailable },
-    // a row that cannot be read, of another operator even
-    mayBeCausedByOne: Cause.hasDies,
-    run: (batch) =>
+    maxWaiting,
+    read: (batch) =>
       players(sql.unsafe(text, [
         numbers(batch.map(({ playerId }) => playerId)),
         numbers(batch.map(({ operatorId }) => operatorId))
       ])).pipe(
-        orTryAgain,
         Effect.zip(Clock.currentTimeMillis),
         Effect.map(([rows, now]) => {
           const byId = new Map(rows.map((row) => [row.id, row]))
