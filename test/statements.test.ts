@@ -120,8 +120,6 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/webhooks/internal/DeliveryStore.ts: webhook_deliveries, webhook_endpoints": "a queue of this database",
   "features/webhooks/internal/DeliveryStore.ts: events, webhook_deliveries, webhook_endpoints":
     "its age, for the metrics",
-  "store/internal/PlayerLookups.ts: provider_transactions":
-    "messages by provider and id, asked for by players who are named beside them",
   "store/RollbacksInEffect.ts: provider_transactions": "part of statements: rollbacks of a message that these name"
 }
 

@@ -39,7 +39,7 @@ const openBets = 4096
  * Earlier play, for rounds and messages that players no longer carry: this many players each place this many bets,
  * followed by more than a player carries.
  */
-const earlierPlayers = 100
+const earlierPlayers = 200
 const earlierBets = 12
 const laterBets = 24
 
@@ -63,7 +63,7 @@ const deckOf = (operations: ReadonlyArray<string>): ReadonlyArray<MixedOperation
 
 /**
  * Everything a casino's day holds, at the shares above. It begins with the past that late wins and retries need: at most
- * 3,600 bets, which belong into the warm-up.
+ * 7,200 bets, which belong into the warm-up.
  */
 export const mixed = (job: Job, requests: Requests, calls: OperatorCalls): Traffic => {
   const limitedFrom = job.players.length - job.limited
@@ -77,7 +77,9 @@ export const mixed = (job: Job, requests: Requests, calls: OperatorCalls): Traff
     (_, player) => ({ player, old: [], sent: 0, ended: 0 })
   )
   const ofPast = new Map<string, { readonly past: Past; readonly isOld: boolean }>()
+  /** In random order: one player's, one after the other, would wait for each other. */
   const forgotten: Array<Placed> = []
+  const places = new PlayerPicker(earlierPlayers * earlierBets, job.seed + 13)
   const open: Array<Placed> = []
   let turn = 0
 
@@ -92,6 +94,16 @@ export const mixed = (job: Job, requests: Requests, calls: OperatorCalls): Traff
       return request
     }
     return undefined
+  }
+
+  const takeForgotten = (): Placed | undefined => {
+    const last = forgotten.pop()
+    if (last === undefined) return undefined
+    const place = places.next() % (forgotten.length + 1)
+    const found = forgotten[place]
+    if (found === undefined) return last
+    forgotten[place] = last
+    return found
   }
 
   const bet = (timestamp: string) => requests.bet(players.next(), timestamp)
@@ -118,13 +130,13 @@ export const mixed = (job: Job, requests: Requests, calls: OperatorCalls): Traff
       case "balance":
         return requests.ask(operation, players.next(), timestamp)
       case "late win": {
-        const found = forgotten.shift()
+        const found = takeForgotten()
         return found === undefined
           ? bet(timestamp)
           : { ...requests.win(found.player, timestamp, found.id, job.stake), operation }
       }
       case "retry": {
-        const found = forgotten.shift()
+        const found = takeForgotten()
         return found === undefined ? bet(timestamp) : requests.retry(found.player, timestamp, found.id)
       }
       case "refused: funds":

@@ -6,7 +6,8 @@ import { toDate } from "./Time.ts"
 export const numbers = (values: ReadonlyArray<number | null>) =>
   Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
 
-export const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
+export const texts = (values: ReadonlyArray<string | null>) =>
+  Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
 /** Epoch milliseconds. */
 export const times = (values: ReadonlyArray<number>) =>

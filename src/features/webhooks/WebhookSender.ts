@@ -3,7 +3,7 @@
  * finishes or releases its leases; those of a killed one expire.
  *
  * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run concurrently
- * with it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 20 ms.
+ * with it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 100 ms.
  */
 import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
 import { nextAttemptAt } from "../../domain/Events.ts"
@@ -42,7 +42,7 @@ const defaultSenderOptions: SenderOptions = {
   maxInFlightSilent: 2,
   leaseMs: 30_000,
   pollMs: 1000,
-  gatherMs: 20,
+  gatherMs: 100,
   drainMs: 5500
 }
 

@@ -1,6 +1,6 @@
 /** Look-ups of ids that a rule needs and the player does not carry: transactions, rounds, payments, bonuses, promo codes, signatures. */
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { PlayerBonus } from "../../domain/bonus/Bonus.ts"
 import type { Knowledge } from "../../domain/Decision.ts"
@@ -28,26 +28,34 @@ const PromoRow = Schema.Struct({
   ...ofRequest.fields
 })
 
-const transactionsText = `SELECT ${
-  columnsOf(TransactionRow, "t", {
-    targetId: "t.target_transaction_id",
-    entryIds: "t.entry_ids::float8[]",
-    bonusId: "t.player_bonus_id",
-    rolledBack: isRolledBack("t"),
-    reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
-      WHERE ${rollbackOf("t", "r")})`,
-    // amounts returned by its rollbacks, less those debited again by their reinstatements
-    lost: `(SELECT coalesce(sum(r.real_amount + r.bonus_amount + s.real_amount + s.bonus_amount), 0)::float8
-      FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
-      WHERE t.kind = 'bet' AND ${rollbackOf("t", "r")})`,
-    request: "u.request"
-  })
-} FROM unnest($1::float8[], $2::text[], $3::float8[]) AS u(provider_id, transaction_id, request)
-  JOIN provider_transactions t ON t.provider_id = u.provider_id::bigint AND t.transaction_id = u.transaction_id`
+/** In both of the rows above. */
+const shared = ["gameId", "roundId", "bonusId", "request"] as const
 
-const roundsText = `SELECT ${columnsOf(RoundRow, "r", { bonusId: "r.player_bonus_id", request: "u.request" })}
-  FROM unnest($1::float8[], $2::float8[], $3::text[], $4::float8[]) AS u(player_id, game_id, round_id, request)
-  JOIN rounds r ON r.player_id = u.player_id::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id`
+/**
+ * Rows of transactions, and rows of rounds, whose `transactionId` is null: each id asked for is one of either. A transaction is found by its provider
+ * and id alone, since its id may not be another player's either.
+ */
+const playText =
+  `SELECT u.request, coalesce(t.game_id, r.game_id) AS "gameId", coalesce(t.round_id, r.round_id) AS "roundId",
+  coalesce(t.player_bonus_id, r.player_bonus_id) AS "bonusId", ${
+    columnsOf({ fields: Struct.omit(RoundRow.fields, shared) }, "r")
+  }, ${
+    columnsOf({ fields: Struct.omit(TransactionRow.fields, shared) }, "t", {
+      targetId: "t.target_transaction_id",
+      entryIds: "t.entry_ids::float8[]",
+      rolledBack: isRolledBack("t"),
+      reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
+      WHERE ${rollbackOf("t", "r")})`,
+      // amounts returned by its rollbacks, less those debited again by their reinstatements
+      lost: `(SELECT coalesce(sum(r.real_amount + r.bonus_amount + s.real_amount + s.bonus_amount), 0)::float8
+      FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
+      WHERE t.kind = 'bet' AND ${rollbackOf("t", "r")})`
+    })
+  } FROM unnest($1::float8[], $2::text[], $3::float8[], $4::float8[], $5::text[], $6::float8[])
+    AS u(provider_id, transaction_id, player_id, game_id, round_id, request)
+  LEFT JOIN provider_transactions t ON t.provider_id = u.provider_id::bigint AND t.transaction_id = u.transaction_id
+  LEFT JOIN rounds r ON r.player_id = u.player_id::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id
+  WHERE t.transaction_id IS NOT NULL OR r.round_id IS NOT NULL`
 
 const paymentColumns = columnsOf(PaymentOfRequest, "t", { request: "u.request" })
 
@@ -90,6 +98,30 @@ const decodeTransactions = Schema.decodeUnknownEffect(Schema.Array(TransactionRo
 const decodeRounds = Schema.decodeUnknownEffect(Schema.Array(RoundRow))
 const decodePayments = Schema.decodeUnknownEffect(Schema.Array(PaymentOfRequest))
 
+const isRound = (row: object): boolean => "transactionId" in row && row.transactionId === null
+
+const decodePlay = (rows: ReadonlyArray<object>) =>
+  Effect.all({
+    transactions: decodeTransactions(rows.filter((row) => !isRound(row))),
+    rounds: decodeRounds(rows.filter(isRound))
+  })
+
+/** The id of a transaction or of a round; the rest is null. */
+interface AskedPlay {
+  readonly providerId: number | null
+  readonly transactionId: string | null
+  readonly playerId: number | null
+  readonly gameId: number | null
+  readonly roundId: string | null
+}
+
+const nobody: AskedPlay = { providerId: null, transactionId: null, playerId: null, gameId: null, roundId: null }
+
+const playOf = ({ player, query: { providerId, rounds, transactionIds } }: LookUpRequest): ReadonlyArray<AskedPlay> => [
+  ...transactionIds.map((transactionId) => ({ ...nobody, providerId, transactionId })),
+  ...rounds.map(({ gameId, roundId }) => ({ ...nobody, playerId: player.id, gameId, roundId }))
+]
+
 /** Query of one decision. */
 export interface LookUpRequest {
   readonly player: Player
@@ -107,19 +139,19 @@ const extend = <Key, A>(
 ): ReadonlyMap<Key, A | null> =>
   new Map([...before ?? [], ...asked.map((key): [Key, A | null] => [key, null]), ...found])
 
-/** Looks up the ids of queries, one statement for each kind of id; ids not found are recorded as absent. */
+/** Looks up the ids of queries, one statement for transactions and rounds and one for each other kind of id; ids not found are recorded as absent. */
 export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Service"]) => {
   /** Runs the look-up of one kind; no statement without ids. */
-  const ask = <Named, Row>(
+  const ask = <Named, Rows>(
     requests: ReadonlyArray<LookUpRequest>,
     name: (request: LookUpRequest) => ReadonlyArray<Named>,
     text: string,
     columns: ReadonlyArray<(named: ReadonlyArray<Named>) => unknown>,
-    decode: (rows: unknown) => Effect.Effect<ReadonlyArray<Row>, Schema.SchemaError>
-  ): Effect.Effect<ReadonlyArray<Row>, LookFailure> => {
+    decode: (rows: ReadonlyArray<object>) => Effect.Effect<Rows, Schema.SchemaError>
+  ): Effect.Effect<Rows, LookFailure> => {
     const named = requests.map(name)
     const all = named.flat()
-    if (all.length === 0) return Effect.succeed([])
+    if (all.length === 0) return decode([])
     const numbersOfRequests = named.flatMap((some, request) => some.map(() => request))
     return Effect.flatMap(
       sql.unsafe(text, [...columns.map((column) => column(all)), numbers(numbersOfRequests)]),
@@ -147,24 +179,19 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
         : Effect.succeed(known?.seeds), { concurrency: 2 })
 
   return Effect.fnUntraced(function*(requests: ReadonlyArray<LookUpRequest>) {
-    const [transactions, rounds, payments, paymentsById, bonuses, promoCodes, signatures, seeds] = yield* Effect.all([
+    const [play, payments, paymentsById, bonuses, promoCodes, signatures, seeds] = yield* Effect.all([
       ask(
         requests,
-        ({ query: { providerId, transactionIds } }) => transactionIds.map((id) => ({ id, providerId })),
-        transactionsText,
-        [(named) => numbers(named.map(({ providerId }) => providerId)), (named) => texts(named.map(({ id }) => id))],
-        decodeTransactions
-      ),
-      ask(
-        requests,
-        ({ player, query }) => query.rounds.map(({ gameId, roundId }) => ({ playerId: player.id, gameId, roundId })),
-        roundsText,
+        playOf,
+        playText,
         [
-          (named) => numbers(named.map(({ playerId }) => playerId)),
-          (named) => numbers(named.map(({ gameId }) => gameId)),
-          (named) => texts(named.map(({ roundId }) => roundId))
+          (asked) => numbers(asked.map(({ providerId }) => providerId)),
+          (asked) => texts(asked.map(({ transactionId }) => transactionId)),
+          (asked) => numbers(asked.map(({ playerId }) => playerId)),
+          (asked) => numbers(asked.map(({ gameId }) => gameId)),
+          (asked) => texts(asked.map(({ roundId }) => roundId))
         ],
-        decodeRounds
+        decodePlay
       ),
       findPayments(ask(
         requests,
@@ -198,8 +225,8 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
       findSeeds(requests)
     ], { concurrency: 3 })
     const byRequest = {
-      transactions: Map.groupBy(transactions, numberOf),
-      rounds: Map.groupBy(rounds, numberOf),
+      transactions: Map.groupBy(play.transactions, numberOf),
+      rounds: Map.groupBy(play.rounds, numberOf),
       bonuses: Map.groupBy(bonuses, numberOf),
       promoCodes: Map.groupBy(promoCodes, numberOf),
       signatures: Map.groupBy(signatures, numberOf),
