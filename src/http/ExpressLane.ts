@@ -6,8 +6,7 @@
  * JSON body of known size. All other requests go to the router before a byte of the body is read. Both paths share the code of their answers,
  * and a test compares them.
  */
-import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
-import { type Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Result, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { invalidSignature, refuseNonce, refuseTimestamp, signedHeaders } from "../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../auth/Credentials.ts"
@@ -24,6 +23,7 @@ import { noObject } from "./FormRules.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
 import {
+  draining,
   maxBodyBytes,
   refusalBody,
   type Retry,
@@ -93,8 +93,7 @@ export const lane = <Body, A>(
     readonly start?: Start<Body, A>
   } = {}
 ): Lane => {
-  // interpreted, a body would take a tenth of the decision that it asks for; compiled, only its first wrong field is known
-  SchemaJITCompiler.enable(schema.ast)
+  // the decoder that names every wrong field takes a slower way for right ones too
   const decode = Schema.decodeUnknownResult(schema)
   const explain = Schema.decodeUnknownResult(schema, { errors: "all" })
   const { start } = options
@@ -237,6 +236,8 @@ export class ExpressLane extends Context.Service<ExpressLane, { readonly take: T
           if (Exit.isSuccess(exit)) return { status: 200, body: exit.value, retryAfter: undefined }
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") return elsewhereOf(failure.value) ?? refusing(lane, failure.value)
+          // interrupted by the shutdown
+          if (Cause.hasInterruptsOnly(exit.cause)) return refusing(lane, draining)
           logDefect(about, exit.cause)
           return refusing(lane, serverError)
         }

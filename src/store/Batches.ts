@@ -8,7 +8,7 @@ interface Waiting<Item, A, E> {
 export interface Batches<Item, A, E> {
   /** Adds an item to the next batch at once; the effect waits for its outcome. */
   readonly put: (item: Item) => Effect.Effect<A, E>
-  /** Like `put`, without a fiber: `done` is called once, later, or at once when too many wait. */
+  /** Like `put`, without a fiber: `done` is called once, later, or at once when too many wait or the scope has closed. */
   readonly post: (item: Item, done: (exit: Exit.Exit<A, E>) => void) => void
 }
 
@@ -27,8 +27,8 @@ export interface BatchOptions<Item, A, E> {
 const missing = Exit.die(new Error("an item has no outcome"))
 
 /**
- * Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. When its scope closes, items that run are
- * awaited, and those that wait are interrupted.
+ * Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. When its scope closes, batches that run are
+ * awaited unless `run` can be interrupted, and items that wait are interrupted.
  */
 export const makeBatches = <Item, A, E>(
   { limit, maxBatch, maxRunning = 1, mayBeCausedByOne = () => false, run }: BatchOptions<Item, A, E>
@@ -48,19 +48,31 @@ export const makeBatches = <Item, A, E>(
       }
     }
 
-    const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>): Effect.Effect<void> =>
+    const fail = (batch: ReadonlyArray<Waiting<Item, A, E>>, cause: Cause.Cause<E>): Cause.Cause<E> => {
+      for (const one of batch) settle(one, Exit.failCause(cause))
+      return cause
+    }
+
+    /** Tells the items their outcomes; the cause when it failed. */
+    const runBatch = (batch: ReadonlyArray<Waiting<Item, A, E>>): Effect.Effect<Cause.Cause<E> | undefined> =>
       Effect.matchCauseEffect(Effect.suspend(() => run(batch.map(({ item }) => item))), {
         onSuccess: (outcomes) =>
           Effect.sync(() => {
             for (const [index, one] of batch.entries()) settle(one, outcomes[index] ?? missing)
+            return undefined
           }),
         onFailure: (cause) =>
-          batch.length > 1 && mayBeCausedByOne(cause)
-            ? Effect.forEach(batch, (one) => runBatch([one]), { discard: true })
-            : Effect.sync(() => {
-              for (const one of batch) settle(one, Exit.failCause(cause))
-            })
+          batch.length > 1 && mayBeCausedByOne(cause) ? runEach(batch) : Effect.sync(() => fail(batch, cause))
       })
+
+    /** Runs each item alone, up to a failure that none of them caused. */
+    const runEach = Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting<Item, A, E>>) {
+      for (const [index, one] of batch.entries()) {
+        const cause = yield* runBatch([one])
+        if (cause !== undefined && !mayBeCausedByOne(cause)) return fail(batch.slice(index + 1), cause)
+      }
+      return undefined
+    })
 
     const runNext = Effect.suspend(() => {
       const batch = waiting.slice(0, maxBatch)

@@ -1,9 +1,9 @@
 /** Reads that share statements: those asked for in one turn of the event loop, and those that arrive while as many statements run as may. */
-import { Cause, type Effect, type Exit, type Scope } from "effect"
+import { Cause, Effect, type Exit, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
 import { type Batches, makeBatches } from "./Batches.ts"
-import { withDeadline } from "./internal/StoreFailures.ts"
+import { noAnswer, withDeadline } from "./internal/StoreFailures.ts"
 import { isCausedByOneRow, orTryAgain } from "./Rows.ts"
 
 export interface ReadBatchOptions<Item, A, E> {
@@ -16,8 +16,6 @@ export interface ReadBatchOptions<Item, A, E> {
   readonly maxWaiting: number
 }
 
-const late = () => temporarilyUnavailable
-
 const hasUnreadableRow = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && isCausedByOneRow(reason.defect))
 
@@ -29,5 +27,12 @@ export const makeReadBatches = <Item, A, E = never>(
     ...limits,
     limit: { maxWaiting, overload: temporarilyUnavailable },
     mayBeCausedByOne: hasUnreadableRow,
-    run: (items) => orTryAgain(withDeadline(read(items), late))
+    run: (items) =>
+      orTryAgain(withDeadline(read(items), noAnswer)).pipe(
+        Effect.catchTag("StoreUnavailable", ({ reason }) =>
+          Effect.andThen(
+            Effect.annotateLogs(Effect.logWarning("statement failed"), { reason }),
+            Effect.fail(temporarilyUnavailable)
+          ))
+      )
   })

@@ -1,4 +1,5 @@
 /** Row decoding by schema, with a retryable refusal when the database is unavailable. */
+import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
@@ -15,10 +16,11 @@ export const sqlStateOf = ({ reason: { cause } }: SqlError.SqlError): string | u
     ? cause.code
     : undefined
 
-/** Whether one of the rows read together caused a failure: an unreadable row, or an invalid value (SQLSTATE class 22). */
+/** Whether one of the rows read together caused a failure: an unreadable row, a number that is too large, or an invalid value (SQLSTATE class 22). */
 export const isCausedByOneRow = (failure: unknown): boolean =>
   Schema.isSchemaError(failure) ||
-  failure instanceof SqlError.SqlError && sqlStateOf(failure)?.startsWith("22") === true
+  failure instanceof SqlError.SqlError &&
+    (failure.reason.cause instanceof PgTypes.CodecError || sqlStateOf(failure)?.startsWith("22") === true)
 
 const passes = (error: SqlError.SqlError): boolean => error.isRetryable || passingStates.test(sqlStateOf(error) ?? "")
 

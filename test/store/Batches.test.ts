@@ -17,7 +17,7 @@ const makeHeld = Effect.gen(function*() {
           items.includes(-3)
             ? Effect.die("broken")
             : items.some((item) => item < 0)
-            ? Effect.fail<Failure>(items.includes(-2) ? "away" : "unreadable")
+            ? Effect.fail<Failure>(items.at(-1) === -2 ? "away" : "unreadable")
             : Effect.succeed(items.map((item) => item % 2 === 0 ? Exit.succeed(item * 10) : Exit.fail("odd" as const)))
         )
       }),
@@ -61,6 +61,9 @@ describe("items at the same time", () => {
       const exits = yield* Effect.forEach(yield* start([6, -3]), Fiber.await)
       assert.deepStrictEqual(exits, [Exit.succeed(60), Exit.die("broken")])
       assert.deepStrictEqual(ran.slice(4), [[4, -2], [6, -3], [6], [-3]])
+      // a failure that none of them caused is the outcome of the rest
+      assert.deepStrictEqual(yield* outcomes(yield* start([2, -2, -1, 8])), [20, "away", "away", "away"])
+      assert.deepStrictEqual(ran.slice(8), [[2, -2, -1, 8], [2], [-2]])
     }))
 
   it.effect("are told, whatever the one before dies of", () =>

@@ -120,7 +120,7 @@ export class Launches extends Context.Service<Launches, {
           : Effect.ignore(endSessionAnywhere(playerId, { id: session.sessionId, expiresAt }))
       }
 
-      /** A session that may be open already: without a key, a retry could open a second one. */
+      /** Opens a session. Without a key an unknown outcome must not be repeated: that could open a second one. */
       const openSession = (
         operatorId: number,
         playerId: number,

@@ -28,17 +28,17 @@ const PromoRow = Schema.Struct({
   ...ofRequest.fields
 })
 
-/** In both of the rows above. */
+/** Fields of both rows above. */
 const shared = ["gameId", "roundId", "bonusId", "request"] as const
 
 /**
  * Rows of transactions, and rows of rounds, whose `transactionId` is null: each id asked for is one of either. A transaction is found by its provider
- * and id alone, since its id may not be another player's either.
+ * and id, not by its player: the id of another player's transaction is refused too.
  */
 const playText =
-  `SELECT u.request, coalesce(t.game_id, r.game_id) AS "gameId", coalesce(t.round_id, r.round_id) AS "roundId",
-  coalesce(t.player_bonus_id, r.player_bonus_id) AS "bonusId", ${
-    columnsOf({ fields: Struct.omit(RoundRow.fields, shared) }, "r")
+  `SELECT u.request, coalesce(t.game_id, o.game_id) AS "gameId", coalesce(t.round_id, o.round_id) AS "roundId",
+  coalesce(t.player_bonus_id, o.player_bonus_id) AS "bonusId", ${
+    columnsOf({ fields: Struct.omit(RoundRow.fields, shared) }, "o")
   }, ${
     columnsOf({ fields: Struct.omit(TransactionRow.fields, shared) }, "t", {
       targetId: "t.target_transaction_id",
@@ -54,8 +54,8 @@ const playText =
   } FROM unnest($1::float8[], $2::text[], $3::float8[], $4::float8[], $5::text[], $6::float8[])
     AS u(provider_id, transaction_id, player_id, game_id, round_id, request)
   LEFT JOIN provider_transactions t ON t.provider_id = u.provider_id::bigint AND t.transaction_id = u.transaction_id
-  LEFT JOIN rounds r ON r.player_id = u.player_id::bigint AND r.game_id = u.game_id::bigint AND r.round_id = u.round_id
-  WHERE t.transaction_id IS NOT NULL OR r.round_id IS NOT NULL`
+  LEFT JOIN rounds o ON o.player_id = u.player_id::bigint AND o.game_id = u.game_id::bigint AND o.round_id = u.round_id
+  WHERE t.transaction_id IS NOT NULL OR o.round_id IS NOT NULL`
 
 const paymentColumns = columnsOf(PaymentOfRequest, "t", { request: "u.request" })
 
@@ -115,11 +115,11 @@ interface AskedPlay {
   readonly roundId: string | null
 }
 
-const nobody: AskedPlay = { providerId: null, transactionId: null, playerId: null, gameId: null, roundId: null }
+const nothingElse: AskedPlay = { providerId: null, transactionId: null, playerId: null, gameId: null, roundId: null }
 
 const playOf = ({ player, query: { providerId, rounds, transactionIds } }: LookUpRequest): ReadonlyArray<AskedPlay> => [
-  ...transactionIds.map((transactionId) => ({ ...nobody, providerId, transactionId })),
-  ...rounds.map(({ gameId, roundId }) => ({ ...nobody, playerId: player.id, gameId, roundId }))
+  ...transactionIds.map((transactionId) => ({ ...nothingElse, providerId, transactionId })),
+  ...rounds.map(({ gameId, roundId }) => ({ ...nothingElse, playerId: player.id, gameId, roundId }))
 ]
 
 /** Query of one decision. */
