@@ -123,6 +123,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     clashes: 0,
     clashed: undefined,
     polls: 0,
+    isLoaded: false,
     isRecovering: false
   })
   const whenIdle: Array<() => void> = []
@@ -171,6 +172,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     run.next = 0
     run.batchFrom = 0
     run.clashed = undefined
+    run.isLoaded = false
     return true
   }
 
@@ -228,6 +230,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
+      run.isLoaded = true
       // written by another process, whose clock may be ahead
       cell.decidedAt = Math.max(cell.decidedAt, options.writtenAt(exit.value.state))
     })
@@ -300,6 +303,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         cell.state = after
         cell.version++
         run.clashed = undefined
+        run.isLoaded = false
         return answer(run, end)
       case "StoreUnavailable":
         return answer(run, end, Exit.fail(outcome))
@@ -359,7 +363,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (decision._tag === "Accept") {
         const { change } = decision
         // its unit clashed, or is likely to: no assumption about its ids is allowed
-        if (change !== null && known === undefined && (isSingle || store.isLikelyTaken(change))) {
+        if (change !== null && known === undefined && (isSingle || store.isLikelyTaken(change, run.isLoaded))) {
           if (end === next) return lookUp(cell, run, before, store.claims(before, change), undefined)
           break
         }

@@ -103,6 +103,9 @@ export interface Store<State, Change, Query, Knowledge> {
   ) => Effect.Effect<ReadonlyArray<Verdict<Knowledge>>, StoreUnavailable>
   /** Query for the ids that a change claims to be new. */
   readonly claims: (state: State, change: Change) => Query
-  /** Whether a claim of a change probably exists already: it is looked up first, since a clash rejects the commit of all units around it. */
-  readonly isLikelyTaken: (change: Change) => boolean
+  /**
+   * Whether a claim of a change may well exist already: it is looked up first, since a clash rejects the commit of all units around it. `isLoaded`: the
+   * state was loaded for this command, so that nobody remembers what was committed before.
+   */
+  readonly isLikelyTaken: (change: Change, isLoaded: boolean) => boolean
 }

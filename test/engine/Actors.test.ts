@@ -459,6 +459,21 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.lookUps.flatMap(({ receipts }) => receipts), ["taken", "b"])
       }).pipe(Effect.provide(services)))
 
+    // Goal: after a restart, a repeat rejects no commit. Method: another process asks again, a third one something new.
+    it.effect("is avoided for the command that the state was loaded for", () =>
+      Effect.gen(function*() {
+        const store = makeStore({ 1: 0 })
+        const restart = makeActors({ ...store, isLikelyTaken: (_, isLoaded) => isLoaded })
+        yield* (yield* makeActors(store)).ask(1, post("before", 1))
+        const { isRepeat, total } = yield* (yield* restart).ask(1, post("before", 1))
+        assert.deepStrictEqual([isRepeat, total], [true, 1])
+        const actors = yield* restart
+        yield* actors.ask(1, post("new", 1))
+        yield* actors.ask(1, post("after", 1))
+        assert.deepStrictEqual(store.lookUps.map(({ receipts }) => receipts), [["before"], ["new"]])
+        assert.deepStrictEqual([store.commits.length, store.examinations.length], [3, 0])
+      }).pipe(Effect.provide(services)))
+
     // Goal: one bad command of a group fails alone as well, and the others keep their order.
     it.effect("is decided again, one command at a time", () =>
       Effect.gen(function*() {

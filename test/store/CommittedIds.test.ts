@@ -74,22 +74,24 @@ describe("committed ids", () => {
       for (const name of ["written", "unknown", "unavailable", "rejected"]) {
         const { change, unit } = betOf(2, name)
         yield* Effect.exit(store.commit([unit]))
-        said[name] = store.isLikelyTaken(change)
+        said[name] = store.isLikelyTaken(change, false)
       }
       const again = betOf(3, "written elsewhere")
-      said["elsewhere"] = store.isLikelyTaken(again.change)
+      said["elsewhere"] = store.isLikelyTaken(again.change, false)
+      said["elsewhere, of a loaded player"] = store.isLikelyTaken(again.change, true)
       yield* store.examine([again.unit], "clash")
-      said["examined"] = store.isLikelyTaken(again.change)
+      said["examined"] = store.isLikelyTaken(again.change, false)
       const next = betOf(2, "written there later")
       yield* elsewhere.commit([next.unit])
       yield* store.lookUp(next.unit.before, store.claims(next.unit.before, next.change), undefined)
-      said["looked up"] = store.isLikelyTaken(next.change)
+      said["looked up"] = store.isLikelyTaken(next.change, false)
       assert.deepStrictEqual(said, {
         written: true,
         unknown: true,
         unavailable: false,
         rejected: false,
         elsewhere: false,
+        "elsewhere, of a loaded player": true,
         examined: true,
         "looked up": true
       })

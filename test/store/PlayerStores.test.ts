@@ -162,7 +162,10 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
       : failure.value._tag === "Rejected"
       ? failure.value.because
       : failure.value._tag
-    said.push([what, answer], [`${what}: taken ids`, units.map(({ changes }) => changes.map(store.isLikelyTaken))])
+    said.push([what, answer], [
+      `${what}: taken ids`,
+      units.map(({ changes }) => changes.map((change) => store.isLikelyTaken(change, false)))
+    ])
     return answer
   })
 

@@ -46,6 +46,8 @@ export interface Run<State, Change, Query, Knowledge> {
   clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
   /** Number of polls whether the row is free. */
   polls: number
+  /** The state was loaded for these commands, and none of them has been committed. */
+  isLoaded: boolean
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
 }

@@ -40,8 +40,8 @@ const maxLoggedPlayers = 20
 export type PlayerStore = Store<Player, Change, Query, Knowledge>
 
 /**
- * Remembers the transaction ids that a store wrote, may have written, or found, and calls a change with one of them likely to clash
- * (`docs/decisions/0055-likely-taken-ids.md`).
+ * Remembers the transaction ids that a store wrote, may have written, or found, and calls a change with one of them likely to clash, and any
+ * transaction of a player who was loaded for it: after a restart, callers repeat what was not answered (`docs/decisions/0055-likely-taken-ids.md`).
  */
 export const withCommittedIds = (
   store: Omit<PlayerStore, "isLikelyTaken">,
@@ -73,7 +73,7 @@ export const withCommittedIds = (
           addFound,
           { discard: true }
         )),
-    isLikelyTaken: ({ transactions }) => transactions.some((id) => committedIds.has(id))
+    isLikelyTaken: ({ transactions }, isLoaded) => transactions.some((id) => isLoaded || committedIds.has(id))
   }
 }
 
