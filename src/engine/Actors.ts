@@ -78,7 +78,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
 ): Effect.fn.Return<Actors<State, Change, Query, Knowledge>, never, Ids | Placement | Scope.Scope> {
   type Known = Knowledge | undefined
   type AnyDecision = Decision<State, unknown, unknown, Change, Query>
-
   type AnyTask = Task<State, Change, Query, Knowledge>
 
   type Cell = Cells.Cell<State, Change, Query, Knowledge>
@@ -230,7 +229,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
       cell.state = exit.value.state
       cell.version = exit.value.version
-      run.isLoaded = true
+      run.isLoaded = run.attempts === 0
       // written by another process, whose clock may be ahead
       cell.decidedAt = Math.max(cell.decidedAt, options.writtenAt(exit.value.state))
     })
@@ -303,7 +302,6 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         cell.state = after
         cell.version++
         run.clashed = undefined
-        run.isLoaded = false
         return answer(run, end)
       case "StoreUnavailable":
         return answer(run, end, Exit.fail(outcome))

@@ -105,7 +105,7 @@ export interface Store<State, Change, Query, Knowledge> {
   readonly claims: (state: State, change: Change) => Query
   /**
    * Whether a claim of a change may well exist already: it is looked up first, since a clash rejects the commit of all units around it. `isLoaded`: the
-   * state was loaded for this command, so that nobody remembers what was committed before.
+   * state was loaded for this command, so that this process may not remember what was committed before.
    */
   readonly isLikelyTaken: (change: Change, isLoaded: boolean) => boolean
 }

@@ -470,8 +470,11 @@ describe("Actors", () => {
         const actors = yield* restart
         yield* actors.ask(1, post("new", 1))
         yield* actors.ask(1, post("after", 1))
-        assert.deepStrictEqual(store.lookUps.map(({ receipts }) => receipts), [["before"], ["new"]])
         assert.deepStrictEqual([store.commits.length, store.examinations.length], [3, 0])
+        // loaded again, since another writer was faster
+        store.postElsewhere(1, "theirs", 100)
+        assert.strictEqual((yield* actors.ask(1, post("again", 1))).total, 104)
+        assert.deepStrictEqual(store.lookUps.map(({ receipts }) => receipts), [["before"], ["new"]])
       }).pipe(Effect.provide(services)))
 
     // Goal: one bad command of a group fails alone as well, and the others keep their order.

@@ -46,7 +46,7 @@ export interface Run<State, Change, Query, Knowledge> {
   clashed: { readonly commands: ReadonlyArray<number>; readonly known: ReadonlyArray<Knowledge> } | undefined
   /** Number of polls whether the row is free. */
   polls: number
-  /** The state was loaded for these commands, and none of them has been committed. */
+  /** The state was loaded for these commands; false when it was because of another writer's commit: they are decided together again. */
   isLoaded: boolean
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
