@@ -10,8 +10,8 @@ export const texts = (values: ReadonlyArray<string | null>) =>
   Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
 /** Epoch milliseconds. */
-export const times = (values: ReadonlyArray<number>) =>
-  Result.getOrThrow(PgTypes.array(values.map(toDate), PgTypes.OID.timestamptz))
+export const times = (values: ReadonlyArray<number | null>) =>
+  Result.getOrThrow(PgTypes.array(values.map((at) => at === null ? null : toDate(at)), PgTypes.OID.timestamptz))
 
 export const byteStrings = (values: ReadonlyArray<Uint8Array | null>) =>
   Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))

@@ -1,8 +1,8 @@
-import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
+import { texts } from "../platform/ArrayParameters.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -75,13 +75,13 @@ const nameOf = ({ key, scope }: Named): string => `${scope}\n${key}`
 const maxFound = 500
 
 const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: ReadonlyArray<Named>) {
-  const texts = (values: ReadonlyArray<string>) =>
-    Effect.orDie(Effect.fromResult(PgTypes.array(values, PgTypes.OID.text)))
   const found = yield* rows(sql`
     SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt"
-    FROM idempotency_keys JOIN unnest(${yield* texts(named.map(({ scope }) => scope))}, ${yield* texts(
-    named.map(({ key }) => key)
-  )}) AS asked (scope, key) USING (scope, key)`)
+    FROM idempotency_keys JOIN unnest(${texts(named.map(({ scope }) => scope))}, ${
+    texts(
+      named.map(({ key }) => key)
+    )
+  }) AS asked (scope, key) USING (scope, key)`)
   return new Map(found.map((row) => [nameOf(row), { ...row, createdAt: fromDate(row.createdAt) }]))
 })
 

@@ -1,7 +1,7 @@
 /** Fan-out of events, and leasing, recording and releasing of deliveries, in SQL. */
-import { PgTypes } from "@effect/sql-pg"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"
 import { Ids } from "../../../platform/Ids.ts"
 import { inTransaction } from "../../../platform/InTransaction.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
@@ -85,15 +85,10 @@ const lagRows = rowsOf(Schema.Struct({
   deliveries: Schema.Number
 }))
 
-const ids = (values: ReadonlyArray<number>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.float8))
-const texts = (values: ReadonlyArray<string | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
-const times = (values: ReadonlyArray<number | null>) =>
-  Result.getOrThrow(PgTypes.array(values.map((at) => at === null ? null : toDate(at)), PgTypes.OID.timestamptz))
-
 export const makeDeliveryStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const personal = yield* PersonalData
-  const numbers = yield* Ids
+  const ids = yield* Ids
 
   /**
    * Fans committed events out into deliveries, one per subscribed endpoint, skipping events locked by another process. Returns the number of
@@ -114,17 +109,17 @@ export const makeDeliveryStore = Effect.gen(function*() {
         ORDER BY t.id, e.id`)
       const deliveries = rows.flatMap(({ endpointId, ...row }) => endpointId === null ? [] : [{ ...row, endpointId }])
       if (deliveries.length > 0) {
-        const first = yield* numbers.reserve(deliveries.length)
+        const first = yield* ids.reserve(deliveries.length)
         yield* sql`
           INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, next_attempt_at, error,
             created_at, updated_at)
           SELECT u.id, u.event_id, u.endpoint_id, u.operator_id, u.status,
             CASE WHEN u.status = 'pending' THEN ${toDate(now)}::timestamptz END,
             CASE WHEN u.status = 'failed' THEN 'backlog_full' END, ${toDate(now)}, ${toDate(now)}
-          FROM unnest(${ids(deliveries.map((_, index) => first + index))}::float8[],
-            ${ids(deliveries.map(({ eventId }) => eventId))}::float8[],
-            ${ids(deliveries.map(({ endpointId }) => endpointId))}::float8[],
-            ${ids(deliveries.map(({ operatorId }) => operatorId))}::float8[],
+          FROM unnest(${numbers(deliveries.map((_, index) => first + index))}::float8[],
+            ${numbers(deliveries.map(({ eventId }) => eventId))}::float8[],
+            ${numbers(deliveries.map(({ endpointId }) => endpointId))}::float8[],
+            ${numbers(deliveries.map(({ operatorId }) => operatorId))}::float8[],
             ${texts(deliveries.map(({ isFull }) => isFull === true ? "failed" : "pending"))}::text[])
             AS u(id, event_id, endpoint_id, operator_id, status)`
       }
@@ -164,8 +159,8 @@ export const makeDeliveryStore = Effect.gen(function*() {
       const { now, free, sender, until } = options
       const rows = yield* takenRows(sql`
         WITH due AS MATERIALIZED (
-          SELECT d.id FROM unnest(${ids(free.map(({ endpointId }) => endpointId))}::float8[],
-              ${ids(free.map(({ slots }) => slots))}::float8[]) AS r(endpoint_id, slots)
+          SELECT d.id FROM unnest(${numbers(free.map(({ endpointId }) => endpointId))}::float8[],
+              ${numbers(free.map(({ slots }) => slots))}::float8[]) AS r(endpoint_id, slots)
             JOIN webhook_endpoints e ON e.id = r.endpoint_id::bigint AND e.active
             CROSS JOIN LATERAL (
               SELECT w.id FROM webhook_deliveries w
@@ -212,17 +207,15 @@ export const makeDeliveryStore = Effect.gen(function*() {
         response_status = u.response_status::integer, error = u.error, response_body = u.body,
         duration_ms = u.duration_ms::integer, sent_at = u.sent_at, claimed_by = NULL, claimed_until = NULL,
         updated_at = u.ended_at
-      FROM unnest(${ids(results.map(({ id }) => id))}::float8[],
-        ${ids(results.map(({ attempts }) => attempts))}::float8[],
+      FROM unnest(${numbers(results.map(({ id }) => id))}::float8[],
+        ${numbers(results.map(({ attempts }) => attempts))}::float8[],
         ${texts(results.map(({ status }) => status))}::text[],
         ${times(results.map(({ nextAttemptAt }) => nextAttemptAt))}::timestamptz[],
-        ${
-      Result.getOrThrow(PgTypes.array(results.map(({ responseStatus }) => responseStatus), PgTypes.OID.float8))
-    }::float8[],
+        ${numbers(results.map(({ responseStatus }) => responseStatus))}::float8[],
         ${texts(results.map(({ error }) => error))}::text[],
         ${times(results.map(({ endedAt }) => endedAt))}::timestamptz[],
         ${texts(results.map(({ body }) => body))}::text[],
-        ${ids(results.map(({ durationMs }) => durationMs))}::float8[],
+        ${numbers(results.map(({ durationMs }) => durationMs))}::float8[],
         ${times(results.map(({ sentAt }) => sentAt))}::timestamptz[])
         AS u(id, attempts, status, next_attempt_at, response_status, error, ended_at, body, duration_ms, sent_at)
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending' AND d.attempts = u.attempts::integer`)
@@ -232,7 +225,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
   const release = Effect.fn("DeliveryStore.release")((sender: number, deliveryIds: ReadonlyArray<number>) =>
     Effect.asVoid(sql`
       UPDATE webhook_deliveries d SET claimed_by = NULL, claimed_until = NULL
-      FROM unnest(${ids(deliveryIds)}::float8[]) AS u(id)
+      FROM unnest(${numbers(deliveryIds)}::float8[]) AS u(id)
       WHERE d.id = u.id::bigint AND d.claimed_by = ${sender} AND d.status = 'pending'`)
   )
 
