@@ -148,6 +148,27 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       assertRefused(yield* seat.bet(820, { currency: "KRW" }), 422, "BONUS_INVALID", { max_bet: 819, retry: "never" })
     }))
 
+  // Goal: a bonus of 10.00 EUR is 1639 KRW for a player in won, by whichever way it is granted. Method: no rate, then a rate, per way.
+  it.effect("the default amount and max_bet are converted for grants of operators, staff and promo codes", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ default_amount: 1000, max_bet: 500 })
+      yield* made("/promo-codes", { operator: casino.slug, code: "WON", bonus: bonus.id })
+      const ways = {
+        operator: (id: number) => casino.grant(id, bonus.id),
+        staff: (id: number) => staffCall("POST", `/backoffice/v1/players/${id}/bonuses`, { bonus: bonus.id }),
+        code: (id: number) => casino.post(`/players/${id}/promo-codes`, { code: "won" })
+      }
+      yield* setRate("KRW", 0.0061)
+      for (const [way, ask] of Object.entries(ways)) {
+        const strange = yield* casino.register({ currency: "ISK" })
+        assertRefused(yield* ask(strange.id), 422, "BONUS_INVALID", { reason: "exchange_rate", currency: "ISK" })
+        const { id } = yield* casino.register({ currency: "KRW" })
+        const answer = dataOf(yield* ask(id), 201)
+        assert.deepInclude(answer.bonus ?? answer, { amount: 1639, max_bet: 819, currency: "KRW" }, way)
+      }
+    }))
+
   it.effect("the unverified allowance is in the player's currency, and 0 without a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "EUR" })

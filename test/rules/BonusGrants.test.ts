@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   applyDueBonusesStep,
+  bonusIn,
   cancelBonusStep,
   type CatalogueBonus,
   type Grant,
@@ -9,6 +10,7 @@ import {
   type PromoCode,
   redeemStep
 } from "../../src/domain/bonus/BonusGrants.ts"
+import { parseFactor } from "../../src/domain/bonus/Conversion.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, minute, noon } from "../kit/Messages.ts"
@@ -158,8 +160,27 @@ for (const remembers of [true, false]) {
       }
       const runner = makeRunner({ exclusion: { type: "time_out", since: 0, until: noon } })
       assert.strictEqual(runner.refuse(grant({ isActive: false })).details["reason"], "inactive")
-      assert.strictEqual(runner.refuse(grant({ currency: "SEK" })).details["reason"], "currency")
+      // amounts of a bonus that no rate could convert
+      assert.strictEqual(runner.refuse(grant({ currency: "SEK" })).details["reason"], "exchange_rate")
+      assert.strictEqual(
+        runner.refuse(grant({ currency: "SEK", maxBet: 10 }, { amount: 20 })).details["reason"],
+        "exchange_rate"
+      )
       assert.strictEqual(runner.accept(grant({ currency: "SEK" }, { amount: 20 })).amount, 20)
+    })
+
+    it("4.6: the amounts of a bonus are converted to the player's currency, rounded down", () => {
+      const bonus = { ...welcome, maxBet: 100, currency: "GBP" }
+      const inEuros = (rate: string) => bonusIn(bonus, "EUR", parseFactor(rate))
+      assert.deepInclude(inEuros("0.86"), { defaultAmount: 581, maxBet: 116, currency: "EUR" })
+      assert.deepInclude(inEuros("600"), { defaultAmount: 0, maxBet: 1 })
+      assert.strictEqual(bonusIn({ ...bonus, maxBet: 0 }, "EUR", parseFactor("0.86")).maxBet, 0)
+      assert.deepStrictEqual(bonusIn(bonus, "EUR", undefined), bonus)
+      assert.deepStrictEqual(bonusIn(bonus, "GBP", undefined), bonus)
+      const runner = makeRunner()
+      const of = (rate: string) => grantStep({ bonus: inEuros(rate), amount: null, note: null })
+      assert.deepInclude(runner.accept(of("0.86")), { amount: 581, wagerRequirement: 1162, maxBet: 116 })
+      assert.strictEqual(runner.refuse(of("600")).details["reason"], "amount")
     })
 
     it("4.6: refuses amounts that cannot be counted, and a queue without end", () => {

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
+import { type Factor, thresholdIn } from "./Conversion.ts"
 import type { Redemption } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../Decision.ts"
 import { Draft, hasBonusDue } from "../Draft.ts"
@@ -36,16 +37,27 @@ export const CatalogueBonus = Schema.Struct({
 
 export type CatalogueBonus = typeof CatalogueBonus.Type
 
+/**
+ * Bonus with its amounts in the player's currency, rounded down; unchanged without an exchange rate. `factor`: from the player's currency to that of
+ * the bonus. A cap never becomes 0, which would lift it.
+ */
+export const bonusIn = (bonus: CatalogueBonus, currency: string, factor: Factor | undefined): CatalogueBonus => {
+  if (bonus.currency === currency || factor === undefined) return bonus
+  const convert = (amount: number): number => thresholdIn(amount, factor) ?? amount
+  return {
+    ...bonus,
+    currency,
+    defaultAmount: convert(bonus.defaultAmount),
+    maxBet: bonus.maxBet === 0 ? 0 : Math.max(1, convert(bonus.maxBet))
+  }
+}
+
 export interface Grant {
+  /** Amounts in the player's currency ({@link bonusIn}); those of another currency are refused where they are needed. */
   readonly bonus: CatalogueBonus
   /** Minor units of the player's currency; null grants the catalogue amount. */
   readonly amount: number | null
   readonly note: string | null
-  /**
-   * The bonus's `maxBet` in minor units of the player's currency, if that is not the operator's; null when there is no exchange rate. Absent when no
-   * conversion is needed.
-   */
-  readonly maxBet?: number | null
   /** Audit log label of the granting staff; absent when the operator grants. */
   readonly grantedBy?: string
 }
@@ -66,7 +78,7 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
 }
 
 /** Grant with its terms, or the refusal. */
-const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: Grant): GrantedBonus | GrantRefusal => {
+const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | GrantRefusal => {
   const { now, player } = draft
   const refusal = refuseReceiver(player, now)
   if (refusal !== undefined) return refusal
@@ -78,18 +90,12 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
       max_grants_per_player: bonus.maxGrantsPerPlayer
     })
   }
-  if (sent === null && player.currency !== bonus.currency) {
-    return invalid(`The bonus is of an amount in ${bonus.currency}. Name one in ${player.currency}.`, {
-      reason: "currency",
-      currency: player.currency
-    })
-  }
   // an unconvertible cap would mean either no cap or refusing every bet
-  if (maxBet === null) {
-    return invalid(`There is no exchange rate from ${player.currency} to ${bonus.currency}, which max_bet is in.`, {
-      reason: "exchange_rate",
-      currency: player.currency
-    })
+  if (player.currency !== bonus.currency && (sent === null || bonus.maxBet !== 0)) {
+    return invalid(
+      `There is no exchange rate from ${player.currency} to ${bonus.currency}, which the bonus is in. Set one first.`,
+      { reason: "exchange_rate", currency: player.currency }
+    )
   }
   const amount = sent ?? bonus.defaultAmount
   const wagerRequirement = amount * bonus.wageringMultiplier
@@ -107,7 +113,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus, maxBet = bonus.maxBet }: G
     type: bonus.type,
     amount,
     wagerRequirement,
-    maxBet,
+    maxBet: bonus.maxBet,
     maxConversion,
     validDays: bonus.validDays,
     contributions: bonus.contributions,

@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import {
   applyDueBonusesStep,
+  bonusIn,
   cancelBonusStep,
   type CatalogueBonus,
   type GrantRefusal,
@@ -14,7 +15,6 @@ import {
   type RedeemRefusal,
   redeemStep
 } from "../../domain/bonus/BonusGrants.ts"
-import { thresholdIn } from "../../domain/bonus/Conversion.ts"
 import type { Decision, Step } from "../../domain/Decision.ts"
 import { needsTwo } from "../../domain/wallet/FourEyes.ts"
 import type { Player } from "../../domain/player/Player.ts"
@@ -126,38 +126,28 @@ export class Bonuses extends Context.Service<Bonuses, {
 
       const factorOf = yield* makeFactorOf
 
-      /** The largest stake of a bonus in a player's currency, at the rate that holds now: terms of a grant stay as they are. */
-      const maxBetFor = Effect.fnUntraced(function*({ currency }: Player, bonus: CatalogueBonus) {
-        if (bonus.maxBet === 0 || currency === bonus.currency) return bonus.maxBet
-        const factor = yield* factorOf({ currency, base: bonus.currency })
-        // 0 would mean that there is no cap
-        return factor === undefined ? null : Math.max(1, thresholdIn(bonus.maxBet, factor) ?? 1)
+      /** Bonus in a player's currency, at the rate that holds now: terms of a grant stay as they are. */
+      const convert = Effect.fnUntraced(function*({ currency }: Player, bonus: CatalogueBonus) {
+        return bonusIn(bonus, currency, yield* factorOf({ currency, base: bonus.currency }))
       })
 
-      const offered = Effect.fnUntraced(function*(operatorId: number, bonusId: number) {
-        const bonus = yield* repository.find(operatorId, bonusId)
-        return bonus === undefined ? yield* Effect.fail(noSuchBonus) : bonus
+      const offered = Effect.fnUntraced(function*(player: Player, bonusId: number) {
+        const bonus = yield* repository.find(player.operatorId, bonusId)
+        return bonus === undefined ? yield* Effect.fail(noSuchBonus) : yield* convert(player, bonus)
       })
 
       /** The rule that grants a bonus. */
-      const grantOf = Effect.fnUntraced(function*(
-        player: Player,
-        bonus: CatalogueBonus,
-        { amount, note }: GrantRequest,
-        grantedBy?: string
-      ) {
-        const maxBet = yield* maxBetFor(player, bonus)
-        return owning(
-          grantStep({ bonus, amount, note, maxBet, ...(grantedBy === undefined ? {} : { grantedBy }) }),
+      const grantOf = (bonus: CatalogueBonus, { amount, note }: GrantRequest, grantedBy?: string) =>
+        owning(
+          grantStep({ bonus, amount, note, ...(grantedBy === undefined ? {} : { grantedBy }) }),
           (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
         )
-      })
 
       const grant: Bonuses["Service"]["grant"] = Effect.fn("Bonuses.grant")(
         function*(operatorId, playerId, request, answering) {
           // an unknown player answers before an unknown bonus does
           const player = yield* actors.read(operatorId, playerId)
-          const step = yield* grantOf(player, yield* offered(operatorId, request.bonusId), request)
+          const step = grantOf(yield* offered(player, request.bonusId), request)
           const asked = actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
           return yield* answering.claim === undefined ? Effect.mapError(asked, refusingOnce) : asked
         }
@@ -181,11 +171,11 @@ export class Bonuses extends Context.Service<Bonuses, {
         function*(playerId, request, actor, mayNotGrantCash) {
           const player = yield* actors.read(null, playerId)
           const { operatorId } = player
-          const bonus = yield* offered(operatorId, request.bonusId)
+          const bonus = yield* offered(player, request.bonusId)
           if (mayNotGrantCash !== undefined && bonus.wageringMultiplier === 0) {
             return yield* Effect.fail(mayNotGrantCash)
           }
-          const step = yield* grantOf(player, bonus, request, actor.label)
+          const step = grantOf(bonus, request, actor.label)
           const granted = Effect.mapError(actors.ask(operatorId, playerId, step), refusingOnce)
           const amount = request.amount ?? bonus.defaultAmount
           return bonus.wageringMultiplier === 0
@@ -201,7 +191,7 @@ export class Bonuses extends Context.Service<Bonuses, {
 
       const redeem: Bonuses["Service"]["redeem"] = Effect.fn("Bonuses.redeem")(
         function*(operatorId, playerId, code, answering) {
-          yield* actors.read(operatorId, playerId)
+          const player = yield* actors.read(operatorId, playerId)
           const row = isStorable(code) ? yield* repository.findPromo(operatorId, playerId, code) : undefined
           if (row === undefined) return yield* Effect.fail(promoRefusal("unknown"))
           const { code: written, expiresAt, isPromoActive, isRedeemed, isUsedUp, promoCodeId, ...bonus } = row
@@ -209,7 +199,7 @@ export class Bonuses extends Context.Service<Bonuses, {
             redeemStep({
               id: promoCodeId,
               code: written,
-              bonus,
+              bonus: yield* convert(player, bonus),
               isActive: isPromoActive,
               expiresAt: expiresAt?.getTime() ?? null,
               isUsedUp,
