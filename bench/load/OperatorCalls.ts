@@ -132,7 +132,7 @@ export class OperatorCalls {
           method: "POST",
           path: "/players",
           body:
-            `{"username":"${name}","email":"${name}@players.example","first_name":"New","last_name":"Player ${name}",` +
+            `{"username":"${name}","email":"${name}@players.example","first_name":"New","last_name":"Player${name}",` +
             `"birth_date":"1990-01-01","country":"MT","terms_accepted":true,"currency":"${this.#job.currency}"}`,
           marks: [name],
           status: 201

@@ -144,7 +144,7 @@ export const openAccount = Effect.fnUntraced(function*(
         username,
         email: `${username}@players.example`,
         first_name: "Demo",
-        last_name: `Player ${number}`,
+        last_name: `Player${number}`,
         birth_date: "1990-01-01",
         country: "MT",
         currency,

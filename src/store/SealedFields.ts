@@ -1,8 +1,8 @@
 /** Encrypted fields of players and payments. */
 import { Effect } from "effect"
 import type { Payment } from "../domain/Change.ts"
+import { comparableNumber } from "../domain/player/Identity.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"
-import { comparableNumber } from "./Identity.ts"
 
 type Personal = PersonalData["Service"]
 

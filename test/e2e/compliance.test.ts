@@ -239,6 +239,10 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         })
         const same = yield* casino.register({ first_name: "zoe", last_name: "OHARA", birth_date: "1980-02-03" })
         assert.deepStrictEqual(yield* shared(same.id), [["high", ["name_and_birth_date"], [ada.id]]])
+        const similar = yield* casino.register({ first_name: "Zoë Ann", last_name: "O'Hara", birth_date: "1980-02-03" })
+        assert.deepStrictEqual(yield* shared(similar.id), [
+          ["medium", ["similar_name_and_birth_date"], [ada.id, same.id]]
+        ])
         const alias = yield* casino.register({ email: "zoeohara@googlemail.com" })
         assert.deepStrictEqual(yield* shared(alias.id), [["high", ["email"], [ada.id]]])
         const neighbour = yield* casino.register({ address: "12 harbour st", zip_code: "vlt1000" })

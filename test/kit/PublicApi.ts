@@ -54,7 +54,7 @@ export const registration = (username: string, more: { readonly [field: string]:
   username,
   email: `${username}@example.com`,
   first_name: "Ada",
-  last_name: `Of ${username}`,
+  last_name: username,
   birth_date: "1990-12-31",
   country: "MT",
   terms_accepted: true,

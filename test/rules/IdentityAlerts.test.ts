@@ -32,6 +32,7 @@ describe("multiAccount", () => {
         ["name_and_birth_date", "high"],
         ["email", "high"],
         ["phone", "high"],
+        ["similar_name_and_birth_date", "medium"],
         ["address", "medium"]
       ] as const
     ) {
@@ -42,6 +43,14 @@ describe("multiAccount", () => {
       occurrence: "players 7+9",
       details: { players: [7, 9], accounts: 3, shared: ["phone", "address"] }
     })
+  })
+
+  it("names the similarity of names that are not the same", () => {
+    const details = (...kinds: ReadonlyArray<FactKind>) => found([7, ...kinds])?.details
+    assert.deepInclude(details("similar_name_and_birth_date", "name_and_birth_date"), {
+      shared: ["name_and_birth_date"]
+    })
+    assert.deepInclude(details("similar_name_and_birth_date", "ip"), { shared: ["similar_name_and_birth_date", "ip"] })
   })
 
   it("takes several players behind one internet address, and not a whole network", () => {

@@ -209,9 +209,17 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
         { document_number: "d-1" },
         { first_name: "ZOE", last_name: "Muller" },
         { first_name: "Zoe", last_name: "king" },
+        { first_name: "Müller", last_name: "Zoë" },
         { first_name: "Zoe", last_name: "Lovelace" },
-        { first_name: "Zoe", last_name: "Lovelace", birth_date: "1990-12-30" }
+        { first_name: "Zoe", last_name: "Lovelace", birth_date: "1990-12-30" },
+        { first_name: "Lukasz", last_name: "Wojcik" }
       ]
+      const { id: second } = yield* casino.register({
+        first_name: "Łukasz",
+        last_name: "Wójcik",
+        birth_date: "1990-12-31"
+      })
+      dataOf(yield* casino.exclude(second, { period: "24_hours" }))
       for (const more of excluded) assertRefused(yield* attempt(more), 422, "SELF_EXCLUDED_IDENTITY")
       // a name never held on that day, and a namesake
       dataOf(yield* attempt({ first_name: "Zoe", last_name: "M\u00fcller", birth_date: "1990-12-30" }), 201)

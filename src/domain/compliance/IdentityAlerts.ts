@@ -6,6 +6,7 @@ export const factKinds = [
   "personal_id",
   "document_number",
   "name_and_birth_date",
+  "similar_name_and_birth_date",
   "email",
   "phone",
   "address",
@@ -28,12 +29,12 @@ const maxListed = 20
 
 /** Facts unique to one person. */
 const documents: ReadonlySet<FactKind> = new Set(["personal_id", "document_number"])
-/** Facts shared by a household. */
-const householdFacts: ReadonlySet<FactKind> = new Set(["address", "ip"])
+/** Facts that several persons may share: a household its address, namesakes born on one day their names. */
+const weakFacts: ReadonlySet<FactKind> = new Set(["similar_name_and_birth_date", "address", "ip"])
 
 /**
- * Finding for a player who shares identifying facts with others. A document weighs more than a name or a phone, an address less; an IP address alone
- * counts from `count` players on, up to {@link maxSharedAddress}.
+ * Finding for a player who shares identifying facts with others. A document weighs more than a name or a phone, a similar name or an address less; an
+ * IP address alone counts from `count` players on, up to {@link maxSharedAddress}.
  */
 export const multiAccount = (
   { multi_account: terms }: RuleSettings,
@@ -45,7 +46,11 @@ export const multiAccount = (
   const found = others
     .map(({ kinds, playerId }) => ({
       playerId,
-      kinds: kinds.filter((kind) => kind !== "ip" || addressCounts || kinds.length > 1)
+      kinds: kinds.filter((kind) =>
+        kind === "ip"
+          ? addressCounts || kinds.length > 1
+          : kind !== "similar_name_and_birth_date" || !kinds.includes("name_and_birth_date")
+      )
     }))
     .filter(({ kinds }) => kinds.length > 0)
     .sort((a, b) => a.playerId - b.playerId)
@@ -53,9 +58,9 @@ export const multiAccount = (
   if (kinds.size === 0) return undefined
   const steps = [...kinds].some((kind) => documents.has(kind))
     ? 1
-    : [...kinds].some((kind) => !householdFacts.has(kind))
+    : [...kinds].some((kind) => !weakFacts.has(kind))
     ? 0
-    : kinds.has("address")
+    : kinds.has("address") || kinds.has("similar_name_and_birth_date")
     ? -1
     : -2
   const ids = found.slice(0, maxListed).map(({ playerId }) => playerId)

@@ -9,6 +9,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/Idempotency.ts"
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
 import type { Operator } from "../../domain/Operator.ts"
+import type { Identity } from "../../domain/player/Identity.ts"
 import type { KycStatus, PlayerStatus } from "../../domain/player/Player.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { describeSqlError } from "../../platform/Database.ts"
@@ -24,7 +25,6 @@ import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
-import type { Identity } from "../../store/Identity.ts"
 import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
 import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"
@@ -95,6 +95,7 @@ const alreadyAnswered = { _tag: "AlreadyAnswered" } as const
 
 const identityOf = (registration: Registration): Identity => ({
   firstName: registration.first_name,
+  middleName: registration.middle_name ?? null,
   lastName: registration.last_name,
   birthDate: registration.birth_date,
   personalId: registration.personal_id ?? null,

@@ -29,6 +29,7 @@ const Identity = Schema.Struct({
   playerId: Schema.Number,
   email: Schema.String,
   firstName: Schema.String,
+  middleName: nullableText,
   lastName: Schema.String,
   birthDate: Schema.String,
   country: Schema.String,
@@ -114,8 +115,8 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
   const identities = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     if (playerIds.length === 0) return new Map<number, Identity>()
     const rows = yield* identityRows(
-      sql`SELECT p.id AS "playerId", p.email, p.first_name AS "firstName", p.last_name AS "lastName",
-          to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
+      sql`SELECT p.id AS "playerId", p.email, p.first_name AS "firstName", p.middle_name AS "middleName",
+          p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
           p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
           p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
         FROM unnest(${numbers(playerIds)}::float8[]) AS u(id) JOIN players p ON p.id = u.id::bigint`

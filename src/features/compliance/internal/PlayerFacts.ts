@@ -13,8 +13,8 @@ import {
   maxSharedAddress,
   type SharedFacts
 } from "../../../domain/compliance/IdentityAlerts.ts"
+import { comparableNumber, comparableText, namesOf, similarNamesOf } from "../../../domain/player/Identity.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
-import { comparableName, comparableNumber } from "../../../store/Identity.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 import type { Identity } from "./Evidence.ts"
 
@@ -43,16 +43,16 @@ export const factsOf = (
   identity: Identity,
   ips: ReadonlyArray<string | null>
 ): ReadonlyArray<readonly [kind: FactKind, value: string]> => {
-  const { address, birthDate, city, country, documentNumber, email, firstName, lastName, personalId, phone, zipCode } =
-    identity
-  const name = comparableName(firstName) + " " + comparableName(lastName)
-  const place = address === null ? "" : comparableName(address)
-  const town = comparableName(zipCode ?? city ?? "")
+  const { address, birthDate, city, country, documentNumber, email, personalId, phone, zipCode } = identity
+  const place = address === null ? "" : comparableText(address)
+  const town = comparableText(zipCode ?? city ?? "")
   const addresses = new Set([identity.registrationIp, ...ips].map(comparableIp))
   const facts: ReadonlyArray<readonly [FactKind, string | null | undefined]> = [
     ["personal_id", comparableNumber(personalId)],
     ["document_number", comparableNumber(documentNumber)],
-    ["name_and_birth_date", `${birthDate} ${name}`],
+    ...namesOf(identity).map((name): readonly [FactKind, string] => ["name_and_birth_date", `${birthDate} ${name}`]),
+    ...similarNamesOf(identity)
+      .map((name): readonly [FactKind, string] => ["similar_name_and_birth_date", `${birthDate} ${name}`]),
     ["email", comparableEmail(email)],
     ["phone", phone],
     // a street without a town is in every town

@@ -1,15 +1,16 @@
 /** Comparison of a registration with excluded persons (SPEC section 3.5). */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { comparableNumber, type Identity, isSamePerson } from "../../../domain/player/Identity.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import { toDate } from "../../../platform/Time.ts"
-import { comparableNumber, type Identity, isSamePerson } from "../../../store/Identity.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 import { numberDigests } from "../../../store/SealedFields.ts"
 
 const identities = rowsOf(Schema.Struct({
   hasNumber: Schema.Boolean,
   firstName: Schema.String,
+  middleName: Schema.NullOr(Schema.String),
   lastName: Schema.String,
   birthDate: Schema.String,
   personalId: Schema.NullOr(Schema.String),
@@ -25,7 +26,8 @@ export const makeIsExcluded = Effect.map(
       const comparable = (column: string) => sql.literal(`upper(regexp_replace(${column}, '[^[:alnum:]]', '', 'g'))`)
       // Numbers are compared by their digests. Those in clear are of rows that are still to be sealed.
       const candidates = yield* identities(
-        sql`SELECT first_name AS "firstName", last_name AS "lastName", to_char(birth_date, 'YYYY-MM-DD') AS "birthDate",
+        sql`SELECT first_name AS "firstName", middle_name AS "middleName", last_name AS "lastName",
+          to_char(birth_date, 'YYYY-MM-DD') AS "birthDate",
           personal_id AS "personalId", document_number AS "documentNumber",
           coalesce(personal_id_digest = ${digests.personalId}, false)
             OR coalesce(document_number_digest = ${digests.documentNumber}, false) AS "hasNumber"
@@ -37,7 +39,7 @@ export const makeIsExcluded = Effect.map(
             OR ${comparable("personal_id")} = ${comparableNumber(identity.personalId)}
             OR ${comparable("document_number")} = ${comparableNumber(identity.documentNumber)})
         UNION ALL
-        SELECT f.first_name, f.last_name, to_char(f.birth_date, 'YYYY-MM-DD'), NULL, NULL, false
+        SELECT f.first_name, p.middle_name, f.last_name, to_char(f.birth_date, 'YYYY-MM-DD'), NULL, NULL, false
         FROM former_identities f JOIN players p ON p.id = f.player_id
         WHERE f.operator_id = ${operatorId} AND f.birth_date = ${identity.birthDate} AND p.exclusion_type IS NOT NULL
           AND (p.exclusion_until IS NULL OR p.exclusion_until > ${toDate(now)})`

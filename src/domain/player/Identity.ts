@@ -1,0 +1,163 @@
+/** Matching of two records to one person (SPEC section 3.5; `docs/decisions/0023-compliance.md`). Pure. */
+
+/** Identifying facts of a person. Null means unknown. */
+export interface Identity extends PersonName {
+  /** `YYYY-MM-DD`. */
+  readonly birthDate: string
+  readonly personalId: string | null
+  readonly documentNumber: string | null
+}
+
+/** A person's name as its record holds it. */
+export interface PersonName {
+  readonly firstName: string
+  readonly middleName: string | null
+  readonly lastName: string
+}
+
+/**
+ * Latin letters that Unicode does not decompose into a base letter and marks, upper case, each with its ASCII spelling as in the transliteration
+ * Latin-ASCII of ICU. Lower case is mapped after upper-casing, which also expands ß to SS.
+ */
+const latinLetters: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "Æ": "AE",
+    "Ø": "O",
+    "Đ": "D",
+    "Ð": "D",
+    "Þ": "TH",
+    "ẞ": "SS",
+    "Ł": "L",
+    "Ħ": "H",
+    "Ŋ": "N",
+    "Œ": "OE",
+    "Ŧ": "T",
+    "ĸ": "Q",
+    "Ə": "E",
+    "Ɓ": "B",
+    "Ƃ": "B",
+    "Ƀ": "B",
+    "Ƈ": "C",
+    "Ȼ": "C",
+    "Ɖ": "D",
+    "Ɗ": "D",
+    "Ƌ": "D",
+    "Ɛ": "E",
+    "Ɇ": "E",
+    "Ƒ": "F",
+    "Ɠ": "G",
+    "Ǥ": "G",
+    "Ƕ": "HV",
+    "Ɨ": "I",
+    "Ɩ": "I",
+    "Ɉ": "J",
+    "Ƙ": "K",
+    "Ⱪ": "K",
+    "Ƚ": "L",
+    "Ɫ": "L",
+    "Ⱡ": "L",
+    "Ɱ": "M",
+    "Ɲ": "N",
+    "Ƞ": "N",
+    "Ɔ": "O",
+    "Ɵ": "O",
+    "Ƣ": "OI",
+    "Ȣ": "OU",
+    "Ƥ": "P",
+    "Ᵽ": "P",
+    "Ɍ": "R",
+    "Ɽ": "R",
+    "Ȿ": "S",
+    "Ƭ": "T",
+    "Ʈ": "T",
+    "Ⱦ": "T",
+    "Ʉ": "U",
+    "Ʋ": "V",
+    "Ⱳ": "W",
+    "Ƴ": "Y",
+    "Ɏ": "Y",
+    "Ƶ": "Z",
+    "Ȥ": "Z",
+    "Ɀ": "Z",
+    "Ⱬ": "Z",
+    "Ⱥ": "A"
+  })
+)
+
+/** Text in upper case without marks, its Latin letters in ASCII. */
+const inAscii = (text: string): string =>
+  text.normalize("NFKD").toUpperCase().replaceAll(/[^\p{ASCII}]/gu, (letter) => latinLetters.get(letter) ?? letter)
+
+/** Letters and digits only. A modifier letter (the ʻokina) is punctuation of a name. */
+const lettersAndDigits = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]|\p{Lm}/gu, "")
+
+/** Normalises a document number: no separators, case-insensitive. */
+export const comparableNumber = (text: string | null): string | null => {
+  const comparable = text?.normalize("NFKC").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase() ?? ""
+  return comparable === "" ? null : comparable
+}
+
+/** Normalises text without marks, spaces and punctuation: "Łódź, Ząbkowska 7/3" is "LODZZABKOWSKA73". */
+export const comparableText = (text: string): string => lettersAndDigits(inAscii(text))
+
+/** Words of a name: "Anna-Maria O'Hara" is ANNA, MARIA, OHARA. */
+const wordsOf = (text: string): ReadonlyArray<string> =>
+  inAscii(text).split(/[\p{White_Space}\p{Pd},.]+/u).map(lettersAndDigits).filter((word) => word !== "")
+
+const sorted = (words: ReadonlyArray<string>): string => words.toSorted().join(" ")
+
+/**
+ * Spellings of one name: those who share one have the same name, whatever the order of their names, their spaces and the field a middle name
+ * stands in.
+ */
+export const namesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => [
+  ...new Set([
+    sorted([comparableText(firstName), comparableText(lastName)]),
+    sorted([firstName, middleName ?? "", lastName].flatMap(wordsOf))
+  ])
+]
+
+/** Words of family names that many unrelated families have. */
+const particles: ReadonlySet<string> = new Set(
+  "A AL ABU AP BIN BINT DA DAS DE DEL DELLA DEN DER DI DO DOS DU E EL IBN LA LAS LE LOS TEN TER VAN VON Y ZU ZUM ZUR"
+    .split(
+      " "
+    )
+)
+
+/** Maximum words of a given name, and of a family name, that are compared. */
+const maxWords = 6
+
+/** Spelling that "Müller", "Muller" and "Mueller" share, as do "Đorđe" and "Djordje". */
+const withoutDigraphs = (word: string): string => word.replaceAll(/([AOU])E|(A)A|(D)J/g, "$1$2$3")
+
+const tellingWords = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const telling = words.filter((word) => !particles.has(word))
+  return (telling.length === 0 ? words : telling).slice(0, maxWords).map(withoutDigraphs)
+}
+
+/**
+ * Pairs of a given and a family name, each a sign that two records may be of one person: one of several given or family names, in any order, with or
+ * without the digraphs that stand for letters with marks.
+ */
+export const similarNamesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => {
+  const given = tellingWords([...wordsOf(firstName), ...wordsOf(middleName ?? "")])
+  const family = tellingWords(wordsOf(lastName))
+  return [...new Set(given.flatMap((one) => family.map((other) => sorted([one, other]))))]
+}
+
+const sameNumber = (one: string | null, other: string | null): boolean => {
+  const comparable = comparableNumber(one)
+  return comparable !== null && comparable === comparableNumber(other)
+}
+
+const haveSameName = (one: PersonName, other: PersonName): boolean => {
+  const names = namesOf(other)
+  return namesOf(one).some((name) => names.includes(name))
+}
+
+/** True when the personal id, the document number, or names with birth date match. */
+export const isSamePerson = (one: Identity, other: Identity): boolean =>
+  sameNumber(one.personalId, other.personalId) ||
+  sameNumber(one.documentNumber, other.documentNumber) ||
+  (one.birthDate === other.birthDate && haveSameName(one, other))
