@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { made, staffCall } from "../kit/Backoffice.ts"
 import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, type Fields, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: staff find events by any known identifier: a round by its provider's id, entries by a message, a player by a
 // prefix; and each list ends without losing or repeating a line. Method: played over HTTP, read through the staff API.
@@ -146,7 +146,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.deepStrictEqual([
         yield* count(`player=${first?.id}`),
         yield* count(`player=${first?.id}&type=deposit`),
-        yield* count(`${operator}&type=casino_bet&min_amount=11&max_amount=11`),
+        yield* count(`${operator}&type=casino_bet&currency=EUR&min_amount=11&max_amount=11`),
         yield* count(`provider=${casino.studio.slug}&transaction=${rounds[4]}`),
         yield* count(`provider=${casino.studio.slug}&round=${rounds[5]}`),
         yield* count(`${operator}&from=2200-01-01T00:00:00Z`),
@@ -257,6 +257,39 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.deepStrictEqual(sessions.map(({ game_id, mode }) => [game_id, mode]), [[casino.slots.id, "real"]])
     })))
 
+  // Goal: 1,000 yen are not taken for 10 euros. Method: deposits in two currencies, each list asked with and without a currency.
+  it.effect("amounts are compared within one currency", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const euro = yield* casino.register()
+      const yen = yield* casino.register({ currency: "JPY" })
+      for (const [{ id }, amount] of [[euro, 1000], [yen, 900], [euro, 500]] as const) {
+        dataOf(yield* casino.deposit(id, amount, { external_reference: fresh("psp-") }), 201)
+      }
+      const operator = `operator=${casino.slug}`
+      const amounts = (path: string) => Effect.map(page(path), ({ data }: Answer) => data.map(({ amount }) => amount))
+      const needsCurrency = { currency: ["is required to compare amounts: name the currency of the amounts"] }
+      for (
+        const list of [
+          `/payments?${operator}&sort=amount`,
+          `/payments?${operator}&min_amount=600`,
+          `/ledger/entries?${operator}&min_amount=600`,
+          `/ledger/entries?${operator}&max_amount=600`
+        ]
+      ) {
+        assertRefused(yield* staffCall("GET", `/backoffice/v1${list}`), 422, "VALIDATION_FAILED", needsCurrency)
+      }
+      assert.deepStrictEqual([
+        yield* amounts(`/payments?${operator}&sort=amount&currency=EUR`),
+        yield* amounts(`/payments?${operator}&sort=amount&currency=JPY`),
+        yield* amounts(`/payments?${operator}&min_amount=600&player=${yen.id}`),
+        yield* amounts(`/payments?${operator}&currency=EUR&min_amount=600`),
+        yield* amounts(`/payments?${operator}&currency=SEK`),
+        yield* amounts(`/ledger/entries?${operator}&min_amount=600&currency=JPY`),
+        yield* amounts(`/ledger/entries?max_amount=600&player=${euro.id}`)
+      ], [[1000, 500], [900], [900], [1000], [], [900], [500]])
+    }))
+
   it.effect("a withdrawal that waits says for what and whom, and payments walk in every order", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
@@ -306,8 +339,8 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.deepStrictEqual([
         yield* walked(""),
         yield* walked("sort=oldest"),
-        yield* walked("sort=amount"),
-        yield* walked("status=new&min_amount=200")
+        yield* walked("sort=amount&currency=EUR"),
+        yield* walked("status=new&currency=EUR&min_amount=200")
       ], [ids.toReversed(), ids, [large, ids[2], small], [ids[2]]])
     })))
 })

@@ -3,6 +3,12 @@
  * are integer fractions, never floating point.
  */
 import { maxAmount } from "../Money.ts"
+import { refuseFields } from "../Refusal.ts"
+
+/** Refusal of a list that is to compare amounts of several currencies: 1,000 minor units are 10 euros or 1,000 yen. */
+export const needsCurrency = refuseFields({
+  currency: ["is required to compare amounts: name the currency of the amounts"]
+})
 
 /** Minor units of the operator's currency for one of the player's, as numerator over denominator; both positive. */
 export interface Factor {

@@ -63,6 +63,9 @@ export const ledger = noun("ledger", "The ledger").pipe(Command.withSubcommands(
     transaction: optional(text("transaction", "Those of this message: the provider's id of it, or the id of an entry")),
     provider: optional(text("provider", "Only those of this provider, id or slug")),
     round: optional(text("round", "Only those of this round: the provider's id of it")),
+    currency: optional(
+      text("currency", "Filter by currency; required with --min-amount and --max-amount, unless --player is given")
+    ),
     min_amount: optional(integer("min-amount", "Only those that moved at least so much, minor units")),
     max_amount: optional(integer("max-amount", "Only those that moved at most so much, minor units")),
     from: optional(text("from", "At or after, like 2026-11-20T12:00:00Z")),

@@ -4,6 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import type { EntryType, WalletKind } from "../../domain/Change.ts"
 import { Instant } from "../../domain/Instant.ts"
+import { needsCurrency } from "../../domain/bonus/Conversion.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { behind, cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
@@ -27,6 +28,8 @@ export interface EntryQuery extends PartQuery {
   readonly provider?: string | undefined
   /** The provider's id of a round. */
   readonly round?: string | undefined
+  /** ISO 4217; required for bounds of the amounts of several players. */
+  readonly currency?: string | undefined
   /** Bounds of the amount, whichever its sign: minor units, both included. */
   readonly minAmount?: number | undefined
   readonly maxAmount?: number | undefined
@@ -98,6 +101,9 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
         ...(query.wallet === undefined ? [] : [sql`e.wallet = ${query.wallet}`]),
         ...(query.type === undefined ? [] : [sql`e.type = ${query.type}`]),
         ...(query.round === undefined ? [] : [sql`e.game_round_id = ${query.round}`]),
+        ...(query.currency === undefined
+          ? []
+          : [sql`(SELECT currency FROM players WHERE id = e.player_id) = ${query.currency}`]),
         ...(query.minAmount === undefined ? [] : [sql`abs(e.amount) >= ${query.minAmount}::float8::bigint`]),
         ...(query.maxAmount === undefined ? [] : [sql`abs(e.amount) <= ${query.maxAmount}::float8::bigint`]),
         ...(query.from === undefined ? [] : [sql`e.created_at >= ${toDate(query.from)}`]),
@@ -271,6 +277,8 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             ? ofTransaction(query, query.transaction)
             : query.playerId !== undefined
             ? ofPlayer(query, query.playerId)
+            : query.currency === undefined && (query.minAmount !== undefined || query.maxAmount !== undefined)
+            ? Effect.fail(needsCurrency)
             : query.round !== undefined
             ? ofRound(query, query.round)
             : overPlayers(query),

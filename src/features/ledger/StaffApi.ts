@@ -1,7 +1,7 @@
 /** The ledger in the staff API: entries over players, verification and export. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { amountFrom, instant, oneOf, pathId, reference } from "../../contract/Fields.ts"
+import { amountFrom, currency, instant, oneOf, pathId, reference } from "../../contract/Fields.ts"
 import { cursorPage, cursorQuery, single } from "../../contract/Pagination.ts"
 import { id } from "../../contract/Resource.ts"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
@@ -45,6 +45,7 @@ export const LedgerGroup = HttpApiGroup.make("ledger").add(
       transaction: optional(reference),
       provider: optional(reference),
       round: optional(reference),
+      currency: optional(currency),
       min_amount: optional(amountFrom(0)),
       max_amount: optional(amountFrom(0)),
       from: optional(instant),

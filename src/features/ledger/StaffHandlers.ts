@@ -30,6 +30,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
           transaction,
           provider,
           round,
+          currency: query.currency,
           minAmount: query.min_amount,
           maxAmount: query.max_amount,
           from: from === undefined ? undefined : parseIso(from),

@@ -29,6 +29,9 @@ export const payment = noun("payment", "Deposits and withdrawals").pipe(Command.
     external_reference: optional(text("external-reference", "Exactly this")),
     id: optional(integer("id", "Only this payment")),
     method: optional(text("method", "Only those by this payment method")),
+    currency: optional(
+      text("currency", "Filter by currency; required with --min-amount and --sort amount, unless --player is given")
+    ),
     min_amount: optional(integer("min-amount", "Only those of at least so much, minor units")),
     sort: optional(about(Flag.Literals("sort", paymentOrders), "Which first (newest); without pages")),
     cursor: optional(text("cursor", "Go on where a list without pages ended")),

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"
+import { needsCurrency } from "../../domain/bonus/Conversion.ts"
 import type { Payment } from "../../domain/Change.ts"
 import type { Objection } from "../../domain/wallet/FourEyes.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -21,6 +22,8 @@ type Order = (typeof paymentOrders)[number]
 export interface PaymentWalkQuery extends PaymentFilters, PartQuery {
   readonly id?: number | undefined
   readonly method?: string | undefined
+  /** ISO 4217; required to compare amounts of several players. */
+  readonly currency?: string | undefined
   /** Minor units, inclusive. */
   readonly minAmount?: number | undefined
   /** Default: newest. */
@@ -56,7 +59,7 @@ type Unavailable = Refusal<"TRY_AGAIN">
 const judgedAtOnce = 4
 
 export class PaymentQueue extends Context.Service<PaymentQueue, {
-  /** Page of a scope's payments by cursor, in an order; without a count. */
+  /** Page of a scope's payments by cursor, in an order; without a count. Amounts are compared within one currency only. */
   readonly walk: (
     scope: Scope,
     query: PaymentWalkQuery
@@ -101,7 +104,11 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
       ]
 
       const walk: PaymentQueue["Service"]["walk"] = Effect.fn("PaymentQueue.walk")(function*(scope, query) {
-        const { cursor, limit, sort = "newest" } = query
+        const { currency, cursor, limit, sort = "newest" } = query
+        const comparesAmounts = sort === "amount" || query.minAmount !== undefined
+        if (comparesAmounts && currency === undefined && query.playerId === undefined) {
+          return yield* Effect.fail(needsCurrency)
+        }
         const position = yield* cursors.read(cursor)
         const where = sql.and([
           sql`true`,
@@ -114,6 +121,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
           ...(query.status === "new" || query.status === "allowed" ? [sql`status IN ('new', 'allowed')`] : []),
           ...(query.method === undefined ? [] : [sql`payment_method = ${query.method}`]),
           ...(query.externalReference === undefined ? [] : [sql`external_reference = ${query.externalReference}`]),
+          ...(currency === undefined ? [] : [sql`currency = ${currency}`]),
           ...(query.minAmount === undefined ? [] : [sql`amount >= ${query.minAmount}::float8::bigint`]),
           ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
           ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`]),

@@ -57,6 +57,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
       sort: Schema.optionalKey(oneOf(paymentOrders)),
       id: Schema.optionalKey(pathId),
       method: Schema.optionalKey(text(50)),
+      currency: Schema.optionalKey(currency),
       min_amount: Schema.optionalKey(amountFrom(0)),
       operator: Schema.optionalKey(text(128)),
       player: Schema.optionalKey(pathId),

@@ -78,11 +78,11 @@ export const PaymentHandlers = HttpApiBuilder.group(
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { id, method, min_amount: minAmount, sort } = query
-          const isWalk = [sort, id, method, minAmount].some((value) => value !== undefined)
+          const { currency, id, method, min_amount: minAmount, sort } = query
+          const isWalk = [sort, id, method, currency, minAmount].some((value) => value !== undefined)
           const answer = yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
             page: (page) => payments.staffList(scope, { ...filters, ...page }),
-            part: (part) => queue.walk(scope, { ...filters, ...part, id, method, minAmount, sort }),
+            part: (part) => queue.walk(scope, { ...filters, ...part, id, method, currency, minAmount, sort }),
             cursorAt: queue.cursorBehind,
             toItem: (payment) => payment
           }, maxNearPage)

@@ -17,6 +17,7 @@ const filters: ReadonlyArray<Filter> = [
   { name: "transaction", label: "Message or entry id", kind: "text", width: 150 },
   { name: "provider", label: "Provider", kind: "text", width: 130 },
   { name: "round", label: "Round", kind: "text", width: 130 },
+  { name: "currency", label: "Currency", kind: "text", width: 90 },
   { name: "min_amount", label: "Least, minor units", kind: "text", width: 130 },
   { name: "max_amount", label: "Most, minor units", kind: "text", width: 130 },
   operatorFilter,

@@ -26,15 +26,15 @@ const filters: ReadonlyArray<Filter> = [
   { name: "id", label: "Payment id", kind: "text", width: 100 },
   { name: "player", label: "Player id", kind: "text", width: 100 },
   { name: "external_reference", label: "Reference", kind: "text", width: 120 },
+  { name: "currency", label: "Currency", kind: "text", width: 90 },
   operatorFilter,
   { name: "created_from", label: "From", kind: "date", width: 130 },
   { name: "created_to", label: "Before", kind: "date", width: 130 }
 ]
 
-const sorts = {
-  created: { ascending: "oldest", descending: "newest" },
-  amount: { descending: "amount" }
-}
+const byTime = { created: { ascending: "oldest", descending: "newest" } }
+/** Amounts of several currencies have no order. */
+const ofOneCurrency = { ...byTime, amount: { descending: "amount" } }
 
 /** Reasons for which a withdrawal waits, as text. */
 const waitTexts: Readonly<Record<Payment["waiting_for"][number], string>> = {
@@ -142,6 +142,7 @@ const paymentActions: RowActions<Payment> = {
 }
 
 function Payments() {
+  const [search] = useAddress()
   const operatorColumn = useOperatorColumn()
   const columns: ReadonlyArray<Column<Payment>> = useMemo(() => [
     { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
@@ -159,7 +160,7 @@ function Payments() {
       action="payment.list"
       paging="walk"
       filters={filters}
-      sorts={sorts}
+      sorts={search["currency"] === undefined ? byTime : ofOneCurrency}
       columns={columns}
       rowActions={paymentActions}
       empty="No payments yet. Deposits and withdrawals appear here as players ask for them."

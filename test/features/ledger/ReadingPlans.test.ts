@@ -55,7 +55,8 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
         provider_transactions_of_round: sql`EXPLAIN SELECT player_id FROM provider_transactions WHERE round_id = 'r-x'`,
         payment_requests_newest:
           sql`EXPLAIN SELECT id FROM payment_requests ORDER BY created_at DESC, id DESC LIMIT 26`,
-        payment_requests_amount: sql`EXPLAIN SELECT id FROM payment_requests ORDER BY amount DESC, id DESC LIMIT 26`,
+        payment_requests_currency_amount: sql`EXPLAIN SELECT id FROM payment_requests WHERE currency = 'EUR'
+          ORDER BY amount DESC, id DESC LIMIT 26`,
         players_username: sql`EXPLAIN SELECT id FROM players WHERE operator_id = 1 AND lower(username) LIKE 'u\\_ab%'
           ORDER BY lower(username) USING ~<~ LIMIT 5`,
         players_email:

@@ -73,9 +73,9 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
           yield* ids(`--player ${nobody}`),
           yield* ids(`--id ${payment}`),
           yield* ids("--method bank"),
-          (yield* ids("--sort amount")).at(-1),
+          (yield* ids("--sort amount --currency EUR")).at(-1),
           (yield* ids("--sort oldest")).at(-1),
-          yield* ids("--min-amount 6 --type withdrawal")
+          yield* ids("--min-amount 6 --currency EUR --type withdrawal")
         ],
         [[payment], [payment], [deposit.id], [], [payment], [payment], deposit.id, deposit.id, [payment]]
       )
