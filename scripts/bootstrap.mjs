@@ -1,6 +1,7 @@
 // Runs before every npm script, on whatever Node.js 20 or later the machine has, so it is plain JavaScript that needs
 // nothing installed. It installs the dependencies, the bundled Node.js among them, when the installed tree is missing
-// or differs from the lock file, and is silent when there is nothing to do.
+// or differs from the lock file, and is silent when there is nothing to do. Development packages are installed for
+// scripts that say `--dev`, and stay once they are there: no script removes what another one needs.
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -27,16 +28,22 @@ const packagesOf = (file) => {
 /** The package that brings Node.js for this system. npm compares it with the lock file's checksum like any other. */
 const runtime = `node_modules/node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`
 
+/** npm's record of the installed tree. */
+const record = join(root, "node_modules", ".package-lock.json")
+const present = packagesOf(record)
+
+/** Whether development packages are wanted: asked for, or installed before. */
+const withDev = process.argv.includes("--dev") || Object.values(present ?? {}).some(({ dev }) => dev === true)
+
 /**
  * Whether npm's record of the installed tree (written after its last install) agrees with the lock file. Contents
  * and not timestamps are compared, because those of a fresh clone or a switched branch are arbitrary.
  */
-const isInstalled = (wanted) => {
-  const present = packagesOf(join(root, "node_modules", ".package-lock.json"))
+const isInstalled = (wanted, present) => {
   if (present === undefined) return false
   if (wanted[runtime] !== undefined && !existsSync(join(root, "node_modules", ".bin", "node"))) return false
   return Object.entries(wanted).every(([folder, entry]) => {
-    if (folder === "") return true
+    if (folder === "" || (entry.dev === true && !withDev)) return true
     const found = present[folder]
     if (found === undefined) return entry.optional === true && folder !== runtime
     return found.version === entry.version && found.integrity === entry.integrity
@@ -93,13 +100,13 @@ if (wanted[runtime] === undefined && major < 24) {
   )
 }
 
-if (!isInstalled(wanted)) {
+if (!isInstalled(wanted, present)) {
   const done = progress("installing dependencies, this takes a minute")
   const npm = process.platform === "win32" ? "npm.cmd" : "npm"
-  const { code, output } = await run(npm, ["ci", "--include=dev", "--include=optional"])
+  const { code, output } = await run(npm, ["ci", withDev ? "--include=dev" : "--omit=dev", "--include=optional"])
   done()
   if (code !== 0) stop(`installing the dependencies failed: ${complaint(output)}`)
-  if (!isInstalled(wanted)) {
+  if (!isInstalled(wanted, packagesOf(record))) {
     stop("the dependencies are incomplete after installing them; are install scripts switched off (ignore-scripts)?")
   }
 }
