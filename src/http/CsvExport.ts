@@ -46,16 +46,19 @@ export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<s
 export const fieldsOfQuery = (query: Schema.Top | undefined): ReadonlyArray<string> =>
   query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** Text that a spreadsheet would evaluate as a formula. Numbers are exempt, negative ones included. */
-const looksLikeFormula = /^[=+\-@\t\r]/
+/**
+ * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale. Full-width signs are
+ * taken for the others. Numbers are exempt, negative ones included.
+ */
+const formulaStarts = /^(?=[=+\-@＝＋－＠\t\r])|(?<=[;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])/gu
 
-/** A value as a CSV cell; a text that would be a formula is prefixed with an apostrophe. */
+/** A value as a CSV cell; where a text would begin a formula, it has an apostrophe. */
 export const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ""
   if (typeof value === "number" || typeof value === "boolean") return String(value)
   const text = typeof value === "string" ? value : JSON.stringify(value)
-  const safe = looksLikeFormula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll("\"", "\"\"")}"` : safe
+  const safe = text.replaceAll(formulaStarts, "'")
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll("\"", "\"\"")}"` : safe
 }
 
 const line = (cells: ReadonlyArray<unknown>): string => `${cells.map(cell).join(",")}\r\n`

@@ -45,6 +45,23 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     60_000
   )
 
+  // Excel splits cells at semicolons where the decimal sign is a comma, and a paste splits them at tabs.
+  it("disarm formulas behind the separators of other locales", () => {
+    assert.deepStrictEqual(
+      ["x;=1+1", "x; @a;+b", "a\t=1", "a\n-b", "x|=1", "＝1", "a-b = c; d", "y;\"=1"].map(cell),
+      [
+        "\"x;'=1+1\"",
+        "\"x; '@a;'+b\"",
+        "\"a\t'=1\"",
+        "\"a\n'-b\"",
+        "x|'=1",
+        "'＝1",
+        "\"a-b = c; d\"",
+        "\"y;\"\"=1\""
+      ]
+    )
+  })
+
   it("quote what has commas, and disarm formulas but no numbers", () => {
     assert.deepStrictEqual(
       ["=1+1", "+a", "-a", "@a", -5, null, true, "a,b", "say \"hi\"", { a: 1 }].map(cell),
