@@ -42,7 +42,7 @@ Command.make(
       Effect.map((report) => {
         const memoryIsSteady = isSteady(report.memoryMebibytes)
         const isClean = memoryIsSteady && report.findings.length + report.complaints.length === 0 &&
-          report.ledger.violations.length === 0
+          report.ledger.violations.length + report.strangers.aboveBar.length === 0
         process.stdout.write(`${JSON.stringify({ ...report, memoryIsSteady, isClean }, null, 2)}\n`)
         process.exitCode = isClean ? 0 : 1
       })

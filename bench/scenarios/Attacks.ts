@@ -5,6 +5,7 @@ import * as Http from "node:http"
 import * as Net from "node:net"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
+import type { BenchError } from "../BenchError.ts"
 import { summarize } from "../load/Latency.ts"
 import { steadily } from "../load/Round.ts"
 import { makeSigner } from "../load/Signature.ts"
@@ -13,8 +14,17 @@ import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
 import { figure, type Measurement } from "../report/Result.ts"
 import { latencyFigures } from "../report/TrafficReport.ts"
+import {
+  type StrangerAddress,
+  strangerAddresses,
+  strangerBars,
+  strangerBytes,
+  strangerCosts,
+  strangerProviders
+} from "../../test/kit/Strangers.ts"
 import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
 import { startPostgres } from "../targets/Postgres.ts"
+import { Created } from "../targets/Service.ts"
 import { audit, checkedRound } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
@@ -169,6 +179,51 @@ const attacks: ReadonlyArray<Attack> = [
   }
 ]
 
+/** Everything that takes bodies: a provider in each vendor's protocol, and Pitboss's own addresses. */
+const openAddresses = Effect.fnUntraced(
+  function*({ operator, provider, service }: Pitboss): Effect.fn.Return<ReadonlyArray<StrangerAddress>, BenchError> {
+    const vendors = strangerProviders((sample) => `strangers-${sample}`, "https://vendor.example")
+    yield* Effect.forEach(vendors, ({ provider }) => service.create("providers", provider, Created))
+    return [
+      ...vendors.map(({ address }) => address),
+      ...strangerAddresses({ operator: operator.key, provider: provider.key })
+    ]
+  }
+)
+
+/** Processor time of the service for the bodies of strangers, and health checks beside many of them: a row per address. */
+const measureBodies = Effect.fnUntraced(
+  function*(target: Pitboss): Effect.fn.Return<ReadonlyArray<Measurement>, BenchError> {
+    const addresses = yield* openAddresses(target)
+    const { backofficePort } = target.service
+    const costs = yield* strangerCosts({ pid: target.pid(), publicPort: target.port, backofficePort }, addresses)
+    return addresses.map(({ name }): Measurement => {
+      const own = costs.filter(({ address }) => address === name)
+      return {
+        group: `${strangerBytes / 1000} KB before a signature`,
+        name,
+        figures: [
+          figure(
+            "processor time, dearest form",
+            "ms",
+            "lower",
+            [Math.max(...own.map(({ costMs }) => costMs))],
+            strangerBars.bodyMs
+          ),
+          figure(
+            `health check beside ${strangerBars.atOnce}`,
+            "ms",
+            "lower",
+            [Math.max(...own.map(({ healthMs }) => healthMs ?? 0))],
+            strangerBars.healthMs
+          )
+        ],
+        errors: {}
+      }
+    })
+  }
+)
+
 /** Bets at a steady rate, without and with each attack beside them: how much later they are answered. */
 export const attackScenario = scenario({
   name: "attacks",
@@ -221,6 +276,7 @@ export const attackScenario = scenario({
         }
       )
     }
+    const bodies = yield* measureBodies(target)
     yield* audit([target])
     const worst = figure("bets' p50 against without, at worst", "×", "lower", [Math.max(...ratios)])
     return {
@@ -228,10 +284,14 @@ export const attackScenario = scenario({
       method: [
         `Bets at ${perSecond} per second over ${connections} connections, ${seconds} s without an attack and ` +
         `${seconds} s with it. The attacker, the generator, PostgreSQL and the service share the machine.`,
-        "The bar is twice the median without the attack. Every balance is checked after every round."
+        "The bar is twice the median without the attack. Every balance is checked after every round.",
+        `Bodies before a signature: ${
+          strangerBytes / 1000
+        } KB of every form that is dear to decode, at every address; processor time of all threads of ` +
+        "the service, the lower quartile of eight."
       ],
       headlines: headlineOf(worst, "bets' p50 beside the worst attack"),
-      measurements
+      measurements: [...measurements, ...bodies]
     }
   })
 })

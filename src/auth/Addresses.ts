@@ -46,9 +46,12 @@ const withoutPort = (entry: string): string => {
   return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(entry) ? entry.slice(0, entry.lastIndexOf(":")) : entry
 }
 
+/** Trusted proxies in a row: more are nobody's, and each entry costs a microsecond before the caller is known. */
+const maxHops = 32
+
 /**
  * Address of the caller: the connection's or, behind a trusted proxy, the last one in `X-Forwarded-For` that is not a trusted proxy. Undefined
- * when an entry up to there is not an address.
+ * when an entry up to there is not an address, or no other one is among the last 32.
  */
 export const clientAddress = (
   peer: string | undefined,
@@ -56,11 +59,13 @@ export const clientAddress = (
   proxies: Networks
 ): string | undefined => {
   if (proxies.length === 0 || forwardedFor === undefined || !isWithin(proxies, peer)) return peer
-  const hops = forwardedFor.split(",").map((entry) => withoutPort(entry.trim()))
-  for (let index = hops.length - 1; index >= 0; index--) {
-    const hop = parse(hops[index] ?? "")
+  let end = forwardedFor.length
+  for (let hops = 0; hops < maxHops; hops++) {
+    const comma = forwardedFor.lastIndexOf(",", end - 1)
+    const hop = parse(withoutPort(forwardedFor.slice(comma + 1, end).trim()))
     if (hop === undefined) return undefined
-    if (index === 0 || !contains(proxies, hop)) return hop.toString()
+    if (comma < 0 || !contains(proxies, hop)) return hop.toString()
+    end = comma
   }
-  return peer
+  return undefined
 }

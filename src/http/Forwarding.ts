@@ -12,7 +12,7 @@ import { elsewhereOf } from "../store/PlayerActors.ts"
 import { refuseBody } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { targetOf } from "./RequestTarget.ts"
-import { playerBody } from "./SignedBody.ts"
+import { smallBody } from "./SignedBody.ts"
 
 /** Time limit of another node's answer in ms, lists and reports included. */
 const timeoutMs = 30_000
@@ -123,7 +123,7 @@ export class Forwarding extends Context.Service<Forwarding, {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method, url } = request
         // the player's node checks the token: until then the smaller body limit of players applies
-        if (principal === "" && !onlyReads(method)) yield* playerBody(request)
+        if (principal === "" && !onlyReads(method)) yield* smallBody(request)
         // unchanged bytes: an idempotency key is bound to them at any node
         const body = onlyReads(method)
           ? ""

@@ -50,7 +50,7 @@ const headGraceMs = 500
 /** Time limit for callers to finish sending a body or receiving an answer, from the start of the drain. */
 const callerGraceMs = 3000
 
-const noTunnel = refuse("NOT_FOUND", "There is no such path.")
+const noSuchPath = refuse("NOT_FOUND", "There is no such path.")
 const starting = refuse("TRY_AGAIN", "The service is starting. Send the same request again.")
 const unreadable = refuse("INVALID_REQUEST", "The request is not HTTP, came too slowly, or has too large headers.")
 
@@ -89,7 +89,7 @@ const answerUnreadable = (ids: RequestIds["Service"]) => (error: NodeJS.ErrnoExc
 /** Refuses CONNECT: Node.js hands over the bare socket, without its error handler. */
 const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, socket: Duplex) => {
   socket.on("error", () => socket.destroy())
-  answerRaw(ids, socket, 404, noTunnel)
+  answerRaw(ids, socket, 404, noSuchPath)
 }
 
 /** Offers requests to the takers in order, before all other listeners. */
@@ -108,6 +108,21 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Con
         isTaken(request, response) || emit(event, ...args)
   }
 }
+
+/** Longest path that any route may match. The router decodes a path in a time that grows with the square of its escapes. */
+const maxPathLength = 2048
+
+/** Refuses a path that is longer than any genuine one, before the router takes it apart. */
+const makePathLimiter =
+  (limits: AnonymousLimits["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
+    const { url = "" } = request
+    if (url.length <= maxPathLength) return false
+    const question = url.indexOf("?")
+    if (question >= 0 && question <= maxPathLength) return false
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    writeRefusal(response, limits.take(originOfMessage(request)) ?? noSuchPath, ids.next())
+    return true
+  }
 
 /** Whether a request carries credentials: those are checked whatever the number of callers at its address. */
 const isClaimed = ({ headers }: Http.IncomingMessage): boolean =>
@@ -140,8 +155,14 @@ const makeServer = Effect.fnUntraced(
     server.timeout = silenceMs
     // a supervisor gives further connections to another node
     server.maxConnections = maxConnections
-    const limitAnonymous = makeAnonymousLimiter(yield* AnonymousLimits, ids)
-    putFirst(server, [...take === undefined ? [] : [take], limitAnonymous, endpoints.take], yield* makeContain)
+    const limits = yield* AnonymousLimits
+    const takers = [
+      makePathLimiter(limits, ids),
+      ...take === undefined ? [] : [take],
+      makeAnonymousLimiter(limits, ids),
+      endpoints.take
+    ]
+    putFirst(server, takers, yield* makeContain)
     // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false

@@ -12,11 +12,11 @@ export const maxBodyBytes = 256 * 1024
 
 export const bodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 256 KiB.", { max_bytes: maxBodyBytes })
 
-/** Maximum length of a player's request body. */
-export const maxPlayerBodyBytes = 4096
+/** Maximum length of a body from a player, or from somebody who signs in. */
+export const maxSmallBodyBytes = 4096
 
-export const playerBodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 4 KiB.", {
-  max_bytes: maxPlayerBodyBytes
+export const smallBodyTooLarge = refuse("INVALID_REQUEST", "The body is larger than 4 KiB.", {
+  max_bytes: maxSmallBodyBytes
 })
 
 const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
@@ -33,7 +33,7 @@ export const isRefusal = (value: unknown): value is Refusal =>
 
 /** HTTP status of a refusal: 413 for a body that is too large. */
 export const statusOf = (refusal: Refusal): number =>
-  refusal === bodyTooLarge || refusal === playerBodyTooLarge ? 413 : statusByCode[refusal.code]
+  refusal === bodyTooLarge || refusal === smallBodyTooLarge ? 413 : statusByCode[refusal.code]
 
 /** Retry advice to a provider after a refusal. */
 export type Retry = "never" | "same_request" | "rollback"

@@ -2,18 +2,32 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { Refusal } from "../domain/Refusal.ts"
-import { bodyTooLarge, maxBodyBytes, maxPlayerBodyBytes, playerBodyTooLarge, refuseBody } from "./Refusals.ts"
+import { bodyTooLarge, maxBodyBytes, maxSmallBodyBytes, smallBodyTooLarge, refuseBody } from "./Refusals.ts"
 import { ReadRequest } from "./ReadRequest.ts"
 import { originOf } from "./RequestOrigin.ts"
 import { type AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
 
 const noBody = Effect.succeed(new Uint8Array(0))
 
-/** Raw body covered by a signature, empty for reads. The caller is not yet authenticated: a large body needs a reservation. */
+type BodyRefusal = Refusal<"INVALID_REQUEST" | "TRY_AGAIN" | "RATE_LIMITED">
+
+/**
+ * Raw body covered by a signature, empty for reads. The caller is not yet authenticated: a large body needs a reservation, and a refusal counts against
+ * its address.
+ */
 export const signedBody = (
   request: HttpServerRequest.HttpServerRequest,
   anonymousLimits: AnonymousLimits["Service"]
-): Effect.Effect<Uint8Array, Refusal<"INVALID_REQUEST" | "TRY_AGAIN">> => {
+): Effect.Effect<Uint8Array, BodyRefusal> =>
+  Effect.mapError(
+    readSigned(request, anonymousLimits),
+    (refusal): BodyRefusal => anonymousLimits.take(originOf(request)) ?? refusal
+  )
+
+const readSigned = (
+  request: HttpServerRequest.HttpServerRequest,
+  anonymousLimits: AnonymousLimits["Service"]
+): Effect.Effect<Uint8Array, BodyRefusal> => {
   if (request.method === "GET" || request.method === "HEAD") return noBody
   if (request instanceof ReadRequest) return Effect.succeed(request.body)
   const length = request.headers["content-length"]
@@ -33,13 +47,13 @@ export const signedBody = (
   return release === undefined ? Effect.fail(tooManyBodies) : Effect.ensuring(body, Effect.sync(release))
 }
 
-/** Reads the body of a player's request, with a smaller limit than for servers. */
-export const playerBody = (request: HttpServerRequest.HttpServerRequest) =>
-  Number(request.headers["content-length"]) > maxPlayerBodyBytes
-    ? Effect.fail(playerBodyTooLarge)
+/** Reads the body of a request of a player, or of somebody who signs in, with a smaller limit than for servers. */
+export const smallBody = (request: HttpServerRequest.HttpServerRequest) =>
+  Number(request.headers["content-length"]) > maxSmallBodyBytes
+    ? Effect.fail(smallBodyTooLarge)
     : request instanceof ReadRequest
-    ? request.body.length > maxPlayerBodyBytes ? Effect.fail(playerBodyTooLarge) : Effect.void
+    ? request.body.length > maxSmallBodyBytes ? Effect.fail(smallBodyTooLarge) : Effect.void
     : request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxPlayerBodyBytes)),
-      Effect.mapError((error) => refuseBody(error, playerBodyTooLarge))
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxSmallBodyBytes)),
+      Effect.mapError((error) => refuseBody(error, smallBodyTooLarge))
     )

@@ -15,7 +15,6 @@ import { AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimit
 import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
-import { refuseOverfull } from "./BodyBounds.ts"
 import { Drain } from "./Drain.ts"
 import type { Take } from "./ExpressLane.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
@@ -211,14 +210,18 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           )
         }
 
-        /** Answers a failed authentication in the protocol's form and counts it against the caller's address. */
-        const answerStranger = (request: Request<Known>, answered: Omit<AnsweredCall, "at" | "latencyMs">): void => {
+        /** Refuses a caller who is not known to be the vendor, and counts it against its address. */
+        const rejectStranger = (request: Request<Known>, refusal: Refusal): void =>
+          void reject(request, anonymousLimits.take(originOfMessage(request.source)) ?? refusal)
+
+        /** Notes a failed authentication, counts it against the caller's address, and answers unless that has failed too often. */
+        const failAuthentication = (request: Request<Known>, failure: Refusal, render: () => void): void => {
           const { integration: { slug }, source, target } = request
-          fork(failures.note("provider", invalidSignature, originOfMessage(source), slug)).addObserver((exit) =>
+          fork(failures.note("provider", failure, originOfMessage(source), slug)).addObserver((exit) =>
             contain(target, () =>
               Exit.isSuccess(exit) && exit.value.code === "RATE_LIMITED"
                 ? void reject(request, exit.value)
-                : answer(request, answered))
+                : render())
           )
         }
 
@@ -337,16 +340,20 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         })
 
         const receive = (request: Request<Known>, body: Buffer): void => {
-          const overfull = refuseOverfull(body)
-          if (overfull !== undefined) return void reject(request, overfull)
           const received = request.integration.bound.receive(callOf(request.source, request.rest, request.now, body))
           switch (received._tag) {
             case "NotFound":
-              return void reject(request, noSuchPath)
-            case "Answered": {
-              const answered = { ...received, call: undefined, outcome: undefined }
-              return received.reason === "signature" ? answerStranger(request, answered) : answer(request, answered)
+              return rejectStranger(request, noSuchPath)
+            case "Stranger": {
+              const { source, startedAt, target } = request
+              return failAuthentication(
+                request,
+                invalidSignature,
+                () => void send(source, target, startedAt, received.answer)
+              )
             }
+            case "Answered":
+              return answer(request, { ...received, call: undefined, outcome: undefined })
             case "Call":
               return ask(request, received, body)
           }
@@ -357,7 +364,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           const origin = originOfMessage(source)
           if (
             allowed.length > 0 && !isWithin(allowed, clientAddress(origin.peer, origin.forwardedFor, proxies))
-          ) return void reject(request, addressNotAllowed)
+          ) return failAuthentication(request, addressNotAllowed, () => void reject(request, addressNotAllowed))
           const use = (body: Buffer) => contain(target, () => receive(request, body))
           const stated = source.headers["content-length"]
           const isMeasured = source.headers["transfer-encoding"] === undefined
@@ -365,7 +372,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           if (length > maxBodyBytes) return tooLarge(request)
           if (length <= uncountedBytes) return readBody(source, length, use)
           const release = anonymousLimits.reserve(origin, length, () => source.destroy())
-          if (release === undefined) return void reject(request, tooManyBodies)
+          if (release === undefined) return rejectStranger(request, tooManyBodies)
           source.once("close", release)
           const taken = (body: Buffer) => {
             release()
@@ -378,7 +385,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         const tooLarge = (request: Request<Known>) => {
           // the rest of the body is not read
           request.target.shouldKeepAlive = false
-          reject(request, bodyTooLarge)
+          rejectStranger(request, bodyTooLarge)
         }
 
         const take: Take = (source, target) => {

@@ -3,6 +3,7 @@
  * its protocol.
  */
 import { isUtf8 } from "node:buffer"
+import { isOverfull } from "../platform/JsonBounds.ts"
 import { type Decimal, parseDecimal } from "./Decimal.ts"
 
 /** Number that a double might not represent exactly, as text. */
@@ -31,9 +32,9 @@ const keepText = (_name: string, value: JsonValue, context?: { readonly source?:
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
 
-/** Parses a body that is an object; undefined for anything else. */
-export const parseJson = (body: Buffer): JsonObject | undefined => {
-  if (!isUtf8(body)) return undefined
+/** Parses a body that is an object; undefined for anything else, and for one with more values than any message has. */
+export const parseJson = (body: Buffer, maxValues?: number): JsonObject | undefined => {
+  if (isOverfull(body, maxValues) || !isUtf8(body)) return undefined
   const text = body.toString("utf8")
   try {
     const value: JsonValue = inexact.test(text) ? JSON.parse(text, keepText) : JSON.parse(text)

@@ -171,11 +171,13 @@ export interface ReadCall {
 
 export type Received =
   | { readonly _tag: "NotFound" }
-  /** Answered without the wallet. `reason` is for logs and `provider calls`; `notice`: an informational call that moves nothing. */
+  /** Refused before a good signature, whatever else is wrong: counted against the caller's address, and no call of the provider. */
+  | { readonly _tag: "Stranger"; readonly answer: VendorAnswer }
+  /** Signed, and answered without the wallet. `reason` is for `provider calls`; `notice`: an informational call that moves nothing. */
   | {
     readonly _tag: "Answered"
     readonly answer: VendorAnswer
-    readonly reason: "signature" | "form" | "notice"
+    readonly reason: "form" | "notice"
     readonly method: string
   }
   | { readonly _tag: "Call" } & ReadCall
@@ -292,6 +294,10 @@ export interface VendorTools {
 
 /** Protocol bound to the settings of one provider. */
 export interface Bound {
+  /**
+   * Before the signature is known to be good, nothing of the body is decoded unless its bytes and fields are bounded by the largest genuine message:
+   * whoever calls, the signature of raw bytes comes first.
+   */
   readonly receive: (call: VendorCall) => Received
   readonly outbound: Outbound
   /** Overrides the protocol's policy, depending on the settings. */

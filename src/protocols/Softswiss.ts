@@ -138,7 +138,7 @@ export const receiveSigned = (
   }
 ): Received => {
   if (!signer.verify(body, header(signatureHeader) ?? "")) {
-    return { _tag: "Answered", method, reason: "signature", answer: error(403) }
+    return { _tag: "Stranger", answer: error(403) }
   }
   const values = parseJson(body)
   if (values === undefined) return { _tag: "Answered", method, reason: "form", answer: error(400) }

@@ -72,4 +72,11 @@ describe("the client's address", () => {
     assert.isUndefined(from("10.0.0.1", "203.0.113.1, unknown"))
     assert.isUndefined(from("10.0.0.1", ""))
   })
+
+  it("is looked for among the last 32, however many are sent", () => {
+    const behind = (count: number) => `203.0.113.1${",10.0.0.2".repeat(count)}`
+    assert.strictEqual(from("10.0.0.1", behind(31)), "203.0.113.1")
+    assert.isUndefined(from("10.0.0.1", behind(32)))
+    assert.strictEqual(from("10.0.0.1", `${"no address,".repeat(1000)}203.0.113.1`), "203.0.113.1")
+  })
 })

@@ -149,7 +149,7 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
       const { id } = yield* made("/providers", { slug: "busy", name: "Busy" })
       const call = { method: "bet", player: "pr_1", round: "r", amount: "1.50", status: 200, latencyMs: 3 }
       for (let at = 0; at < 502; at++) log.note(id, { ...call, at, refusal: at < 500 ? null : "LIMIT_EXCEEDED" })
-      log.note(id, { ...call, at: 600, refusal: "signature", status: 403 })
+      log.note(id, { ...call, at: 600, refusal: "form", status: 400 })
       const calls = yield* command("provider", "calls", "busy")
       assert.strictEqual(calls.length, 500)
       assert.deepStrictEqual(calls[0], {
@@ -158,14 +158,14 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
         player: "pr_1",
         round: "r",
         amount: "1.50",
-        answer: 403,
-        refusal: "signature",
+        answer: 400,
+        refusal: "form",
         latency_ms: 3
       })
       assert.strictEqual(calls[499].at, new Date(3).toISOString())
       assert.deepInclude(yield* command("provider", "show", "busy"), {
         last_called_at: new Date(600).toISOString(),
-        refusals: { LIMIT_EXCEEDED: 2, signature: 1 }
+        refusals: { LIMIT_EXCEEDED: 2, form: 1 }
       })
     }))
 })

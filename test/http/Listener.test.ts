@@ -84,3 +84,16 @@ it.live("connections beyond the limit are closed", () =>
     agents[7]?.destroy()
     assert.strictEqual((yield* Effect.retry(ask, { schedule: Schedule.spaced("5 millis") })).text, "here")
   })))
+
+// Goal: what the router takes apart is bounded, whoever calls. Method: paths at the bound and just beyond, on the listener with one route.
+it.live("a path that is longer than any genuine one is not found", () =>
+  Effect.scoped(Effect.gen(function*() {
+    const port = yield* freePort
+    const routes = HttpRouter.add("GET", "/*", HttpServerResponse.text("here"))
+    yield* Layer.build(serve(routes, port))
+    const ask = (path: string) => Effect.map(exchange(false, port, path), ({ code, text }) => code ?? text)
+    assert.strictEqual(yield* ask(`/there?${"a&".repeat(2000)}`), "here")
+    assert.strictEqual(yield* ask(`/${"a".repeat(2047)}?a`), "here")
+    assert.strictEqual(yield* ask(`/${"a".repeat(2048)}?a`), "NOT_FOUND")
+    assert.strictEqual(yield* ask(`/${"%25".repeat(4000)}`), "NOT_FOUND")
+  })))

@@ -6,6 +6,7 @@ import {
   asAction,
   asAnswer,
   asCall,
+  asStranger,
   balanceOf,
   bound,
   euros,
@@ -62,9 +63,8 @@ const promo = (promoTransaction: object = {}) => ({
 describe("transport", () => {
   it("a wrong or missing authToken is answered HTTP 401", () => {
     for (const wrong of ["", "authToken=", "authToken=made-up-auth-tokem", "authtoken=made-up-auth-token"]) {
-      const { answer, reason } = asAnswer(receive(vendorCall("/balance", JSON.stringify(money()), { query: wrong })))
+      const answer = asStranger(receive(vendorCall("/balance", JSON.stringify(money()), { query: wrong })))
       assert.strictEqual(answer.status, 401)
-      assert.strictEqual(reason, "signature")
       assert.deepStrictEqual(valuesOf(answer), { status: "INVALID_TOKEN_ID" })
     }
   })

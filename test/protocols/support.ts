@@ -64,6 +64,12 @@ export const asAnswer = (received: Received): Extract<Received, { readonly _tag:
   return received
 }
 
+/** The answer to a caller without a good signature. */
+export const asStranger = (received: Received): VendorAnswer => {
+  assert(received._tag === "Stranger", `taken for the vendor: ${JSON.stringify(received)}`)
+  return received.answer
+}
+
 /** The answer's body as values. */
 export const valuesOf = ({ body }: VendorAnswer): { readonly [name: string]: unknown } => {
   const values: { readonly [name: string]: unknown } = JSON.parse(body)
@@ -142,7 +148,7 @@ export const identified = (funds: Funds): WalletOutcome => ({
 /** The answer to a call, given the wallet's outcome; immediate answers need none. */
 export const answerTo = (received: Received, outcome?: WalletOutcome): VendorAnswer => {
   assert(received._tag !== "NotFound", "no call of the protocol")
-  if (received._tag === "Answered") return received.answer
+  if (received._tag !== "Call") return received.answer
   assert(outcome !== undefined, "the wallet was asked")
   return received.render(outcome)
 }

@@ -91,7 +91,7 @@ const markingActions = [
 ] as const
 
 /** Refusals that are a fault of the vendor's connection or of ours, and no ordinary "no" to a player. */
-const faults: ReadonlySet<string | null> = new Set(["signature", "form", "TRY_AGAIN", "SERVER_ERROR"])
+const faults: ReadonlySet<string | null> = new Set(["form", "TRY_AGAIN", "SERVER_ERROR"])
 
 const scopeKey = (scope: Scope): string => scope === null ? "all" : scope.toSorted((a, b) => a - b).join(",")
 

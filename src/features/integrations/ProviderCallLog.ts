@@ -1,5 +1,6 @@
 /**
- * The last calls of vendors, in the memory of the node that answered them: request, answer and latency. Readings are those of all nodes.
+ * The last calls of vendors, in the memory of the node that answered them: request, answer and latency. Readings are those of all nodes. Only calls
+ * with a good signature: others are not the vendor's, and would push its own out.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type Answered, Forwarder } from "../../cluster/Forwarder.ts"
@@ -21,7 +22,7 @@ const ProviderCall = Schema.Struct({
   amount: Schema.NullOr(Schema.String),
   /** HTTP status of the answer. */
   status: Schema.Number,
-  /** Why it was refused; null for a good answer. `signature` and `form` are refused before the wallet is asked. */
+  /** Why it was refused; null for a good answer. `form` is refused before the wallet is asked. */
   refusal: Schema.NullOr(Schema.String),
   latencyMs: Schema.Number
 })
@@ -29,7 +30,7 @@ export type ProviderCall = typeof ProviderCall.Type
 
 /** A call as it is noted: its refusal is one of those that there are. */
 export interface NotedCall extends ProviderCall {
-  readonly refusal: RefusalCode | "signature" | "form" | null
+  readonly refusal: RefusalCode | "form" | null
 }
 
 /** Calls of a provider by result, since the start of the nodes. */

@@ -12,6 +12,7 @@ import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause, isRefusal } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
 import { originOf } from "../../http/RequestOrigin.ts"
+import { smallBody } from "../../http/SignedBody.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { isForeign, userAgentOf } from "./Rules.ts"
@@ -80,7 +81,10 @@ export const SignInGuardLive = Layer.effect(
     const { backofficeUrl } = yield* Settings
 
     return SignInGuard.of((handler, { endpoint }) => {
-      const guarded = attempts.guard(withFormRules(handler))
+      const guarded = attempts.guard(Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        (request) => Effect.andThen(smallBody(request), withFormRules(handler))
+      ))
       const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
         const source = {
           origin: headers["origin"],

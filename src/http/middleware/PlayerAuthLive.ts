@@ -13,7 +13,7 @@ import { bearer } from "../RequestOrigin.ts"
 import { Endpoints } from "../Endpoints.ts"
 import { Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
-import { playerBody } from "../SignedBody.ts"
+import { smallBody } from "../SignedBody.ts"
 import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
 
 /** Same refusal for every reason, so that an invalid token reveals nothing. */
@@ -80,7 +80,7 @@ export const PlayerAuthLive = Layer.effect(
           if (refusal !== undefined) return Effect.fail(refusal)
           const provided = Effect.provideService(answered, CurrentPlayer, { playerId, operator })
           // read here: a body that is too large must not count as a missing one
-          return onlyReads ? provided : Effect.andThen(playerBody(request), provided)
+          return onlyReads ? provided : Effect.andThen(smallBody(request), provided)
         })
       }
 

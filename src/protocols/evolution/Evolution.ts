@@ -3,19 +3,26 @@ import { type Method, methods, readCall, readTable } from "./EvolutionCalls.ts"
 import { answerOf, answerTo } from "./EvolutionAnswers.ts"
 import { makeLaunch } from "./EvolutionLaunch.ts"
 import { EvolutionSettings } from "./EvolutionSettings.ts"
+import { type FormBounds, readForm } from "../FormBody.ts"
 import { parseJson, readText } from "../JsonBody.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
 import { secretCheck } from "../SharedSecret.ts"
 
 const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
 
+/** A genuine query has the token, and perhaps something of a proxy beside it. */
+const largestQuery: FormBounds = { bytes: 4096, fields: 16 }
+
+const tokenIn = (query: string): string =>
+  readForm(Buffer.from(query, "latin1"), largestQuery)?.find(([name]) => name === "authToken")?.[1] ?? ""
+
 const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
   const isAuthToken = secretCheck(authToken)
   return (call: VendorCall): Received => {
     const method = call.path.slice(1)
     if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
-    if (!isAuthToken(new URLSearchParams(call.query).get("authToken") ?? "")) {
-      return { _tag: "Answered", method, reason: "signature", answer: answerOf("INVALID_TOKEN_ID", {}, 401) }
+    if (!isAuthToken(tokenIn(call.query))) {
+      return { _tag: "Stranger", answer: answerOf("INVALID_TOKEN_ID", {}, 401) }
     }
     const body = parseJson(call.body)
     const uuid = readText(body?.uuid)

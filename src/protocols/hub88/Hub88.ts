@@ -1,12 +1,15 @@
 /** Hub88's Wallet API and Caleta's dialect of it. */
 import * as Crypto from "node:crypto"
-import { parseJson, readText } from "../JsonBody.ts"
+import { type JsonObject, parseJson, readText } from "../JsonBody.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
-import { answerOf, answerTo } from "./Hub88Answers.ts"
+import { answerOf, answerTo, type Echo } from "./Hub88Answers.ts"
 import { readCall } from "./Hub88Calls.ts"
 import { dialects } from "./Hub88Dialects.ts"
 import { makeOutbound } from "./Hub88Outbound.ts"
 import { Hub88Settings } from "./Hub88Settings.ts"
+
+/** Of a call with a wrong signature, player and request are only named in the answer where it is no larger than any genuine one. */
+const echoed = { bytes: 4096, values: 128 }
 
 const makeReceive = (settings: Hub88Settings) => {
   const dialect = dialects[settings.dialect ?? "hub88"]
@@ -17,12 +20,16 @@ const makeReceive = (settings: Hub88Settings) => {
   return (call: VendorCall): Received => {
     const method = Object.hasOwn(dialect.paths, call.path) ? dialect.paths[call.path] : undefined
     if (method === undefined || call.method !== "POST") return { _tag: "NotFound" }
-    const body = parseJson(call.body)
-    const named = dialect.isCaleta ? readText(body?.["supplier_user"]) : undefined
-    const echo = { user: named ?? readText(body?.["user"]) ?? null, requestId: readText(body?.["request_uuid"]) }
+    const echoOf = (body: JsonObject | undefined): Echo => ({
+      user: (dialect.isCaleta ? readText(body?.["supplier_user"]) : undefined) ?? readText(body?.["user"]) ?? null,
+      requestId: readText(body?.["request_uuid"])
+    })
     if (!isSigned(call.body, call.header(header))) {
-      return { _tag: "Answered", method, reason: "signature", answer: answerOf("RS_ERROR_INVALID_SIGNATURE", echo) }
+      const echo = echoOf(call.body.length <= echoed.bytes ? parseJson(call.body, echoed.values) : undefined)
+      return { _tag: "Stranger", answer: answerOf("RS_ERROR_INVALID_SIGNATURE", echo) }
     }
+    const body = parseJson(call.body)
+    const echo = echoOf(body)
     const asked = body === undefined ? "RS_ERROR_WRONG_SYNTAX" : readCall(method, body, dialect)
     return typeof asked === "string"
       ? { _tag: "Answered", method, reason: "form", answer: answerOf(asked, echo) }

@@ -1,6 +1,6 @@
 /** Pragmatic Play, seamless wallet. */
 import { isSameDigest } from "../Digests.ts"
-import { readForm } from "../FormBody.ts"
+import { type FormBounds, readForm } from "../FormBody.ts"
 import { FormFields } from "../FormFields.ts"
 import { anyProtocol, type Protocol, type Received, type VendorAnswer, type VendorCall } from "../Protocol.ts"
 import { pragmaticError, pragmaticRenderer, pragmaticSuccess } from "./PragmaticAnswers.ts"
@@ -10,6 +10,12 @@ import { pragmaticOutbound } from "./PragmaticOutbound.ts"
 import { PragmaticSettings } from "./PragmaticSettings.ts"
 
 const ending = ".html"
+
+/**
+ * The longest genuine message is a query of 500 games' balances, or details of a round; the one with the most fields a result with special prizes.
+ * The hash is a field among sorted ones, so it is found by decoding all.
+ */
+const largest: FormBounds = { bytes: 32 * 1024, fields: 128 }
 
 const bind = (settings: PragmaticSettings) => {
   const providerId = settings.provider_id.toLowerCase()
@@ -21,15 +27,15 @@ const bind = (settings: PragmaticSettings) => {
     const read = pragmaticCalls.get(name)
     if (read === undefined) return { _tag: "NotFound" }
     const answered = (
-      reason: "signature" | "form" | "notice",
+      reason: "form" | "notice",
       answer: VendorAnswer
     ): Received => ({ _tag: "Answered", reason, method: name.slice(1), answer })
 
-    const entries = readForm(body)
-    if (entries === undefined) return answered("form", pragmaticError(7))
+    const entries = readForm(body, largest)
+    if (entries === undefined) return { _tag: "Stranger", answer: pragmaticError(7) }
     const form = new FormFields(entries)
     if (!isSameDigest(pragmaticHash(settings.secret_key, entries), form.values.get("hash") ?? "")) {
-      return answered("signature", pragmaticError(5))
+      return { _tag: "Stranger", answer: pragmaticError(5) }
     }
     if (form.text("providerId", 100).toLowerCase() !== providerId) form.refuse("providerId")
     const { call, fieldsOf } = read(form, terms)

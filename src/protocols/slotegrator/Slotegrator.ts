@@ -1,7 +1,7 @@
 /** Slotegrator GIS ("APIgrator"), versions 1.4.3 and 1.4.4. */
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "../Digests.ts"
-import { readForm } from "../FormBody.ts"
+import { type FormBounds, readForm } from "../FormBody.ts"
 import { FormFields } from "../FormFields.ts"
 import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
 import { slotegratorError } from "./SlotegratorAnswers.ts"
@@ -9,6 +9,9 @@ import { slotegratorCalls } from "./SlotegratorCalls.ts"
 import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
 import { SlotegratorSettings } from "./SlotegratorSettings.ts"
 import { slotegratorSign } from "./SlotegratorSign.ts"
+
+/** The largest genuine message: a rollback of a hundred transactions, each of at most six fields and some 600 bytes. */
+const largest: FormBounds = { bytes: 64 * 1024, fields: 640 }
 
 /** Maximum difference between their clock and ours. */
 const maxSkewMs = 30_000
@@ -21,13 +24,8 @@ const bind = (settings: SlotegratorSettings) => {
 
   const receive = ({ body, header, method, now, path }: VendorCall): Received => {
     if (method !== "POST" || (path !== "" && path !== "/")) return { _tag: "NotFound" }
-    const entries = readForm(body) ?? []
-    const form = new FormFields(entries)
-    const action = form.optional("action") ?? ""
-    const answered = (reason: "signature" | "form", description: string): Received => ({
-      _tag: "Answered",
-      method: action.slice(0, 32),
-      reason,
+    const stranger = (description: string): Received => ({
+      _tag: "Stranger",
       answer: slotegratorError("INTERNAL_ERROR", description)
     })
 
@@ -38,17 +36,25 @@ const bind = (settings: SlotegratorSettings) => {
       "X-Timestamp": timestamp,
       "X-Nonce": header("x-nonce") ?? ""
     }
-    if (merchantId !== settings.merchant_id) return answered("signature", "Unknown merchant")
-    if (!isSameDigest(slotegratorSign(key, entries, headers), header("x-sign") ?? "")) {
-      return answered("signature", "Invalid sign")
-    }
-    if (!isNear(timestamp, now)) return answered("signature", "The timestamp is too old")
+    if (merchantId !== settings.merchant_id) return stranger("Unknown merchant")
+    if (!isNear(timestamp, now)) return stranger("The timestamp is too old")
+    const entries = readForm(body, largest)
+    if (entries === undefined) return stranger("Not a form, or too large")
+    if (!isSameDigest(slotegratorSign(key, entries, headers), header("x-sign") ?? "")) return stranger("Invalid sign")
 
+    const form = new FormFields(entries)
+    const action = form.optional("action") ?? ""
+    const answered = (description: string): Received => ({
+      _tag: "Answered",
+      method: action.slice(0, 32),
+      reason: "form",
+      answer: slotegratorError("INTERNAL_ERROR", description)
+    })
     const asked = slotegratorCalls.get(action)?.(form)
-    if (asked === undefined) return answered("form", "Unknown action")
+    if (asked === undefined) return answered("Unknown action")
     return form.bad === undefined
       ? { _tag: "Call", ...asked }
-      : answered("form", `${form.bad} is missing or malformed`)
+      : answered(`${form.bad} is missing or malformed`)
   }
 
   return { receive, outbound: slotegratorOutbound(settings) }

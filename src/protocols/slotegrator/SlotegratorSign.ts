@@ -14,11 +14,18 @@ const headerNames = new Set(["X-Merchant-Id", "X-Timestamp", "X-Nonce"])
 /** Characters that need no encoding, as in most names and values. */
 const isPlain = /^[\w.-]*$/
 
+/** Left by `encodeURIComponent`, but not by PHP. */
+const escapes = ["!", "'", "(", ")", "*", "~"].map((sign) =>
+  [sign, `%${sign.charCodeAt(0).toString(16).toUpperCase()}`] as const
+)
+
 /** RFC 1738 encoding: a space is a plus sign, and `-`, `_` and `.` are the only unescaped punctuation. */
-const encode = (text: string): string =>
-  isPlain.test(text) ? text : encodeURIComponent(text)
-    .replaceAll("%20", "+")
-    .replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+const encode = (text: string): string => {
+  if (isPlain.test(text)) return text
+  let encoded = encodeURIComponent(text).replaceAll("%20", "+")
+  for (const [sign, escape] of escapes) encoded = encoded.replaceAll(sign, escape)
+  return encoded
+}
 
 /** Name of the list or map that contains a field. */
 const topName = (name: string): string => {

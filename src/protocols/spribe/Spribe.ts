@@ -23,7 +23,7 @@ const makeReceive = (settings: SpribeSettings) => {
   return (call: VendorCall): Received => {
     const method = call.path.slice(1)
     if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
-    if (!isSigned(call)) return { _tag: "Answered", method, reason: "signature", answer: answerOf(413) }
+    if (!isSigned(call)) return { _tag: "Stranger", answer: answerOf(413) }
     const body = parseJson(call.body)
     const asked = body && readCall(method, body)
     if (asked === undefined) return { _tag: "Answered", method, reason: "form", answer: answerOf(405) }

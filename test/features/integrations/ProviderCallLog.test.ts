@@ -55,12 +55,12 @@ describe("calls of vendors", () => {
       for (const at of [1, 4, 5]) first.note(7, call(at))
       for (const at of [2, 3, 6]) second.note(7, call(at, "LIMIT_EXCEEDED"))
       first.note(8, call(9))
-      first.note(7, call(5, "signature"))
+      first.note(7, call(5, "form"))
       for (const log of [first, second]) {
         assert.deepStrictEqual((yield* log.recent(7)).map(({ at }) => at), [6, 5, 5, 4, 3, 2, 1])
         assert.deepStrictEqual(yield* log.totals(7), {
           lastCalledAt: 6,
-          refusals: { LIMIT_EXCEEDED: 3, signature: 1 }
+          refusals: { LIMIT_EXCEEDED: 3, form: 1 }
         })
       }
     }))

@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises"
 import { databaseUrl } from "../../kit/E2eDatabase.ts"
 import { exchange, makeAgent } from "../../kit/E2eHttp.ts"
 import { freePort, startService } from "../../kit/ServiceProcess.ts"
+import { type StrangerCost, strangerBars, strangerCosts } from "../../kit/Strangers.ts"
 import { fuzz, type FuzzOutcome } from "./Fuzz.ts"
+import { openAddresses } from "./World.ts"
 
 export interface FuzzRunOptions {
   readonly requests: number
@@ -18,6 +20,12 @@ export interface FuzzReport extends FuzzOutcome {
   /** Log output about errors of the service itself. */
   readonly complaints: ReadonlyArray<string>
   readonly ledger: { readonly entries: number; readonly violations: ReadonlyArray<unknown> }
+  /** Bodies of strangers that cost more than they may, or hold up a health check, with the dearest of all. */
+  readonly strangers: {
+    readonly measured: number
+    readonly dearest: StrangerCost | null
+    readonly aboveBar: ReadonlyArray<StrangerCost>
+  }
   /** Resident memory of the service over the run, in MiB, at equal distances; empty where the system does not report it. */
   readonly memoryMebibytes: ReadonlyArray<number>
 }
@@ -69,12 +77,21 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
       if (weight !== undefined) memoryMebibytes.push(weight)
     })
   })
+  const addresses = yield* openAddresses({ agent, publicPort, backofficePort, staffToken })
+  const costs = yield* strangerCosts({ pid: service.pid, publicPort, backofficePort }, addresses)
+  const strangers = {
+    measured: costs.length,
+    dearest: costs.toSorted((a, b) => b.costMs - a.costMs)[0] ?? null,
+    aboveBar: costs.filter(({ costMs, healthMs }) =>
+      costMs > strangerBars.bodyMs || (healthMs ?? 0) > strangerBars.healthMs
+    )
+  }
   const { json } = yield* exchange(agent, backofficePort, "/backoffice/v1/ledger/verification", {
     headers: { authorization: `Bearer ${staffToken}` }
   })
   const { data: ledger } = yield* Schema.decodeUnknownEffect(Verification)(json)
   const complaints = service.output().split("\n").filter((line) => /request failed|"ERROR"|ERROR|defect/.test(line))
-  return { ...outcome, seed, complaints, ledger, memoryMebibytes } satisfies FuzzReport
+  return { ...outcome, seed, complaints, ledger, strangers, memoryMebibytes } satisfies FuzzReport
 })
 
 /**

@@ -4,7 +4,8 @@ import type * as Http from "node:http"
 import { callerOf, type ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
 import { callWallet, dataOf, deposit, launch, register, type Unexpected } from "../../kit/E2eWorld.ts"
 import type { Signer } from "../../kit/HttpCalls.ts"
-import type { Known } from "./Values.ts"
+import { type StrangerAddress, strangerAddresses, strangerProviders } from "../../kit/Strangers.ts"
+import { Known } from "./Values.ts"
 
 export interface FuzzTargets {
   readonly agent: Http.Agent
@@ -43,6 +44,20 @@ const staffOf = ({ agent, backofficePort, staffToken }: FuzzTargets) =>
     const reply = yield* exchange(agent, backofficePort, `/backoffice/v1${path}`, { method, body, headers })
     return yield* dataOf(reply, method === "POST" ? 201 : 200, Made, path)
   })
+
+/** A fixture's keys and one provider in each vendor's protocol: the addresses where strangers' bodies arrive. */
+export const openAddresses = Effect.fnUntraced(
+  function*(targets: FuzzTargets): Effect.fn.Return<ReadonlyArray<StrangerAddress>, Unexpected | ConnectionLost> {
+    const { operator, provider } = yield* openFixture(targets, new Known())
+    const vendors = strangerProviders((sample) => `strangers-${sample}`, "https://vendor.example")
+    const staff = staffOf(targets)
+    for (const { provider } of vendors) yield* staff("POST", "/providers", provider)
+    return [
+      ...vendors.map(({ address }) => address),
+      ...strangerAddresses({ operator: operator.key, provider: provider.key })
+    ]
+  }
+)
 
 /** Seats a new player with money at the slot game. */
 const seat = Effect.fnUntraced(function*({ agent, publicPort }: FuzzTargets, callers: Callers, known: Known) {
