@@ -9,6 +9,9 @@ import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+// progress that cannot be shown (a full disk, a closed pipe) does not stop the installation
+process.stderr.on("error", () => {})
+
 /** Exits with one line on standard error and no stack: the first output on a fresh clone. */
 const stop = (line) => {
   process.stderr.write(`pitboss: ${line}\n`)

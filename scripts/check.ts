@@ -12,6 +12,7 @@ import { spawn } from "node:child_process"
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
+import { standardError, standardOutput } from "../src/platform/Output.ts"
 
 const root = dirname(import.meta.dirname)
 const bin = join(root, "node_modules", ".bin")
@@ -44,7 +45,7 @@ const run = (command: string, args: ReadonlyArray<string>, settings?: RunSetting
     child.stdout?.on("data", (chunk) => (output += chunk))
     child.stderr?.on("data", (chunk) => {
       output += chunk
-      if (settings !== undefined) process.stderr.write(chunk)
+      if (settings !== undefined) standardError.offer(chunk)
     })
     child.on("error", (error) => resolve({ code: 1, output: error.message }))
     child.on("close", (code) => resolve({ code: code ?? 1, output }))
@@ -74,11 +75,11 @@ const runCheck = async (check: Check): Promise<boolean> => {
   for (const [command = "", ...args] of check.steps) {
     const { code, output } = await run(command, args)
     if (code !== 0) {
-      process.stdout.write(`✗ ${check.name}\n${output.trimEnd()}\n`)
+      standardOutput.offer(`✗ ${check.name}\n${output.trimEnd()}\n`)
       return false
     }
   }
-  process.stdout.write(`✓ ${check.name}\n`)
+  standardOutput.offer(`✓ ${check.name}\n`)
   return true
 }
 
@@ -137,7 +138,7 @@ const runTests = async (args: ReadonlyArray<string>, settings: RunSettings = {})
         : failed.map((test) => `${name} > ${test.fullName}: ${firstLines(test.failureMessages[0] ?? "")}`)
     })
   } catch {
-    process.stdout.write("the test runner left no report\n")
+    standardOutput.offer("the test runner left no report\n")
   }
   rmSync(folder, { recursive: true, force: true })
   return code !== 0 && failures.length === 0
@@ -175,6 +176,6 @@ const tested = mode === "--test"
   : { passed: 0, failures: [] }
 const failed = checked.failed + tested.failures.length
 // Last, since who reads the output of a long run reads its end.
-for (const failure of tested.failures) process.stdout.write(`✗ ${failure}\n`)
-process.stdout.write(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
+for (const failure of tested.failures) standardOutput.offer(`✗ ${failure}\n`)
+standardOutput.offer(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1

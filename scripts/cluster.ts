@@ -12,6 +12,7 @@ import { Settings } from "../src/platform/Settings.ts"
 import { StartupError } from "../src/platform/StartupError.ts"
 import { type NodeAddress, type RunningNode, startNode, stopNodes, untilReady } from "./cluster/Nodes.ts"
 import { openDatabase } from "./cluster/Postgres.ts"
+import { standardError } from "../src/platform/Output.ts"
 
 /** Distance of the nodes' own ports from the shared one. */
 const ownPortsFrom = 100
@@ -73,7 +74,7 @@ const greeting = (
 
 /** On a terminal one line that changes. */
 const showProgress = (text: string) =>
-  Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[2K${text}`)))
+  Effect.sync(() => void (standardError.isTerminal && standardError.offer(`\r\x1b[2K${text}`)))
 
 const makeMembers = Effect.fnUntraced(function*(count: number) {
   const settings = yield* Settings
@@ -168,8 +169,8 @@ const cluster = Command.make("cluster", flags, ({ nodes, restart }) =>
 const explain = (cause: Cause.Cause<unknown>) =>
   Effect.sync(() => {
     const error = Cause.squash(cause)
-    if (error instanceof StartupError) process.stderr.write(`pitboss: ${error.message}\n`)
-    else if (!CliError.isCliError(error)) process.stderr.write(`${Cause.pretty(cause)}\n`)
+    if (error instanceof StartupError) standardError.offer(`pitboss: ${error.message}\n`)
+    else if (!CliError.isCliError(error)) standardError.offer(`${Cause.pretty(cause)}\n`)
   })
 
 cluster.pipe(

@@ -15,6 +15,7 @@ import {
   runNodes
 } from "../test/faults/support/NodeRun.ts"
 import { run, type RunOutcome } from "../test/faults/support/Run.ts"
+import { standardError, standardOutput } from "../src/platform/Output.ts"
 
 const isKind = (word: string): word is FaultKind => faultKinds.some((kind) => kind === word)
 
@@ -76,7 +77,7 @@ const showFault = (
   all: number
 ): void => {
   endProgress()
-  process.stderr.write(
+  standardError.offer(
     `${number}/${all}  ${kind}: players served again after ${median} ms, the last after ${longest} ms ` +
       `(${attempts} sendings at most); slowest answer to others ${othersLongest} ms\n`
   )
@@ -123,10 +124,10 @@ const nodes = Command.make("nodes", nodeFlags, (input) =>
       onProgress: showProgress,
       onFault: showFault
     }
-    process.stderr.write(`seed ${plan.seed}\n`)
+    standardError.offer(`seed ${plan.seed}\n`)
     const outcome = yield* runNodes(plan)
     if (outcome.violations.length > 0) process.exitCode = 1
-    process.stdout.write(`${JSON.stringify(nodeSummary(outcome), null, 2)}\n`)
+    standardOutput.offer(`${JSON.stringify(nodeSummary(outcome), null, 2)}\n`)
   })).pipe(
     Command.withDescription(
       "Lets faults happen to several nodes over one database, and says what they cost the players."
@@ -141,7 +142,7 @@ const showCycle = (done: number, cycles: number, outcome: CycleOutcome): void =>
       kind ?? "calm"
     }: ${sent} sent, ${lost} lost, ${triedAgain} told to try again, ` +
     `${settledLate} settled late, ${violations.length === 0 ? "all there once" : `${violations.length} COMPLAINTS`}`
-  process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${text}` : `${text}\n`)
+  standardError.offer(standardError.isTerminal ? `\r\x1b[2K${text}` : `${text}\n`)
 }
 
 const sum = (
@@ -185,11 +186,11 @@ const faults = Command.make("faults", flags, (input) =>
       keepsFolder: input.keep,
       onCycle: (cycle) => showCycle(++done, input.cycles, cycle)
     })
-    if (process.stderr.isTTY) process.stderr.write("\n")
+    if (standardError.isTerminal) standardError.offer("\n")
     const { failure } = outcome
     if (failure !== undefined) {
       const { violations, concerned, cycle, kind } = failure
-      process.stderr.write(
+      standardError.offer(
         [
           `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: what it left is in ${outcome.folder ?? ""}`,
           ...violations,
@@ -199,7 +200,7 @@ const faults = Command.make("faults", flags, (input) =>
       )
       process.exitCode = 1
     }
-    process.stdout.write(`${JSON.stringify(summary(outcome), null, 2)}\n`)
+    standardOutput.offer(`${JSON.stringify(summary(outcome), null, 2)}\n`)
   })).pipe(
     Command.withDescription(
       "Kills, hangs, cuts off and fills up what the service stands on, and compares everything after it."

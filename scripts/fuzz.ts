@@ -9,6 +9,7 @@ import { Effect, References, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { isSteady, runFuzz } from "../test/fuzz/support/FuzzRun.ts"
 import { layerOwnDatabase } from "../test/kit/E2eDatabase.ts"
+import { standardError, standardOutput } from "../src/platform/Output.ts"
 
 const count = (name: string, description: string, byDefault: number) =>
   Flag.Int(name).pipe(
@@ -19,11 +20,11 @@ const count = (name: string, description: string, byDefault: number) =>
 
 const showProgress = (done: number, requests: number) =>
   Effect.sync(() => {
-    if (!process.stderr.isTTY) return
+    if (!standardError.isTerminal) return
     const width = 40
     const full = Math.round(width * done / requests)
-    process.stderr.write(`\r[${"#".repeat(full)}${"-".repeat(width - full)}] ${done} of ${requests} requests`)
-    if (done === requests) process.stderr.write("\n")
+    standardError.offer(`\r[${"#".repeat(full)}${"-".repeat(width - full)}] ${done} of ${requests} requests`)
+    if (done === requests) standardError.offer("\n")
   })
 
 Command.make(
@@ -43,7 +44,7 @@ Command.make(
         const memoryIsSteady = isSteady(report.memoryMebibytes)
         const isClean = memoryIsSteady && report.findings.length + report.complaints.length === 0 &&
           report.ledger.violations.length + report.strangers.aboveBar.length === 0
-        process.stdout.write(`${JSON.stringify({ ...report, memoryIsSteady, isClean }, null, 2)}\n`)
+        standardOutput.offer(`${JSON.stringify({ ...report, memoryIsSteady, isClean }, null, 2)}\n`)
         process.exitCode = isClean ? 0 : 1
       })
     )

@@ -9,6 +9,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from "node:path"
 import { brotliCompressSync, constants } from "node:zlib"
 import { build } from "vite"
+import { standardError } from "../src/platform/Output.ts"
 
 const root = join(import.meta.dirname, "..")
 const target = join(root, "dist", "pages")
@@ -61,6 +62,6 @@ const make = async (made: string): Promise<void> => {
 const wanted = digest()
 const stamp = join(target, "digest")
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-  process.stderr.write("pitboss: building the back office's pages\n")
+  standardError.offer("pitboss: building the back office's pages\n")
   await make(wanted)
 }

@@ -10,6 +10,7 @@ import { seededBugs } from "../test/simulation/support/SeededBugs.ts"
 import { runSeeds } from "../test/simulation/support/Runner.ts"
 import { describe, shrink } from "../test/simulation/support/Shrink.ts"
 import { simulate } from "../test/simulation/support/Simulation.ts"
+import { standardError } from "../src/platform/Output.ts"
 
 /** Plans that are tried to make a failure small. */
 const shrinkRuns = 600
@@ -48,11 +49,11 @@ const barWidth = 30
 
 /** Shows progress in place on an interactive terminal. */
 const drawProgress = (all: number) => (done: number, failed: number): void => {
-  if (!process.stderr.isTTY) return
+  if (!standardError.isTerminal) return
   const filled = Math.floor(done / all * barWidth)
   const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`
-  process.stderr.write(`\r${bar} ${done} of ${all} seeds${failed > 0 ? `, ${failed} failed` : ""}`)
-  if (done >= all) process.stderr.write("\n")
+  standardError.offer(`\r${bar} ${done} of ${all} seeds${failed > 0 ? `, ${failed} failed` : ""}`)
+  if (done >= all) standardError.offer("\n")
 }
 
 /** The shortest history found for a failing seed. */

@@ -15,6 +15,7 @@ import { layerHttpServices, layerPublicServer } from "./servers/PublicServer.ts"
 import { layerLogging } from "./platform/Logging.ts"
 import { isOpenConnection } from "./platform/DatabaseHosts.ts"
 import { isLoopback } from "./platform/Loopback.ts"
+import { standardError } from "./platform/Output.ts"
 import { layerEndWithParent, layerHardStop } from "./platform/ProcessEnd.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
@@ -135,8 +136,7 @@ const Service = layerHardStop(8500).pipe(
 const explain = (cause: Cause.Cause<unknown>) =>
   Effect.sync(() => {
     const error = Cause.squash(cause)
-    if (error instanceof StartupError) process.stderr.write(`pitboss: ${error.message}\n`)
-    else process.stderr.write(`${Cause.pretty(cause)}\n`)
+    standardError.offer(error instanceof StartupError ? `pitboss: ${error.message}\n` : `${Cause.pretty(cause)}\n`)
   })
 
 NodeRuntime.runMain(

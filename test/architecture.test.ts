@@ -247,6 +247,12 @@ describe("services give time, chance and settings", () => {
     assert.deepStrictEqual(hits(outside, pattern, codeOf), [])
   })
 
+  it("only Output writes to the standard streams, where a failed write ends no process", () => {
+    const programs = ["scripts", "bench", "vendor"].flatMap(filesBelow).filter((file) => file.endsWith(".ts"))
+    const writers = [...sources, ...programs].filter((file) => file !== "src/platform/Output.ts")
+    assert.deepStrictEqual(hits(writers, /\bprocess\.std(out|err)\b/, codeOf), [])
+  })
+
   it("transactions are run by inTransaction, for which a broken connection stays a failure", () => {
     const outside = sources.filter((file) => roomOf(file) !== "platform")
     assert.deepStrictEqual(hits(outside, /\.withTransaction\(/, codeOf), [])

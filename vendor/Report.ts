@@ -1,11 +1,12 @@
 /** What is printed: the progress of a run, and in the end what was played and what disagreed. */
 import { Clock, Effect } from "effect"
+import { standardError, standardOutput } from "../src/platform/Output.ts"
 import type { Tally } from "./Tally.ts"
 
-const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+const print = (text: string) => Effect.sync(() => standardOutput.offer(`${text}\n`))
 
 /** For a person who watches; nothing of it belongs to the result. */
-export const say = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+export const say = (text: string) => Effect.sync(() => standardError.offer(`${text}\n`))
 
 const progressLine = (tally: Tally, elapsed_ms: number): string => {
   const [p50 = 0, p99 = 0] = tally.latencies(0.5, 0.99)

@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { randomInt } from "node:crypto"
 import type { Session } from "./Dialect.ts"
+import { standardOutput } from "../src/platform/Output.ts"
 import { makeDialect, protocolNames } from "./Dialects.ts"
 import { layerVendorServer, makeVendorServer } from "./VendorServer.ts"
 import { play } from "./Play.ts"
@@ -101,7 +102,7 @@ const vendor = Command.make("vendor", flags, (input) =>
       seconds,
       seed: Option.getOrElse(input.seed, () => randomInt(2 ** 31))
     })
-    yield* printSummary({ protocol, ...result }, json || !process.stdout.isTTY)
+    yield* printSummary({ protocol, ...result }, json || !standardOutput.isTerminal)
     if (result.tally.differenceCount > 0) {
       return yield* new VendorError({ message: "the wallet and the protocol disagree" })
     }

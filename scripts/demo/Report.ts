@@ -6,8 +6,9 @@ import { DemoError } from "./DemoError.ts"
 import { expectData, type Service } from "./Setup.ts"
 import type { Table } from "./Table.ts"
 import type { Tally } from "./Tally.ts"
+import { standardOutput } from "../../src/platform/Output.ts"
 
-export const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+export const print = (text: string) => Effect.sync(() => standardOutput.offer(`${text}\n`))
 
 type Cell = string | number
 
@@ -46,11 +47,11 @@ const progressLine = (tally: Tally, elapsed_ms: number): string => {
 /** Tells how far the work is: one line that is redrawn on a terminal, a line every few seconds elsewhere. */
 export const withProgress = <A, E, R>(tally: Tally, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
-    const isTerminal = process.stdout.isTTY
+    const isTerminal = standardOutput.isTerminal
     const startedAt_ms = yield* Clock.currentTimeMillis
     const show = (end: string) =>
       Effect.map(Clock.currentTimeMillis, (now_ms) => {
-        process.stdout.write(`${isTerminal ? "\r\u001b[2K" : ""}${progressLine(tally, now_ms - startedAt_ms)}${end}`)
+        standardOutput.offer(`${isTerminal ? "\r\u001b[2K" : ""}${progressLine(tally, now_ms - startedAt_ms)}${end}`)
       })
     const interval = isTerminal ? "200 millis" : "5 seconds"
     const showing = Effect.forever(Effect.delay(show(isTerminal ? "" : "\n"), interval))

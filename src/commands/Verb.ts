@@ -6,6 +6,7 @@ import { HttpApiClient } from "effect/http-api"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { about, integer, text } from "../platform/CliFlags.ts"
+import { standardError, standardOutput } from "../platform/Output.ts"
 import { commandLineSettings } from "../platform/Settings.ts"
 import { table } from "../platform/Table.ts"
 
@@ -32,10 +33,15 @@ export interface CommandOutput {
 
 export const CommandOutput = Context.Reference<CommandOutput>("pitboss/commands/CommandOutput", {
   defaultValue: () => ({
-    isTerminal: process.stdout.isTTY,
-    out: (text) => void process.stdout.write(text),
-    problem: (text) => void process.stderr.write(text),
-    ...(process.stderr.isTTY ? { progress: (text: string) => void process.stderr.write(`\r\x1b[K${text}`) } : {}),
+    isTerminal: standardOutput.isTerminal,
+    out: (text) =>
+      standardOutput.print(text, (code) => {
+        process.exitCode = 1
+        // a reader that has seen enough, such as `head`, is no problem to tell
+        if (code !== "EPIPE") standardError.offer(`backoffice: the output could not be written (${code})\n`)
+      }),
+    problem: standardError.offer,
+    ...(standardError.isTerminal ? { progress: (text: string) => standardError.offer(`\r\x1b[K${text}`) } : {}),
     end: (exitCode) => {
       process.exitCode = exitCode
     }

@@ -2,7 +2,9 @@
  * Log: human-readable on a terminal, otherwise one JSON object per line on standard output. The request and the player of a line are read from the
  * fiber that writes it, so that a request without log lines has no overhead.
  */
-import { Cause, type Context, Effect, Layer, Logger, References } from "effect"
+import { Cause, type Context, Effect, Layer, Logger, Metric, References } from "effect"
+import { registerCounter } from "./Metrics.ts"
+import { standardOutput } from "./Output.ts"
 import { Settings } from "./Settings.ts"
 import { isObject } from "./Table.ts"
 
@@ -80,14 +82,20 @@ const lineOf = (options: Logger.Options<unknown>, fieldsOf: LogFields): string =
 export const jsonLines = (fieldsOf: LogFields, write: (line: string) => void): Logger.Logger<unknown, void> =>
   Logger.make((options) => write(lineOf(options, fieldsOf)))
 
+const dropped = Metric.counter("log_lines_dropped_total", {
+  description: "Log lines that could not be written: the disk is full, or the reader takes nothing",
+  incremental: true
+})
+
 /** Logger of the service, at the configured level. */
 export const layerLogging = (fieldsOf: LogFields) =>
   Layer.unwrap(Effect.map(Settings, ({ logLevel }) =>
     Layer.mergeAll(
       Logger.layer([
-        process.stdout.isTTY
+        standardOutput.isTerminal
           ? Logger.consolePretty()
-          : jsonLines(fieldsOf, (line) => void process.stdout.write(line + "\n"))
+          : jsonLines(fieldsOf, (line) => standardOutput.offer(line + "\n"))
       ]),
+      Layer.effectDiscard(registerCounter(dropped, standardOutput.dropped)),
       Layer.succeed(References.MinimumLogLevel, logLevel)
     )))

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { standardError } from "../../../src/platform/Output.ts"
 import pg from "pg"
 
 /** How the baseline talks to PostgreSQL; each is one transaction per bet. */
@@ -246,7 +247,7 @@ export const openPool = async (url: string, style: BaselineStyle, connections: n
     statement_timeout: 10_000,
     pipeline: style === "pipelined"
   })
-  pool.on("error", (error) => process.stderr.write(`idle connection lost: ${error.message}\n`))
+  pool.on("error", (error) => standardError.offer(`idle connection lost: ${error.message}\n`))
   const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()))
   for (const client of clients) client.release()
   return pool
