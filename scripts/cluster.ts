@@ -22,6 +22,14 @@ const ownBackofficePortsFrom = [200, 300] as const
 
 const mostNodes = 64
 
+/** Starts of a node before it counts as failed, and the pause before the next one. A node itself waits up to a minute for the database. */
+const startAttempts = 3
+const startPause = "2 seconds"
+
+/** Pause before a node is started again that ran, and one that does not start. */
+const restartPause = "1 second"
+const failedPause = "10 seconds"
+
 const flags = {
   nodes: Flag.Int("nodes").pipe(
     Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostNodes }))),
@@ -117,40 +125,64 @@ const makeMembers = Effect.fnUntraced(function*(count: number) {
   return { members, settings: { ...settings, port, backofficePort } }
 })
 
-/** Waits until all of them take requests. One that ends before has said why. */
+/** Completes with undefined when the node takes requests, or with how it ended before. */
+const startOf = ({ address, number, running }: Member): Effect.Effect<string | undefined> =>
+  Effect.raceFirst(
+    Effect.as(
+      untilReady(address, (reason) => Console.log(`waiting for node ${number}: ${reason}`)),
+      undefined
+    ),
+    running.exited
+  )
+
+/** Waits until a node takes requests. One that ends before has said why, and is started again; false when it does not start. */
+const awaitStart = Effect.fnUntraced(function*(member: Member) {
+  for (let attempt = 1;; attempt++) {
+    const how = yield* startOf(member)
+    if (how === undefined) return true
+    yield* Console.log(`node ${member.number} did not start (${how})`)
+    if (attempt >= startAttempts) return false
+    yield* Effect.sleep(startPause)
+    member.running = yield* member.start
+  }
+})
+
+/** Waits until all nodes take requests, or have failed to start; fails when none has. Returns those that run. */
 const awaitAll = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
   let ready = 0
   const progress = () => showProgress(`${ready} of ${members.length} nodes are ready`)
   yield* progress()
-  yield* Effect.forEach(members, ({ address, number, running }) => {
-    const died = Effect.flatMap(
-      running.exited,
-      (how) => Effect.fail(new StartupError({ message: `node ${number} did not start (${how})` }))
-    )
-    const isUp = Effect.andThen(untilReady(address), Effect.suspend(() => (ready++, progress())))
-    return Effect.raceFirst(isUp, died)
-  }, { concurrency: "unbounded", discard: true })
+  const run = yield* Effect.filter(
+    members,
+    (member) => Effect.tap(awaitStart(member), (isUp) => Effect.suspend(() => (ready += isUp ? 1 : 0, progress()))),
+    {
+      concurrency: "unbounded"
+    }
+  )
   yield* showProgress("")
+  if (run.length === 0) return yield* new StartupError({ message: "no node starts" })
+  return run
 })
 
 /** Looks after one node for as long as the supervisor runs. */
-const tend = (member: Member, restarts: boolean): Effect.Effect<void> =>
-  Effect.gen(function*() {
+const tend = (member: Member, restarts: boolean): Effect.Effect<void> => {
+  let pause: typeof restartPause | typeof failedPause = restartPause
+  return Effect.gen(function*() {
     const how = yield* Effect.suspend(() => member.running.exited)
     yield* Console.log(`node ${member.number} ended (${how})${restarts ? "" : ", and is left so"}`)
     if (!restarts) return yield* Effect.never
-    yield* Effect.sleep("1 second")
+    yield* Effect.sleep(pause)
     member.running = yield* member.start
-    const isUp = Effect.as(untilReady(member.address), true)
-    const died = Effect.as(Effect.suspend(() => member.running.exited), false)
-    if (yield* Effect.raceFirst(isUp, died)) yield* Console.log(`started again:\n${lineOf(member)}`)
+    const isUp = (yield* startOf(member)) === undefined
+    pause = isUp ? restartPause : failedPause
+    if (isUp) yield* Console.log(`started again:\n${lineOf(member)}`)
   }).pipe(Effect.forever)
+}
 
 const cluster = Command.make("cluster", flags, ({ nodes, restart }) =>
   Effect.gen(function*() {
     const { members, settings } = yield* makeMembers(nodes)
-    yield* awaitAll(members)
-    yield* Console.log(greeting(settings, members))
+    yield* Console.log(greeting(settings, yield* awaitAll(members)))
     yield* Effect.forEach(members, (member) => tend(member, restart), { concurrency: "unbounded", discard: true })
   }).pipe(
     Effect.scoped,

@@ -2,7 +2,7 @@
  * Nodes as local processes that share the public and the back-office port: the supervisor accepts each connection and passes it to
  * the next node in turn, with the caller's address. A frozen or ended node does not block later connections.
  */
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import Cluster, { type Worker } from "node:cluster"
 import { join } from "node:path"
 
@@ -47,16 +47,30 @@ export const startNode = (variables: { readonly [name: string]: string }): Effec
     return runningOf(Cluster.fork({ ...variables, CLUSTER_PORT: "0" }))
   })
 
-const isReady = ({ host, port }: NodeAddress) =>
-  Effect.tryPromise((signal) => fetch(`http://${host}:${port}/health/ready`, { signal })).pipe(
-    Effect.map(({ status }) => status === 200),
+/** Why the node at the address takes no requests; undefined when it does. */
+const whyNotReady = ({ host, port }: NodeAddress) =>
+  Effect.tryPromise(async (signal) => {
+    const answer = await fetch(`http://${host}:${port}/health/ready`, { signal })
+    return answer.status === 200 ? undefined : await answer.text()
+  }).pipe(
     Effect.timeout("2 seconds"),
-    Effect.orElseSucceed(() => false)
+    Effect.orElseSucceed(() => "it does not answer")
   )
 
-/** Completes when the node at the address takes requests. */
-export const untilReady = (address: NodeAddress) =>
-  Effect.repeat(isReady(address), { until: (answer) => answer, schedule: Schedule.spaced("100 millis") })
+/** Interval at which a wait is told. */
+const toldEveryMs = 10_000
+const askedEveryMs = 100
+
+/** Completes when the node at the address takes requests; `tell` gets the reason of a long wait now and then. */
+export const untilReady = (address: NodeAddress, tell: (reason: string) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    for (let asked = 1;; asked++) {
+      const reason = yield* whyNotReady(address)
+      if (reason === undefined) return
+      if (asked % (toldEveryMs / askedEveryMs) === 0) yield* tell(reason)
+      yield* Effect.sleep(askedEveryMs)
+    }
+  })
 
 /** A drain takes ten seconds at most. */
 const longestDrain = "11 seconds"

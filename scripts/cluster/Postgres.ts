@@ -43,7 +43,10 @@ export const openDatabase = Effect.fnUntraced(function*(nodes: number) {
     const { url: ownerUrl } = yield* keepEmbeddedPostgres(dataDir, nodes)
     const password = (yield* Entropy).token("", 40)
     yield* Effect.provide(ensureRole(serviceRole, password), layerOwnerClient(ownerUrl)).pipe(
-      Effect.mapError(() => new StartupError({ message: "the embedded PostgreSQL does not take the service's role" }))
+      Effect.catchTag(
+        "SqlError",
+        () => new StartupError({ message: "the embedded PostgreSQL does not take the service's role" })
+      )
     )
     return { url: asRole(ownerUrl, serviceRole, password), ownerUrl, embedded: true }
   })

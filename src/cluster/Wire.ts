@@ -119,7 +119,7 @@ export const makeCallServer = (options: {
     const whenTurnEnds = yield* makeTurnEnd
     const callers = new Map<string, Caller>()
     options.listen(() => callers.forEach(({ mark }) => mark()))
-    yield* options.server.serve((socket) => {
+    yield* options.server.serve((socket, prove) => {
       let isKnown = false
       let form = 1
       /** Newest epoch in a mark that the caller has returned. */
@@ -166,6 +166,7 @@ export const makeCallServer = (options: {
             isKnown = options.trust.isProof(message.proofs)
             form = message.form ?? form
             if (isKnown) {
+              prove()
               name = message.node
               callers.get(name)?.end()
               callers.set(name, caller)

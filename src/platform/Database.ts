@@ -1,5 +1,5 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Predicate, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Predicate, Redacted, Result, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, SqlSchema } from "effect/sql"
 import { registerColumnArrays } from "./ColumnArrays.ts"
@@ -238,12 +238,19 @@ const withAcquirer = (client: PgClient.PgClient, acquirer: SqlConnection.Acquire
     spanAttributes: [["db.system.name", "postgresql"]]
   })
 
+/** A pool with its first connection: by itself it would connect with the first statement. */
+const openPool = (config: PgClient.PgPoolConfig) =>
+  Effect.flatMap(
+    PgClient.make(config),
+    (client) => untilReachable(Effect.as(Effect.scoped(client.reserve), client))
+  )
+
 /** Connection of the tables' owner at the start: migrations, roles and rights. */
 export const layerOwnerClient = (url: Redacted.Redacted) =>
   PgClient.layerFrom(
-    primaryOf(url).pipe(
-      Effect.flatMap((primary) => PgClient.make({ ...general(primary, 1), applicationName: "pitboss-owner" })),
-      Effect.mapError(unreachable)
+    Effect.flatMap(
+      untilReachable(primaryOf(url)),
+      (primary) => openPool({ ...general(primary, 1), applicationName: "pitboss-owner" })
     )
   )
 
@@ -263,6 +270,38 @@ export const describeSqlError = (error: SqlError.SqlError): string => {
 
 const unreachable = (error: SqlError.SqlError) =>
   new StartupError({ message: `the database cannot be reached: ${describeSqlError(error)}` })
+
+/** Time for which a start tries again to connect, and the pause between two attempts. */
+const startPatience = "1 minute"
+const startPause = "1 second"
+
+/** SQLSTATEs of a server that starts, stops or has no connection left, and error codes of a connection that was cut or got no answer. */
+const passingCodes = new Set(["57P03", "57P01", "53300", "ECONNRESET", "ETIMEDOUT", "EAI_AGAIN"])
+
+/** Whether a connection may succeed a moment later: not when it was refused, or its address or password is wrong. */
+const isPassing = ({ reason }: SqlError.SqlError): boolean =>
+  reason.message.endsWith("Connection timed out") ||
+  Predicate.hasProperty(reason.cause, "code") && passingCodes.has(String(reason.cause.code))
+
+/**
+ * Connects at the start. On a busy machine a connection may take longer than its time-out, and a server may be starting: tries again for a
+ * minute, and says in the log what it waits for.
+ */
+const untilReachable = <A, R>(
+  connect: Effect.Effect<A, SqlError.SqlError, R>
+): Effect.Effect<A, StartupError, R> =>
+  connect.pipe(
+    Effect.tapError((error) =>
+      isPassing(error)
+        ? Effect.annotateLogs(Effect.logWarning("waiting for the database"), { reason: describeSqlError(error) })
+        : Effect.void
+    ),
+    Effect.retry({
+      while: isPassing,
+      schedule: Schedule.spaced(startPause).pipe(Schedule.upTo({ duration: startPatience }))
+    }),
+    Effect.mapError(unreachable)
+  )
 
 /** Reason for refusing to run on a server with these settings; undefined when allowed. */
 export const refuseServer = (
@@ -320,12 +359,9 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
     const { url } = yield* DatabaseUrl
     const connections = options.maxConnections ?? 10
-    const hosts = Layer.effect(DatabaseHosts, Effect.mapError(followPrimary(url), unreachable))
+    const hosts = Layer.effect(DatabaseHosts, untilReachable(followPrimary(url)))
     const open = (config: PgClient.PgPoolConfig) =>
-      DatabaseHosts.pipe(
-        Effect.flatMap(({ onPrimary }) => PgClient.make(onPrimary(config))),
-        Effect.mapError(unreachable)
-      )
+      Effect.flatMap(DatabaseHosts, ({ onPrimary }) => openPool(onPrimary(config)))
     const clients = Layer.mergeAll(
       Layer.effect(
         SqlClient.SqlClient,
@@ -358,7 +394,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
 export const layerMembershipClient = Layer.unwrap(Effect.gen(function*() {
   const { url } = yield* DatabaseUrl
   const { onPrimary } = yield* DatabaseHosts
-  return PgClient.layerFrom(PgClient.make(onPrimary(membership(url))).pipe(Effect.mapError(unreachable)))
+  return PgClient.layerFrom(openPool(onPrimary(membership(url))))
 }))
 
 /** Warns about excessive rights of the service's role, which an intruder would have as well. */

@@ -5,10 +5,10 @@
 import * as Fs from "node:fs"
 
 /** Maximum characters that wait for a slow reader. */
-export const maxUnread = 1024 * 1024
+const maxUnread = 1024 * 1024
 
 /** The part of a stream of the process that is used. */
-export interface OutputStream {
+interface OutputStream {
   readonly fd?: number
   readonly isTTY?: boolean
   readonly destroyed: boolean
@@ -41,7 +41,7 @@ const isFile = ({ fd, isTTY }: OutputStream): boolean => {
   }
 }
 
-export const makeOutput = (stream: OutputStream): Output => {
+const makeOutput = (stream: OutputStream): Output => {
   // unhandled, it would end the process, whoever wrote: Node.js and libraries write there as well
   stream.on("error", () => {})
   const descriptor = isFile(stream) ? stream.fd : undefined

@@ -10,8 +10,8 @@ import { Settings } from "../../src/platform/Settings.ts"
 import { masterKeyOf } from "../kit/ForwardingNodes.ts"
 import { start } from "../kit/ToyMachine.ts"
 
-// Goal: closing the server ends, whatever its connections are doing. Method: real connections; what a client says after its first
-// word of the handshake passes when the test lets it.
+// Goal: closing the server ends, whatever its connections are doing, and strangers hold few of them, for seconds. Method: real connections; what a
+// client says after its first word of the handshake passes when the test lets it.
 
 /** A server, and the two steps of closing it: serving ends first, then listening. */
 const startServer = Effect.gen(function*() {
@@ -19,13 +19,20 @@ const startServer = Effect.gen(function*() {
   const [listening, serving] = [yield* Scope.make(), yield* Scope.make()]
   const server = yield* Scope.provide(listenForPeers({ ...options, host: "127.0.0.1", port: 0 }), listening)
   const served = yield* Queue.unbounded<Net.Socket>()
-  yield* Scope.provide(server.serve((socket) => void Queue.offerUnsafe(served, socket.resume())), serving)
+  const proofs = new Map<Net.Socket, () => void>()
+  yield* Scope.provide(
+    server.serve((socket, prove) => {
+      proofs.set(socket, prove)
+      Queue.offerUnsafe(served, socket.resume())
+    }),
+    serving
+  )
   const address = { host: "127.0.0.1", port: server.port }
   const stopServing = Scope.close(serving, Exit.void)
   const closing = Effect.andThen(stopServing, Scope.close(listening, Exit.void))
   // detached: a test that waits in vain for it fails, and does not wait for ever
   const close = Effect.flatMap(Effect.forkDetach(closing, { startImmediately: true }), Fiber.join)
-  return { address, client, served, stopServing, close }
+  return { address, client, proofs, served, stopServing, close }
 }).pipe(Effect.provide([NodeServices.layer, Settings.layerTest({ masterKey: masterKeyOf(0) })]))
 
 /** Waits for the end of a connection, with or without an error. */
@@ -90,4 +97,53 @@ describe("closing the server of a node's peers", () => {
       yield* close
       assert.strictEqual(yield* Queue.size(served), 0)
     }))
+})
+
+describe("strangers at the port for peers", () => {
+  const connectSilently = (address: Net.NetConnectOpts, count: number) =>
+    Effect.forEach(Array.from({ length: count }), () =>
+      Effect.acquireRelease(
+        Effect.callback<Net.Socket>((resume) => {
+          const socket = Net.connect(address)
+          socket.on("error", () => {}).once("connect", () => resume(Effect.succeed(socket.resume())))
+        }),
+        (socket) => Effect.sync(() => socket.destroy())
+      ), { concurrency: 50 })
+  const open = (sockets: ReadonlyArray<Net.Socket>) => sockets.filter(({ closed }) => !closed).length
+
+  it.live("that say nothing are disconnected within seconds", () =>
+    Effect.gen(function*() {
+      const { address, close } = yield* startServer
+      const silent = yield* connectSilently(address, 200)
+      yield* Effect.forEach(silent, ended, { concurrency: "unbounded", discard: true })
+      yield* close
+    }), 15_000)
+
+  it.live("hold 256 connections at most, and none that a peer needs", () =>
+    Effect.gen(function*() {
+      const { address, client, close, served, proofs } = yield* startServer
+      const peer = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
+      const accepted = yield* Queue.take(served)
+      proofs.get(accepted)?.()
+      const silent = yield* connectSilently(address, 600)
+      yield* Effect.repeat(Effect.delay(Effect.sync(() => open(silent)), "10 millis"), {
+        until: (count) => count <= 256
+      })
+      const late = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
+      yield* Queue.take(served)
+      assert.isFalse(peer.destroyed)
+      assert.isFalse(late.destroyed)
+      yield* close
+    }), 15_000)
+
+  it.live("that end their handshake and prove nothing give way to others too", () =>
+    Effect.gen(function*() {
+      const { address, client, close, served } = yield* startServer
+      const known = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
+      yield* Queue.take(served)
+      const ending = yield* start(ended(known))
+      yield* connectSilently(address, 300)
+      yield* Fiber.join(ending)
+      yield* close
+    }), 15_000)
 })

@@ -1,0 +1,97 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Logger, Queue, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Net from "node:net"
+import { layerOwnerClient } from "../../src/platform/Database.ts"
+import { makeHoldingProxy } from "../kit/HoldingProxy.ts"
+import { listening } from "../kit/Listening.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
+
+// Goal: a start waits for a database that takes no connection for the moment, and says so; what does not pass by itself still ends it at once. Method: an
+// address that does not answer, or answers as a server that is full or starts, until the first line about it is logged; then it leads to PostgreSQL.
+
+/** PostgreSQL's refusal of a connection. */
+const refusalOf = (code: string, message: string): Buffer => {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.alloc(5)
+  head.write("E")
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
+
+/** An address that refuses connections this way until it is opened; then it leads to the database. */
+const refusing = (upstreamPort: number, refusal: Buffer) =>
+  Effect.gen(function*() {
+    let isOpen = false
+    const clients = new Set<Net.Socket>()
+    const server = Net.createServer((client) => {
+      clients.add(client.on("error", () => {}))
+      if (!isOpen) return void client.once("data", () => client.end(refusal))
+      const upstream = Net.connect(upstreamPort, "127.0.0.1")
+      upstream.on("error", () => client.destroy())
+      client.pipe(upstream).pipe(client)
+    })
+    const port = yield* listening(server, () => {
+      for (const client of clients) client.destroy()
+    })
+    return { port, open: () => void (isOpen = true) }
+  })
+
+/** Asks the database at an address once. */
+const ask = (url: Redacted.Redacted, port: number, lines: Queue.Queue<string>) => {
+  const address = new URL(Redacted.value(url))
+  address.port = String(port)
+  const logger = Logger.make<unknown, void>(({ message }) => void Queue.offerUnsafe(lines, String(message)))
+  return Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 AS one`).pipe(
+    Effect.provide(layerOwnerClient(Redacted.make(address.href))),
+    Effect.provide(Logger.layer([logger]))
+  )
+}
+
+layer(TestDatabase.layer, { excludeTestServices: true })("a start", (it) => {
+  const portOf = (url: Redacted.Redacted) => Number(new URL(Redacted.value(url)).port)
+
+  it.effect(
+    "waits for a database that accepts the connection and does not answer in time",
+    () =>
+      Effect.gen(function*() {
+        const { url } = yield* TestDatabase
+        const proxy = yield* makeHoldingProxy(portOf(url))
+        proxy.hold()
+        const lines = yield* Queue.unbounded<string>()
+        const asking = yield* Effect.forkChild(ask(url, proxy.port, lines))
+        assert.strictEqual(yield* Queue.take(lines), "waiting for the database")
+        proxy.release()
+        assert.deepStrictEqual(yield* Fiber.join(asking), [{ one: 1 }])
+      }),
+    15_000
+  )
+
+  for (
+    const [what, code] of [["is starting", "57P03"], ["has no connection left", "53300"], [
+      "is stopping",
+      "57P01"
+    ]] as const
+  ) {
+    it.effect(`waits for a database that ${what}`, () =>
+      Effect.gen(function*() {
+        const { url } = yield* TestDatabase
+        const address = yield* refusing(portOf(url), refusalOf(code, `it ${what}`))
+        const lines = yield* Queue.unbounded<string>()
+        const asking = yield* Effect.forkChild(ask(url, address.port, lines))
+        assert.strictEqual(yield* Queue.take(lines), "waiting for the database")
+        address.open()
+        assert.deepStrictEqual(yield* Fiber.join(asking), [{ one: 1 }])
+      }), 15_000)
+  }
+
+  it.effect("ends at once where the password is wrong or nothing listens", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestDatabase
+      const wrong = yield* refusing(portOf(url), refusalOf("28P01", "password authentication failed"))
+      const lines = yield* Queue.unbounded<string>()
+      assert.include((yield* Effect.flip(ask(url, wrong.port, lines))).message, "password authentication failed")
+      assert.include((yield* Effect.flip(ask(url, 1, lines))).message, "the database cannot be reached")
+      assert.strictEqual(yield* Queue.size(lines), 0)
+    }), 15_000)
+})
