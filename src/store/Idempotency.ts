@@ -257,6 +257,9 @@ export class Idempotency extends Context.Service<Idempotency, {
         const name = nameOf(claim)
         const current = running.get(name)
         if (current !== undefined) {
+          // it may itself be a retry that only waits for its stored answer
+          const earlier = yield* find(claim)
+          if (earlier !== undefined) return yield* replay(claim, earlier)
           return yield* Effect.fail(isSame(current, claim.fingerprint) ? inProgress : reused)
         }
         if (running.size >= maxRunning) return yield* Effect.fail(tooMany)

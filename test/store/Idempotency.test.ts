@@ -105,6 +105,37 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "{\"run\":1}")
     }))
 
+  it.effect("gives the stored answer to each of many retries at once", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      for (const many of [2, 3, 50]) {
+        const claim = newClaim()
+        const request = makeRequest()
+        yield* guard(claim, request.run)
+        const retries = yield* Effect.all(Array.from({ length: many }, () => guard(claim, request.run)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(new Set(retries.map(bodyOf)), new Set(["replayed 201 {\"run\":1}"]))
+        assert.strictEqual(request.runs, 1)
+      }
+    }))
+
+  it.effect("gives a retry the stored answer while another request tries the same key", () =>
+    Effect.gen(function*() {
+      const { guard } = yield* Idempotency
+      const claim = newClaim("pay 5")
+      const request = makeRequest(402, "INSUFFICIENT_FUNDS")
+      yield* guard(claim, request.run)
+      const other = { ...claim, fingerprint: sha256("pay 6") }
+      const [refused, retry, again] = yield* Effect.all(
+        [Effect.flip(guard(other, request.run)), guard(claim, request.run), Effect.flip(guard(other, request.run))],
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(refused.code, "IDEMPOTENCY_KEY_REUSED")
+      assert.strictEqual(bodyOf(retry), "replayed 402 {\"run\":1}")
+      assert.strictEqual(again.code, "IDEMPOTENCY_KEY_REUSED")
+    }))
+
   it.effect("one of many concurrent requests runs; the others are in progress", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
