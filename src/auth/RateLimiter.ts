@@ -1,5 +1,6 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Forwarder } from "../cluster/Forwarder.ts"
+import { monotonicClock } from "../platform/MonotonicClock.ts"
 import { RecentMap } from "../platform/RecentMap.ts"
 
 const windowMs = 60_000
@@ -54,11 +55,16 @@ export const makeRateWindows = () => {
     },
     /** Status without counting. */
     peek: (id: number, limit: number, now: number): RateLimitStatus => status(running(id, now), limit, now, true),
-    /** Adopts the count of another node. */
-    note: (id: number, { limit, remaining, resetsAt }: RateLimitStatus): void => {
-      const startedAt = resetsAt - windowMs
-      start(id, startedAt).taken = limit - remaining
-    }
+    /** Adopts what another node has counted in a window that still runs: of two counts the higher one. */
+    merge: (id: number, taken: number, startedAt: number, now: number): void => {
+      if (now >= startedAt + windowMs) return
+      const window = running(id, now)
+      if (window !== undefined) window.taken = Math.max(window.taken, taken)
+      // clocks of nodes differ a little
+      else windows.set(id, { startedAt: Math.min(startedAt, now), taken })
+    },
+    /** Count and start of a running window. */
+    read: (id: number, now: number): Readonly<Window> | undefined => running(id, now)
   }
 }
 
@@ -66,9 +72,24 @@ export const makeRateWindows = () => {
 export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math.max(30, Math.ceil(keyLimit / 5)))
 
 const channel = "rate"
+const countsChannel = "rate counts"
 
 /** Time limit of a count by another node, in ms. */
 const timeoutMs = 400
+
+/**
+ * Nodes that count a key in turn: the owner of the key's number, and while that one does not answer those of the next numbers, the same at every
+ * node. Each node counting by itself would multiply the limit by their number.
+ */
+const places = 4
+const numberAt = (keyId: number, place: number): number => keyId + place
+
+/** Time in ms for which a node that did not answer is passed over. */
+const silentMs = 1000
+
+/** Interval at which nodes tell each other their counts, so that whoever counts next goes on from there; and maximum keys told at once. */
+const toldEveryMs = 200
+const maxTold = 1000
 
 const Status = Schema.fromJsonString(Schema.Struct({
   isAllowed: Schema.Boolean,
@@ -78,10 +99,91 @@ const Status = Schema.fromJsonString(Schema.Struct({
 }))
 const decodeStatus = Schema.decodeUnknownOption(Status)
 
+const Counts = Schema.fromJsonString(Schema.Array(Schema.Tuple([Schema.Int, Schema.Int, Schema.Finite])))
+const decodeCounts = Schema.decodeUnknownOption(Counts)
+
+/** Counts of this node's callers by the nodes of a cluster. */
+const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof makeRateWindows>) {
+  const forwarder = yield* Forwarder
+  const clock = yield* Clock.Clock
+  const monotonic = monotonicClock(clock)
+  /** Keys whose counts the other nodes do not know yet. */
+  const untold = new Set<number>()
+  /** Monotonic ms until which the node of a number is passed over. */
+  const silentUntil = new Map<number, number>()
+
+  const takeHere = (keyId: number, limit: number, now: number): RateLimitStatus => {
+    const status = windows.take(keyId, limit, now)
+    if (status.isAllowed && untold.size < maxTold) untold.add(keyId)
+    return status
+  }
+
+  // a call carries what its node knows: whoever counts now may not have heard it
+  forwarder.serve(channel, ({ head }, done) => {
+    const [keyId = 0, limit = 0, taken, startedAt] = head.split(" ").map(Number)
+    const now = clock.currentTimeMillisUnsafe()
+    if (taken !== undefined && startedAt !== undefined) windows.merge(keyId, taken, startedAt, now)
+    const status = takeHere(keyId, limit, now)
+    done({ status: 200, head: "", body: JSON.stringify(status) })
+  })
+  forwarder.serve(countsChannel, ({ body }, done) => {
+    const now = clock.currentTimeMillisUnsafe()
+    for (const [keyId, taken, startedAt] of Option.getOrElse(decodeCounts(body), () => [])) {
+      windows.merge(keyId, taken, startedAt, now)
+    }
+    done({ status: 204, head: "", body: "" })
+  })
+
+  const tell = Effect.suspend(() => {
+    if (untold.size === 0) return Effect.void
+    const now = clock.currentTimeMillisUnsafe()
+    const counts = [...untold].flatMap((keyId): ReadonlyArray<typeof Counts.Type[number]> => {
+      const window = windows.read(keyId, now)
+      return window === undefined ? [] : [[keyId, window.taken, window.startedAt]]
+    })
+    untold.clear()
+    const call = { head: "", body: JSON.stringify(counts) }
+    return forwarder.sendToAll(countsChannel, call, { isRepeatable: true, timeoutMs })
+  })
+  // in fibers of their own: a frozen node does not delay what the others are told
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(toldEveryMs), Effect.forkChild(tell))))
+
+  const isSilent = (number: number): boolean => {
+    const until = silentUntil.get(number)
+    if (until === undefined) return false
+    if (monotonic.currentTimeMillisUnsafe() < until) return true
+    silentUntil.delete(number)
+    return false
+  }
+
+  const takeAt = (keyId: number, limit: number, now: number, place: number): Effect.Effect<RateLimitStatus> => {
+    if (place >= places) return Effect.sync(() => takeHere(keyId, limit, now))
+    const number = numberAt(keyId, place)
+    if (silentUntil.size > 0 && isSilent(number)) return takeAt(keyId, limit, now, place + 1)
+    const known = windows.read(keyId, now)
+    const head = known === undefined ? `${keyId} ${limit}` : `${keyId} ${limit} ${known.taken} ${known.startedAt}`
+    const call = { head, body: "" }
+    return Effect.matchEffect(forwarder.send(number, channel, call, { isRepeatable: false, timeoutMs }), {
+      onFailure: () => {
+        silentUntil.set(number, monotonic.currentTimeMillisUnsafe() + silentMs)
+        return takeAt(keyId, limit, now, place + 1)
+      },
+      onSuccess: ({ body }) => {
+        const status = decodeStatus(body)
+        if (status._tag === "None") return Effect.sync(() => takeHere(keyId, limit, now))
+        const { limit: most, remaining, resetsAt } = status.value
+        windows.merge(keyId, most - remaining, resetsAt - windowMs, now)
+        return Effect.succeed(status.value)
+      }
+    })
+  }
+  return (keyId: number, limit: number, now: number) => takeAt(keyId, limit, now, 0)
+})
+
 /**
  * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counts are in memory and lost by a restart. With
- * several nodes, a key is counted by the node that owns the key's number, a player by the player's node; when the owner does not answer,
- * a node counts locally.
+ * several nodes, a key is counted by the node that owns the key's number, a player by the player's node. While a key's node does not answer another
+ * one counts, the same for all nodes and from the count that they were told last.
  *
  *     const status = yield* limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */
@@ -98,42 +200,14 @@ export class RateLimiter extends Context.Service<RateLimiter, {
   static readonly layer = Layer.effect(
     RateLimiter,
     Effect.gen(function*() {
-      const forwarder = yield* Forwarder
-      const clock = yield* Clock.Clock
-      const { peek, note, take } = makeRateWindows()
+      const windows = makeRateWindows()
+      const { peek, take } = windows
       const takeOfPlayer = makeRateWindows().take
-      if (forwarder.node === undefined) {
-        return RateLimiter.of({
-          take: (keyId, limit, now) => Effect.sync(() => take(keyId, limit, now)),
-          takeAtOnce: take,
-          peek,
-          takeOfPlayer
-        })
-      }
-
-      /** Windows counted by this node for all nodes. */
-      const counted = makeRateWindows()
-      forwarder.serve(channel, ({ head }, done) => {
-        const [keyId = 0, limit = 0] = head.split(" ").map(Number)
-        const status = counted.take(keyId, limit, clock.currentTimeMillisUnsafe())
-        done({ status: 200, head: "", body: JSON.stringify(status) })
-      })
-
+      const isAlone = (yield* Forwarder).node === undefined
+      const takeShared = isAlone ? undefined : yield* makeSharedTake(windows)
       return RateLimiter.of({
-        take: (keyId, limit, now) =>
-          Effect.match(
-            forwarder.send(keyId, channel, { head: `${keyId} ${limit}`, body: "" }, { isRepeatable: false, timeoutMs }),
-            {
-              onFailure: () => take(keyId, limit, now),
-              onSuccess: ({ body }) => {
-                const status = decodeStatus(body)
-                if (status._tag === "None") return take(keyId, limit, now)
-                note(keyId, status.value)
-                return status.value
-              }
-            }
-          ),
-        takeAtOnce: undefined,
+        take: takeShared ?? ((keyId, limit, now) => Effect.sync(() => take(keyId, limit, now))),
+        takeAtOnce: isAlone ? take : undefined,
         peek,
         takeOfPlayer
       })

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Context, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { makeRateWindows } from "../../src/auth/RateLimiter.ts"
+import { makeRateWindows, RateLimiter } from "../../src/auth/RateLimiter.ts"
+import { type Answered, Forwarder, type Handler, NotAnswered } from "../../src/cluster/Forwarder.ts"
 
 // Goal: a key gets exactly its limit in each window, and windows begin with a request. Method: a model of one window
 // with the same random requests.
@@ -69,5 +71,101 @@ describe("RateLimiter", () => {
       // the oldest was dropped for lack of room, the newest was not
       assert.strictEqual(limiter.peek(0, 5, 1).remaining, 5)
       assert.strictEqual(limiter.peek(149_999, 5, 1).remaining, 4)
+    }))
+})
+
+// Goal: a key gets its limit and no more although the node that counts it is frozen, leaves or wakes. Method: limiters of three nodes over a network whose
+// owners and frozen nodes the test sets; a frozen node's calls fail at their time-out, and it hears nothing.
+
+const makeNodes = Effect.gen(function*() {
+  const scope = yield* Effect.scope
+  const frozen = new Set<number>()
+  const channels = [0, 1, 2].map(() => new Map<string, Handler>())
+  const network = { first: 0 }
+  const lost = new NotAnswered({ because: "lost" })
+  const call = (node: number, channel: string, body: { readonly head: string; readonly body: string }) =>
+    Effect.suspend((): Effect.Effect<Answered, NotAnswered> =>
+      frozen.has(node)
+        ? Effect.andThen(Effect.sleep(400), Effect.fail(lost))
+        : Effect.callback((resume) =>
+          channels[node]?.get(channel)?.(
+            body,
+            (answer) => resume(typeof answer === "string" ? Effect.fail(lost) : Effect.succeed({ ...answer, node: "" }))
+          )
+        )
+    )
+  const limiters = yield* Effect.forEach([0, 1, 2], (node) => {
+    const forwarder = Forwarder.of({
+      node: String(node),
+      isHere: () => false,
+      serve: (channel, handle) => void channels[node]?.set(channel, handle),
+      post: () => {},
+      send: (number, channel, body) => call((network.first + number) % 3, channel, body),
+      sendTo: () => Effect.undefined,
+      sendToAll: (channel, body) =>
+        Effect.as(
+          Effect.forEach([0, 1, 2], (other) => Effect.ignore(call(other, channel, body)), { concurrency: "unbounded" }),
+          []
+        )
+    })
+    return Effect.map(
+      Layer.buildWithScope(Layer.provide(RateLimiter.layer, Layer.succeed(Forwarder, forwarder)), scope),
+      (context) => Context.get(context, RateLimiter)
+    )
+  })
+  /** Requests of a key at nodes, all at once; returns the number allowed. */
+  const ask = (keyId: number, limit: number, nodes: ReadonlyArray<number>) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const asking = yield* Effect.forkChild(
+        Effect.forEach(nodes, (node) => limiters[node]?.take(keyId, limit, now) ?? Effect.die("no such node"), {
+          concurrency: "unbounded"
+        }),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust(2000)
+      return (yield* Fiber.join(asking)).filter(({ isAllowed }) => isAllowed).length
+    })
+  return { ask, frozen, network }
+})
+
+const many = (node: number, count = 30) => Array.from({ length: count }, () => node)
+
+describe("a key counted by the nodes of a cluster", () => {
+  const keyId = 3
+  const owner = 0
+
+  it.effect("passes its limit once when its node is frozen from the start", () =>
+    Effect.gen(function*() {
+      const { ask, frozen } = yield* makeNodes
+      frozen.add(owner)
+      assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 30)
+    }))
+
+  it.effect("goes on from the count of a node that is frozen in the middle", () =>
+    Effect.gen(function*() {
+      const { ask, frozen } = yield* makeNodes
+      assert.strictEqual(yield* ask(keyId, 30, many(2, 20)), 20)
+      frozen.add(owner)
+      assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 10)
+      frozen.delete(owner)
+      assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2), ...many(0)]), 0)
+    }))
+
+  it.effect("goes on from the count of its last node when another one owns it", () =>
+    Effect.gen(function*() {
+      const { ask, network } = yield* makeNodes
+      assert.strictEqual(yield* ask(keyId, 30, many(1)), 30)
+      network.first = 1
+      assert.strictEqual(yield* ask(keyId, 30, many(2)), 0)
+      yield* TestClock.adjust(60_000)
+      assert.strictEqual(yield* ask(keyId, 30, many(2)), 30)
+    }))
+
+  it.effect("is counted by the last node that is left", () =>
+    Effect.gen(function*() {
+      const { ask, frozen } = yield* makeNodes
+      frozen.add(0).add(1)
+      assert.strictEqual(yield* ask(keyId, 30, many(2, 50)), 30)
     }))
 })
