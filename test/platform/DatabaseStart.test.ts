@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Logger, Queue, Redacted } from "effect"
+import { Effect, Fiber, Layer, Logger, Queue, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Net from "node:net"
 import { layerOwnerClient } from "../../src/platform/Database.ts"
@@ -43,8 +43,9 @@ const ask = (url: Redacted.Redacted, port: number, lines: Queue.Queue<string>) =
   address.port = String(port)
   const logger = Logger.make<unknown, void>(({ message }) => void Queue.offerUnsafe(lines, String(message)))
   return Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 AS one`).pipe(
-    Effect.provide(layerOwnerClient(Redacted.make(address.href))),
-    Effect.provide(Logger.layer([logger]))
+    Effect.provide(
+      layerOwnerClient(Redacted.make(address.href)).pipe(Layer.provide(Logger.layer([logger])))
+    )
   )
 }
 
