@@ -5,24 +5,21 @@ import { needsStepUp } from "../../src/features/staff/Authorisation.ts"
 import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
-import { browse, codeOf, cookieOf, inSession, ofPages, signIn, withPassword } from "../kit/StaffBrowser.ts"
+import {
+  browse,
+  codeOf,
+  cookieOf,
+  inSession,
+  ofPages,
+  signIn,
+  withPassword,
+  withSecondFactor
+} from "../kit/StaffBrowser.ts"
 
 // Goal: staff sign in by browser with their factors, once per code and link, and a session's rights are those of its account at
 // that moment. Method: the staff API over HTTP as a browser sends it; times are moved in the database.
 
 const outcome = ({ code, status }: { readonly status: number; readonly code: string | undefined }) => [status, code]
-
-/** An account with a password and a second factor, in a session that has verified it. */
-const withSecondFactor = Effect.fnUntraced(function*(name: string, role = "admin") {
-  const account = yield* withPassword(name, role)
-  const begun = yield* account.call("POST", "/session/second-factor")
-  const secret: string = begun.data.secret
-  const confirmed = yield* account.call("POST", "/session/second-factor/confirm", {
-    code: codeOf(secret, yield* Clock.currentTimeMillis)
-  })
-  const recovery: ReadonlyArray<string> = confirmed.data.recovery_codes
-  return { ...account, secret, begun: begun.data, recovery }
-})
 
 /** Clears used codes and their times, as if half a minute had passed. */
 const later = (id: number) =>

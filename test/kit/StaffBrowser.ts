@@ -1,5 +1,5 @@
 /** Staff API calls as from a browser: session cookie, and the header sent by the pages. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { TOTP } from "otpauth"
 import { BothServers, made } from "./Backoffice.ts"
 import { type Call, opened, send } from "./HttpCalls.ts"
@@ -53,4 +53,20 @@ export const withPassword = Effect.fnUntraced(function*(name: string, role = "ad
   const answer = yield* signIn({ name, password })
   const cookie = cookieOf(answer)
   return { id: Number(account.id), name, password, token: String(account.token), cookie, call: inSession(cookie) }
+})
+
+/** Sets up a second factor in a session; gives its secret and the recovery codes. */
+export const enrols = Effect.fnUntraced(function*(call: ReturnType<typeof inSession>) {
+  const begun = yield* call("POST", "/session/second-factor")
+  const secret: string = begun.data.secret
+  const code = codeOf(secret, yield* Clock.currentTimeMillis)
+  const confirmed = yield* call("POST", "/session/second-factor/confirm", { code })
+  const recovery: ReadonlyArray<string> = confirmed.data.recovery_codes
+  return { secret, begun: begun.data, recovery }
+})
+
+/** An account with a password and a second factor, in a session that has verified it. */
+export const withSecondFactor = Effect.fnUntraced(function*(name: string, role = "admin") {
+  const account = yield* withPassword(name, role)
+  return { ...account, ...yield* enrols(account.call) }
 })

@@ -5,6 +5,16 @@ import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
 import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { type Casino, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
+import {
+  browse,
+  cookieOf,
+  enrols,
+  inSession,
+  ofPages,
+  signIn,
+  withPassword,
+  withSecondFactor
+} from "../kit/StaffBrowser.ts"
 
 // Goal: no single person can take money out, with any number of tokens. Method: the attacks of a member of staff on a running
 // service: corrections, split withdrawals, tokens made, rotated and borrowed, the bootstrap token, bonuses of cash.
@@ -63,6 +73,19 @@ const newPayer = Effect.map(newStaff("payments", { daily_budget: null }), (accou
 
 const withdrawal = (casino: Casino, player: number, amount: number) =>
   Effect.map(casino.withdraw(player, amount), (answer): number => dataOf(answer, 201).id)
+
+/** A session of a sign-in link. */
+const opens = (url: string) =>
+  Effect.map(
+    browse("POST", "/session/ticket", { body: { ticket: new URL(url).searchParams.get("ticket") }, headers: ofPages }),
+    (answer) => ({ call: inSession(cookieOf(answer)) })
+  )
+
+const linkFor = (staffId: number, token: string) =>
+  Effect.map(
+    staffCall("POST", `${api}/staff/tickets`, { staff: staffId }, as(token)),
+    ({ data }): string => data.url
+  )
 
 const verified = (casino: Casino) =>
   Effect.map(staff("GET", `/ledger/verification?operator=${casino.slug}`), ({ violations }) => violations)
@@ -142,7 +165,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(yield* outcome(admin, payment, "approve"), "new")
       assert.strictEqual(yield* outcome(fresh, payment, "approve"), "token_issued_after_request")
       // an account that the first approver made, and a token that the first approver rotated
-      assert.strictEqual(yield* outcome(puppet, payment, "approve"), "token_issued_by_approver")
+      assert.strictEqual(yield* outcome(puppet, payment, "approve"), "account_created_by_approver")
       const { token } = accountOf(yield* staffCall("POST", `${api}/staff/${clerk.id}/rotate`, {}, as(admin.token)))
       const borrowed = { ...clerk, token }
       assert.strictEqual(yield* outcome(borrowed, payment, "approve"), "token_issued_after_request")
@@ -414,6 +437,102 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
         200
       )
       assert.strictEqual((yield* switches(false)).status, 200)
+    }))
+
+  it.effect("does not approve through a puppet that rotates a colleague's token, once or once more as the colleague", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
+      const { id: player } = yield* casino.register()
+      const thief = yield* newStaff("admin", { daily_budget: null })
+      const colleague = yield* newStaff("admin")
+      const puppet = accountOf(
+        yield* staffCall("POST", `${api}/staff`, { name: "Puppet", role: "admin" }, as(thief.token))
+      )
+      const rotate = ({ id }: Account, by: Account) =>
+        Effect.map(staffCall("POST", `${api}/staff/${id}/rotate`, undefined, as(by.token)), accountOf)
+      const taken = yield* rotate(colleague, puppet)
+      yield* pass(1000)
+      const asks = Effect.map(correctAs(thief, player, 5_000_000), ({ data }): number => data.id)
+      assert.strictEqual(yield* decide(taken, yield* asks, "approve"), "acts_through_others")
+      const twice = yield* rotate(colleague, taken)
+      yield* pass(1000)
+      assert.strictEqual(yield* decide(twice, yield* asks, "approve"), "acts_through_others")
+      // nor the other way round, nor where a withdrawal is paid out
+      const other = yield* correctAs(twice, player, 5_000_000)
+      assert.strictEqual(yield* decide(thief, other.data.id, "approve"), "acts_through_others")
+      dataOf(yield* casino.deposit(player, 20_000), 201)
+      const payment = yield* withdrawal(casino, player, 20_000)
+      assert.strictEqual(yield* outcome(thief, payment, "approve"), "new")
+      assert.strictEqual(yield* outcome(twice, payment, "approve"), "acts_through_others")
+      assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
+      // nor does the puppet raise its maker's budget, as nobody does their own
+      const raised = yield* staffCall("PATCH", `${api}/staff/${thief.id}`, { daily_budget: 1 }, as(puppet.token))
+      assert.strictEqual(raised.code, "VALIDATION_FAILED")
+    }))
+
+  it.effect("does not approve with a second factor that it set up for a colleague by a link", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id: player } = yield* casino.register()
+      const thief = yield* newStaff("admin", { daily_budget: null })
+      const colleague = yield* newStaff("payments")
+      const { call } = yield* opens(yield* linkFor(colleague.id, thief.token))
+      yield* enrols(call)
+      yield* pass(1000)
+      const { data: request } = yield* correctAs(thief, player, 500)
+      const approved = yield* call("POST", `/corrections/${request.id}/approve`, {})
+      assert.strictEqual(approved.details["reason"], "token_issued_by_approver")
+    }))
+
+  it.effect("does not approve as a colleague whose second factor it removed, before that colleague has shown another", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id: player } = yield* casino.register()
+      const thief = yield* newStaff("admin", { daily_budget: null })
+      const colleague = yield* withSecondFactor(fresh("Col "), "payments")
+      yield* staffCall("PATCH", `${api}/staff/${colleague.id}`, { reset_second_factor: true }, as(thief.token))
+      const { call } = yield* opens(yield* linkFor(colleague.id, bootstrapToken))
+      yield* enrols(call)
+      yield* pass(1000)
+      const { data: request } = yield* correctAs(thief, player, 500)
+      const approved = yield* call("POST", `/corrections/${request.id}/approve`, {})
+      assert.strictEqual(approved.details["reason"], "token_issued_by_approver")
+    }))
+
+  it.effect("is two again once a factor from before was shown, and a token that another issued was replaced with it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
+      const { id: player } = yield* casino.register()
+      const [admin, other] = [yield* withPassword(fresh("Adm ")), yield* withPassword(fresh("Col "), "payments")]
+      yield* pass(1000)
+      yield* enrols(admin.call)
+      const colleague = { ...other, ...yield* enrols(other.call) }
+      yield* staffCall("PATCH", `${api}/staff/${admin.id}`, { daily_budget: null })
+      const asked = () =>
+        Effect.map(
+          admin.call("POST", `/players/${player}/corrections`, { amount: 5, reason: "x" }),
+          ({ data }): number => data.id
+        )
+      const approves = (call: typeof colleague.call, correction: number) =>
+        Effect.map(
+          call("POST", `/corrections/${correction}/approve`, {}),
+          ({ code, data, details }) => code === undefined ? data.status : details["reason"]
+        )
+      yield* pass(1000)
+      assert.strictEqual(yield* approves(colleague.call, yield* asked()), "posted", "both have shown a factor since")
+      // a rotation by the one, and a session of the other with its factor
+      yield* admin.call("POST", `/staff/${colleague.id}/rotate`)
+      const { name, password } = colleague
+      const again = inSession(cookieOf(yield* signIn({ name, password, code: colleague.recovery[0] ?? "" })))
+      yield* pass(1000)
+      assert.strictEqual(
+        yield* approves(again, yield* asked()),
+        "token_issued_by_approver",
+        "the token needs no factor"
+      )
+      yield* again("POST", `/staff/${colleague.id}/rotate`)
+      yield* pass(1000)
+      assert.strictEqual(yield* approves(again, yield* asked()), "posted")
     }))
 
   it.effect("does not pay out after midnight what it corrected before", () =>

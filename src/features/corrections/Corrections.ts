@@ -188,11 +188,13 @@ export class Corrections extends Context.Service<Corrections, {
           ))
         }
         const requestedAt = Date.parse(requested_at)
-        const facts = yield* staffFacts([actor.label, requested_by], requestedAt)
+        const { staff, trust } = yield* staffFacts([actor.label, requested_by])
         const objection = objectionToApproval({
-          actor: facts.get(actor.label),
-          others: [facts.get(requested_by)],
-          requestedAt
+          actor: staff.get(actor.label),
+          others: [staff.get(requested_by)],
+          correctors: [],
+          requestedAt,
+          trust
         })
         if (objection !== undefined) {
           return yield* Effect.fail(

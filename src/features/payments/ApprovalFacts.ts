@@ -3,10 +3,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { windowStart } from "../../domain/limit/Windows.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import type { StaffFacts } from "../../domain/wallet/FourEyes.ts"
 import { toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { makeStaffFacts } from "./StaffFacts.ts"
+import { makeStaffFacts, type StaffTrustFacts } from "./StaffFacts.ts"
 
 const Subject = Schema.Struct({
   playerId: Schema.Number,
@@ -43,11 +42,8 @@ export class ApprovalFacts extends Context.Service<ApprovalFacts, {
     payment: { readonly id: number; readonly playerId: number; readonly requestedAt: number },
     now: number
   ) => Effect.Effect<typeof Beside.Type | undefined, SqlError.SqlError>
-  /** Members of staff by label, as of `requestedAt`. */
-  readonly staff: (
-    labels: ReadonlyArray<string>,
-    requestedAt: number
-  ) => Effect.Effect<ReadonlyMap<string, StaffFacts>, SqlError.SqlError>
+  /** Members of staff by label, with the trust between them. */
+  readonly staff: (labels: ReadonlyArray<string>) => Effect.Effect<StaffTrustFacts, SqlError.SqlError>
 }>()("pitboss/payments/ApprovalFacts") {
   static readonly layer = Layer.effect(
     ApprovalFacts,

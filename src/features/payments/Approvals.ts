@@ -66,17 +66,16 @@ export class Approvals extends Context.Service<Approvals, {
           const payment = { id: paymentId, playerId: subject.playerId, requestedAt }
           const { beside = 0, correctors = [] } = (yield* known.countedBeside(payment, now)) ?? {}
           const approvedBy = approversOf(subject)
-          const facts = yield* known.staff([actor, ...approvedBy], requestedAt)
+          const { staff, trust } = yield* known.staff([actor, ...approvedBy, ...correctors])
+          const factsOf = (labels: ReadonlyArray<string>) => labels.map((label) => staff.get(label))
           const judged = {
-            actor: facts.get(actor),
-            others: approvedBy.map((label) => facts.get(label)),
-            requestedAt
+            actor: staff.get(actor),
+            others: factsOf(approvedBy),
+            correctors: factsOf(correctors),
+            requestedAt,
+            trust
           }
-          const objection = correctors.includes(actor)
-            ? "corrected_balance" as const
-            : transition === "approve"
-            ? objectionToApproval(judged)
-            : objectionToPayout(judged)
+          const objection = transition === "approve" ? objectionToApproval(judged) : objectionToPayout(judged)
           return { secondApprovalAbove, beside, judged: { approvedBy, objection } }
         },
         orTryAgain

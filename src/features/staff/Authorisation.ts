@@ -30,8 +30,8 @@ const anyRole = ["support", "payments", "compliance"] as const
 const permissions = {
   "staff.create": { roles: [], concern: "installation", is: "authority" },
   "staff.update": { roles: [], concern: "installation", is: "authority" },
-  "staff.rotate": { roles: [], concern: "installation", is: "authority" },
-  // of one's own account; of another's by admins, which its handler judges
+  // of one's own account; of another's by admins of all operators, which their handlers judge
+  "staff.rotate": { roles: anyRole, concern: "self", is: "authority" },
   "staff.ticket": { roles: anyRole, concern: "self", is: "authority" },
   "staff.retire_bootstrap": { roles: [], concern: "installation", is: "authority" },
   "staff.list": { roles: [], concern: "installation" },

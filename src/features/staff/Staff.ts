@@ -10,13 +10,15 @@ import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { bootstrapLabel, type Spender } from "../payments/StaffFacts.ts"
+import { accountIdOf, bootstrapLabel, makeStaffFacts, type Spender } from "../payments/StaffFacts.ts"
 import type { Role } from "../../domain/Staff.ts"
+import { type HandoverKind, pathBetween } from "../../domain/StaffTrust.ts"
 import { type Action, isMoneyAction, rolesFor } from "./Authorisation.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { orTaken } from "../operators/References.ts"
 import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
+import { makeEndWays } from "./WaysIn.ts"
 
 /** The acting staff member. */
 export interface Actor extends Spender {
@@ -57,6 +59,10 @@ const lastAdmin = (field: string) =>
 
 const ownBudget = refuseFields({ daily_budget: ["must not be one's own: another admin sets it"] })
 
+const ownPassword = refuseFields({ password: ["must not be one's own: it is changed in a session"] })
+
+const ownSecondFactor = refuseFields({ reset_second_factor: ["must not be one's own: another admin resets it"] })
+
 const noAdmin = refuse(
   "INVALID_REQUEST",
   "The bootstrap token is the only way in. Make an admin account of all operators first."
@@ -68,6 +74,19 @@ const staffOnly = (action: Action) =>
     required_roles: rolesFor(action),
     reason: "bootstrap_token"
   })
+
+const othersWay = refuse(
+  "INSUFFICIENT_SCOPE",
+  "A token or a link for another's account takes an admin of all operators.",
+  { required_roles: ["admin"] }
+)
+
+/** Refuses a way into another's account to all but admins of all operators. */
+export const refuseOthers = (
+  actor: Actor,
+  staffId: number | null
+): Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE">> =>
+  staffId === actor.id || (actor.role === "admin" && actor.operators === null) ? Effect.void : Effect.fail(othersWay)
 
 const passwordIsName = refuseFields({ password: ["must not be the name"] })
 
@@ -102,12 +121,19 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     staffId: number,
     input: StaffUpdate
   ) => Effect.Effect<StaffAccount, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
-  /** Gives an account a new token, shown here and never again; the one before opens nothing from now on. */
+  /**
+   * Gives an account a new token, shown here and never again; the one before, and what it made, opens nothing from now on.
+   * `session`: the actor's, which has shown its second factor; undefined: a bearer token acts.
+   */
   readonly rotate: (
     actor: Actor,
-    staffId: number
-  ) => Effect.Effect<StaffAccount & { readonly token: string }, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Notes inside a transaction that `actor` handed over a way into an account: for the four-eyes rule it is a token of theirs. */
+    staffId: number,
+    session: { readonly id: number } | undefined
+  ) => Effect.Effect<
+    StaffAccount & { readonly token: string },
+    Refusal<"NOT_FOUND" | "INSUFFICIENT_SCOPE"> | Unavailable
+  >
+  /** Notes inside a transaction that `actor` handed over a way into an account, for the four-eyes rule. */
   readonly entrust: (
     staffId: number,
     actor: { readonly label: string },
@@ -184,16 +210,26 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
           }))
       )
 
-      /** A token, or another way in that `actor` handed over. No two at the same millisecond. */
-      const addToken = (staffId: number, { label }: { readonly label: string }, now: number) =>
-        sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by)
-          SELECT ${staffId}, greatest(${toDate(now)}::timestamptz, max(issued_at) + interval '1 millisecond'), ${label}
+      const staffFacts = yield* makeStaffFacts
+      const endWays = makeEndWays(sql)
+
+      /** Notes what was handed over, and what its issuer had proved by then. No two of an account at the same millisecond. */
+      const addHandover = (
+        staffId: number,
+        { kind, label }: { readonly kind: HandoverKind | "renewed"; readonly label: string },
+        now: number
+      ) =>
+        sql`INSERT INTO staff_tokens (staff_id, issued_at, issued_by, kind, issuer_proved_at, issuer_renewed_at)
+          SELECT ${staffId}, greatest(${toDate(now)}::timestamptz, max(issued_at) + interval '1 millisecond'), ${label},
+            ${kind}, (SELECT factor_proved_at FROM staff WHERE id = ${accountIdOf(label)}),
+            (SELECT max(r.issued_at) FROM staff_tokens r WHERE r.staff_id = ${
+          accountIdOf(label)
+        } AND r.kind = 'renewed')
           FROM staff_tokens WHERE staff_id = ${staffId}`
 
-      /** Notes that another person handed over a way into an account: for the four-eyes rule it is a token that person issued. */
-      const entrust = Effect.fnUntraced(function*(staffId: number, actor: { readonly label: string }, now: number) {
+      const entrust = Effect.fnUntraced(function*(staffId: number, { label }: { readonly label: string }, now: number) {
         yield* sql`UPDATE staff SET entrusted_at = ${toDate(now)} WHERE id = ${staffId}`
-        yield* addToken(staffId, actor, now)
+        yield* addHandover(staffId, { kind: "entrusted", label }, now)
       })
 
       const hashOf = Effect.fnUntraced(function*(password: string | undefined) {
@@ -209,9 +245,12 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         }
       ) {
         yield* sql`UPDATE staff SET operator_ids = ${operators === null ? null : idArray(operators)} WHERE id = ${id}`
-        if (hash !== undefined) yield* sql`UPDATE staff SET password_hash = ${hash} WHERE id = ${id}`
+        if (hash !== undefined) {
+          yield* sql`UPDATE staff SET password_hash = ${hash}, password_of_token = false WHERE id = ${id}`
+        }
         if (!resetsSecondFactor) return
-        yield* sql`UPDATE staff SET totp_sealed = NULL, totp_pending_sealed = NULL, totp_step = NULL WHERE id = ${id}`
+        yield* sql`UPDATE staff SET totp_sealed = NULL, totp_pending_sealed = NULL, totp_step = NULL,
+          factor_since = NULL, factor_of_token = false WHERE id = ${id}`
         yield* sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${id}`
       })
 
@@ -245,7 +284,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
                 ...(subject === undefined ? {} : { oidc_subject: subject })
               }))
               yield* orTaken(names)(writeHidden(account, { hash }))
-              yield* addToken(newId, actor, now)
+              yield* addHandover(newId, { kind: "made", label: actor.label }, now)
               return yield* recordChange("staff.create", null, account)
             }))
           return { ...account, token }
@@ -258,18 +297,22 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
         return account === undefined ? yield* Effect.fail(notFound) : account
       })
 
-      /** Ends an account's sessions and unused sign-in links. */
-      const endAccess = (staffId: number) =>
-        Effect.andThen(
-          sql`DELETE FROM staff_sessions WHERE staff_id = ${staffId}`,
-          sql`DELETE FROM staff_tickets WHERE staff_id = ${staffId} AND used_at IS NULL`
-        )
+      /** Refuses a budget to the account that can act as who sets it. */
+      const refuseOwnBudget = Effect.fnUntraced(function*(actor: Actor, staffId: number) {
+        const label = `staff:${staffId}`
+        const { trust } = yield* staffFacts([actor.label, label])
+        if (actor.label === label || pathBetween(trust, label, actor.label) !== undefined) {
+          return yield* Effect.fail(ownBudget)
+        }
+      })
 
       const update = Effect.fn("StaffAccounts.update")(function*(
         actor: Actor,
         staffId: number,
         { password, reset_second_factor: reset, ...input }: StaffUpdate
       ) {
+        if (actor.id === staffId && password !== undefined) return yield* Effect.fail(ownPassword)
+        if (actor.id === staffId && reset === true) return yield* Effect.fail(ownSecondFactor)
         const hash = yield* hashOf(password)
         const isReset = hash !== undefined || reset === true
         return yield* auditLog.change(actor, ({ now, record }) =>
@@ -288,7 +331,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
             if (password !== undefined && isNameAsPassword(after.name, password)) {
               return yield* Effect.fail(passwordIsName)
             }
-            if (actor.id === staffId && after.daily_budget !== before.daily_budget) return yield* Effect.fail(ownBudget)
+            if (after.daily_budget !== before.daily_budget) yield* refuseOwnBudget(actor, staffId)
             const others = admins.filter(({ id }) => id !== staffId)
             if (admins.length > others.length && others.length === 0) {
               if (!after.active) return yield* Effect.fail(lastAdmin("active"))
@@ -299,43 +342,49 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
               accounts.update(before, after),
               writeHidden(after, { hash, resetsSecondFactor: reset === true })
             ))
-            if (isReset && actor.id !== staffId) yield* entrust(staffId, actor, now)
-            if (isReset || !after.active) yield* endAccess(staffId)
+            if (isReset) yield* entrust(staffId, actor, now)
+            if (isReset || !after.active) yield* endWays({ staffId, scope: "all" })
+            else if (actor.id !== staffId) yield* endWays({ staffId, scope: "of_token" })
+            const left = yield* locked(staffId)
             yield* record({
               action: "staff.update",
               subject: `staff:${staffId}`,
               before,
               after: {
-                ...after,
+                ...left,
                 ...(hash === undefined ? {} : { password: "changed" }),
                 ...(reset === true ? { second_factor: "reset" } : {})
               }
             })
-            return after
+            return left
           }))
       })
 
-      const rotate = Effect.fn("StaffAccounts.rotate")(function*(actor: Actor, staffId: number) {
-        const token = newToken(entropy)
-        const account = yield* auditLog.change(actor, ({ now, recordChange }) =>
-          Effect.gen(function*() {
-            const before = yield* locked(staffId)
-            // later than the token before, so that the issuers of both can be distinguished
-            const issuedAt = Math.max(now, Date.parse(before.token_issued_at) + 1)
-            const after: StaffAccount = {
-              ...before,
-              token_issued_at: iso(issuedAt),
-              token_issued_by: actor.label,
-              token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
-            }
-            yield* accounts.update(before, after, { token_hash: sha256(token) })
-            yield* addToken(staffId, actor, issuedAt)
-            // a holder of the old token may have made a session or a link with it; the actor's own session continues
-            if (actor.id !== staffId) yield* endAccess(staffId)
-            return yield* recordChange("staff.rotate", before, after)
-          }))
-        return { ...account, token }
-      })
+      const rotate: StaffAccounts["Service"]["rotate"] = Effect.fn("StaffAccounts.rotate")(
+        function*(actor, staffId, session) {
+          yield* refuseOthers(actor, staffId)
+          const token = newToken(entropy)
+          const account = yield* auditLog.change(actor, ({ now, recordChange }) =>
+            Effect.gen(function*() {
+              const before = yield* locked(staffId)
+              const isOwn = actor.id === staffId
+              // later than the token before, so that the issuers of both can be distinguished
+              const issuedAt = Math.max(now, Date.parse(before.token_issued_at) + 1)
+              yield* accounts.update(before, {
+                ...before,
+                token_issued_at: iso(issuedAt),
+                token_issued_by: actor.label,
+                token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
+              }, { token_hash: sha256(token) })
+              // a token replaces itself for whoever holds it: only the second factor tells the owner
+              const kind = isOwn && session !== undefined ? "renewed" : "issued"
+              yield* addHandover(staffId, { kind, label: actor.label }, issuedAt)
+              yield* endWays({ staffId, scope: isOwn ? "of_token" : "all", but: session?.id })
+              return yield* recordChange("staff.rotate", before, yield* locked(staffId))
+            }))
+          return { ...account, token }
+        }
+      )
 
       const list = orTryAgain(accounts.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("StaffAccounts.list"))
 

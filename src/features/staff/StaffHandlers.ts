@@ -1,9 +1,10 @@
 /** Handlers of staff accounts. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { BackofficeApi, type CurrentStaff } from "../../contract/StaffApi.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../operators/Operators.ts"
+import { CurrentSession, type StaffSession } from "../staffSessions/CurrentSession.ts"
 import { StaffSignIn } from "../staffSessions/StaffSignIn.ts"
 import { StaffAccounts } from "./Staff.ts"
 
@@ -25,6 +26,11 @@ export const StaffHandlers = HttpApiBuilder.group(
       }
     )
 
+    /** The actor, and the session that acts; undefined: a bearer token does. */
+    const inSession = <A, E, R>(
+      effect: (actor: CurrentStaff["Service"], session: StaffSession | undefined) => Effect.Effect<A, E, R>
+    ) => asStaff((actor) => Effect.flatMap(CurrentSession, (session) => effect(actor, session)))
+
     return handlers
       .handle(
         "create",
@@ -35,8 +41,11 @@ export const StaffHandlers = HttpApiBuilder.group(
         ({ params, payload }) =>
           asStaff((actor) => Effect.flatMap(withIds(payload), (input) => accounts.update(actor, params.staff, input)))
       )
-      .handle("rotate", ({ params }) => asStaff((actor) => accounts.rotate(actor, params.staff)))
-      .handle("ticket", ({ payload }) => asStaff((actor) => signIn.issueTicket(actor, payload.staff ?? actor.id)))
+      .handle("rotate", ({ params }) => inSession((actor, session) => accounts.rotate(actor, params.staff, session)))
+      .handle(
+        "ticket",
+        ({ payload }) => inSession((actor, session) => signIn.issueTicket(actor, payload.staff ?? actor.id, session))
+      )
       .handle("retire_bootstrap", () => asStaff(accounts.retireBootstrap))
       .handle("list", () => enveloped(accounts.list))
   })

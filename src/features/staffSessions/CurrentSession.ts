@@ -11,6 +11,8 @@ export interface StaffSession {
   /** When the second factor was last shown; null: never in this session. */
   readonly secondFactorAt: number | null
   readonly hasSecondFactor: boolean
+  /** Whether it goes back to a bearer token of its own account. */
+  readonly isOfToken: boolean
 }
 
 /** Undefined: the request came with a bearer token. */

@@ -33,6 +33,13 @@ export interface Browser {
 
 export type SignInMethod = (typeof OwnSession.Type)["method"]
 
+/** What a session goes back to. */
+export interface SessionOrigin {
+  readonly hasShownSecondFactor: boolean
+  /** The account whose bearer token made the way in, as the audit log names it; null: none did. */
+  readonly ofToken: string | null
+}
+
 /** Actor and session. */
 export interface InSession {
   readonly actor: Actor
@@ -53,7 +60,8 @@ const sessionRows = rowsOf(Schema.Struct({
   name: Schema.String,
   role: Schema.Literals(roles),
   operators: Schema.NullOr(Schema.Array(Schema.Number)),
-  hasSecondFactor: Schema.Boolean
+  hasSecondFactor: Schema.Boolean,
+  ofToken: Schema.NullOr(Schema.String)
 }))
 
 const ownRows = rowsOf(Schema.Struct({
@@ -78,7 +86,7 @@ export class StaffSessions extends Context.Service<StaffSessions, {
     staffId: number,
     method: SignInMethod,
     browser: Browser,
-    hasShownSecondFactor: boolean
+    origin: SessionOrigin
   ) => Effect.Effect<string, Unavailable>
   /**
    * Authenticates a cookie value; undefined when the session has ended or the account is not active. Records the use, except for unattended requests:
@@ -128,16 +136,18 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         staffId: number,
         method: SignInMethod,
         { address, userAgent }: Browser,
-        hasShownSecondFactor: boolean
+        { hasShownSecondFactor, ofToken }: SessionOrigin
       ) {
         const token = entropy.token("", 43)
         const id = yield* Effect.mapError(ids.reserve(1), () => temporarilyUnavailable)
         const now = yield* Clock.currentTimeMillis
         yield* orTryAgain(Effect.andThen(
           sql`INSERT INTO staff_sessions (id, token_hash, staff_id, method, created_at, last_seen_at, expires_at,
-              second_factor_at, address, user_agent)
+              second_factor_at, address, user_agent, of_token)
             VALUES (${id}, ${sha256(token)}, ${staffId}, ${method}, ${toDate(now)}, ${toDate(now)},
-              ${toDate(now + lastsMs)}, ${hasShownSecondFactor ? toDate(now) : null}, ${address}, ${userAgent})`,
+              ${toDate(now + lastsMs)}, ${
+            hasShownSecondFactor ? toDate(now) : null
+          }, ${address}, ${userAgent}, ${ofToken})`,
           sql`DELETE FROM staff_sessions WHERE id IN (SELECT id FROM staff_sessions WHERE staff_id = ${staffId}
             ORDER BY created_at DESC, id DESC OFFSET ${maxSessions})`
         ))
@@ -149,13 +159,13 @@ export class StaffSessions extends Context.Service<StaffSessions, {
         const row = yield* orTryAgain(oneOf(sessionRows(
           sql`SELECT s.id, s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt",
               s.second_factor_at AS "secondFactorAt", a.id AS "staffId", a.name, a.role, a.operator_ids AS operators,
-              a.totp_sealed IS NOT NULL AS "hasSecondFactor"
+              a.totp_sealed IS NOT NULL AS "hasSecondFactor", s.of_token AS "ofToken"
             FROM staff_sessions s JOIN staff a ON a.id = s.staff_id
             WHERE s.token_hash = ${sha256(token)} AND a.active`
         )))
         const now = yield* Clock.currentTimeMillis
         if (row === undefined) return undefined
-        const { hasSecondFactor, id, name, operators, role, staffId } = row
+        const { hasSecondFactor, id, name, ofToken, operators, role, staffId } = row
         const times = { lastSeenAt: row.lastSeenAt.getTime(), expiresAt: row.expiresAt.getTime() }
         if (isOver(times, idleMs, now)) return undefined
         const isNoted = !isUse || times.lastSeenAt + seenEveryMs > now
@@ -173,7 +183,8 @@ export class StaffSessions extends Context.Service<StaffSessions, {
             lastSeenAt: isNoted ? times.lastSeenAt : now,
             expiresAt: times.expiresAt,
             secondFactorAt: row.secondFactorAt?.getTime() ?? null,
-            hasSecondFactor
+            hasSecondFactor,
+            isOfToken: ofToken === `staff:${staffId}`
           }
         } satisfies InSession
       })

@@ -14,7 +14,7 @@ import { isStorable, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { orTaken } from "../operators/References.ts"
 import { bootstrapLabel } from "../payments/StaffFacts.ts"
-import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
+import { type Actor, isNameAsPassword, refuseOthers, StaffAccounts } from "../staff/Staff.ts"
 import type { SignInLink } from "../staff/StaffApi.ts"
 import type { StaffSession } from "./CurrentSession.ts"
 import type { OidcIdentity } from "./Oidc.ts"
@@ -58,6 +58,7 @@ const attemptRows = rowsOf(Schema.Struct({ failures: Schema.Number, lastAt: Sche
 const accountRows = rowsOf(Schema.Struct({
   id: Schema.Number,
   passwordHash: Schema.NullOr(Schema.String),
+  isOfToken: Schema.Boolean,
   hasSecondFactor: Schema.Boolean
 }))
 const factorRows = rowsOf(Schema.Struct({
@@ -66,7 +67,11 @@ const factorRows = rowsOf(Schema.Struct({
   pending: Schema.NullOr(Schema.Uint8Array),
   step: Schema.NullOr(Schema.Number)
 }))
-const ticketRows = rowsOf(Schema.Struct({ staffId: Schema.NullOr(Schema.Number), issuedBy: Schema.String }))
+const ticketRows = rowsOf(Schema.Struct({
+  staffId: Schema.NullOr(Schema.Number),
+  issuedBy: Schema.String,
+  ofToken: Schema.NullOr(Schema.String)
+}))
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const hashRows = rowsOf(Schema.Struct({
   name: Schema.String,
@@ -83,10 +88,12 @@ const noAccount = refuse(
   "The bootstrap token has no account: it has no password and no second factor."
 )
 const noSession = refuse("INVALID_REQUEST", "A bearer token needs no second factor. This is for sessions in a browser.")
+const inBrowser = refuse(
+  "INSUFFICIENT_SCOPE",
+  "A bearer token sets no password and no second factor. Open a sign-in link in a browser.",
+  { reason: "session_required" }
+)
 const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
-const othersLink = refuse("INSUFFICIENT_SCOPE", "A link for another's account takes an admin of all operators.", {
-  required_roles: ["admin"]
-})
 const noFactor = refuse("INVALID_REQUEST", "This account has no second factor. Set one up first.", {
   reason: "second_factor_required"
 })
@@ -136,7 +143,9 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
   /** Issues a sign-in link: for another account with the permission, or one's own. The bootstrap token's own account is the first active admin. */
   readonly issueTicket: (
     actor: Actor,
-    staffId: number | null
+    staffId: number | null,
+    /** Undefined: a bearer token acts. */
+    session?: StaffSession
   ) => Effect.Effect<
     typeof SignInLink.Type,
     Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable
@@ -215,6 +224,15 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             FROM staff WHERE id = ${staffId}`
         )))
 
+      /** Notes that the account's own second factor was shown, for the four-eyes rule. A provider's is as old as its account. */
+      const noteProof = Effect.fnUntraced(function*(staffId: number) {
+        const now = toDate(yield* Clock.currentTimeMillis)
+        yield* orTryAgain(
+          sql`UPDATE staff SET factor_proved_at = ${now}, factor_since = coalesce(factor_since, created_at)
+            WHERE id = ${staffId}`
+        )
+      })
+
       /** Whether a code is the account's. It works once. */
       const takeCode = Effect.fnUntraced(function*(staffId: number, code: string) {
         const now = yield* Clock.currentTimeMillis
@@ -223,6 +241,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${staffId}
               AND code_hash = ${recoveryHash(staffId, code)} RETURNING 1`
           )
+          if (taken.length > 0) yield* noteProof(staffId)
           return taken.length > 0
         }
         const factor = yield* factorOf(staffId)
@@ -234,6 +253,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           sql`UPDATE staff SET totp_step = ${step} WHERE id = ${staffId}
             AND (totp_step IS NULL OR totp_step < ${step}) RETURNING 1`
         )
+        if (taken.length > 0) yield* noteProof(staffId)
         return taken.length > 0
       })
 
@@ -242,7 +262,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           const subject = sha256(`name:${name.toLowerCase()}`)
           yield* attempt(subject)
           const account = yield* orTryAgain(oneOf(accountRows(
-            sql`SELECT id, password_hash AS "passwordHash", totp_sealed IS NOT NULL AS "hasSecondFactor" FROM staff
+            sql`SELECT id, password_hash AS "passwordHash", password_of_token AS "isOfToken",
+                totp_sealed IS NOT NULL AS "hasSecondFactor" FROM staff
               WHERE lower(name) = lower(${name}) AND password_hash IS NOT NULL AND active`
           )))
           const isCorrect = yield* passwords.verify(Redacted.value(password), account?.passwordHash ?? undefined)
@@ -251,7 +272,10 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             return yield* Effect.fail(wrong)
           }
           yield* succeeded(subject)
-          return yield* sessions.open(account.id, "password", browser, account.hasSecondFactor)
+          return yield* sessions.open(account.id, "password", browser, {
+            hasShownSecondFactor: account.hasSecondFactor,
+            ofToken: account.isOfToken ? `staff:${account.id}` : null
+          })
         }
       )
 
@@ -271,7 +295,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
               sql`UPDATE staff_tickets t SET used_at = ${toDate(now)}
               WHERE t.token_hash = ${sha256(ticket)} AND t.used_at IS NULL AND t.expires_at > ${toDate(now)}
                 AND (t.staff_id IS NULL OR EXISTS (SELECT FROM staff a WHERE a.id = t.staff_id AND a.active))
-              RETURNING t.staff_id AS "staffId", t.issued_by AS "issuedBy"`
+              RETURNING t.staff_id AS "staffId", t.issued_by AS "issuedBy", t.of_token AS "ofToken"`
             ))
             if (used === undefined) return yield* Effect.fail(wrongTicket)
             if (used.staffId !== null && used.issuedBy !== `staff:${used.staffId}`) {
@@ -285,7 +309,10 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           (refused) => refused.code === "VALIDATION_FAILED" ? wrongTicket : refused
         )
         const staffId = ticketed.staffId ?? (yield* firstAdmin) ?? (yield* made).id
-        return yield* sessions.open(staffId, "ticket", browser, false)
+        return yield* sessions.open(staffId, "ticket", browser, {
+          hasShownSecondFactor: false,
+          ofToken: ticketed.ofToken
+        })
       })
 
       /** Where staff reach the back office. */
@@ -298,11 +325,14 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             : backofficeHost
         }:${backofficePort}`
 
-      const issueTicket = Effect.fn("StaffSignIn.issueTicket")(function*(actor: Actor, staffId: number | null) {
-        if (staffId !== actor.id && (actor.role !== "admin" || actor.operators !== null)) {
-          return yield* Effect.fail(othersLink)
-        }
+      const issueTicket = Effect.fn("StaffSignIn.issueTicket")(function*(
+        actor: Actor,
+        staffId: number | null,
+        session?: StaffSession
+      ) {
+        yield* refuseOthers(actor, staffId)
         const ticket = entropy.token("tk_", 43)
+        const ofToken = actor.id === null || (session !== undefined && !session.isOfToken) ? null : actor.label
         // without an admin the link creates the account: before that, no admin exists that the token must not act as
         const id = staffId ?? (yield* firstAdmin)
         return yield* auditLog.change(actor, ({ now, record }) =>
@@ -310,8 +340,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             const written = id === undefined
               ? yield* sql`INSERT INTO staff_tickets (token_hash, issued_by, created_at, expires_at)
               VALUES (${sha256(ticket)}, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}) RETURNING 1`
-              : yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, created_at, expires_at)
-              SELECT ${sha256(ticket)}, id, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}
+              : yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, of_token, created_at, expires_at)
+              SELECT ${sha256(ticket)}, id, ${actor.label}, ${ofToken}, ${toDate(now)}, ${toDate(now + ticketMs)}
               FROM staff WHERE id = ${id}::float8::bigint AND active
                 -- whom an identity provider signs in makes no way around it
                 AND (oidc_subject IS NULL OR id <> ${actor.id ?? 0}::float8::bigint)
@@ -341,17 +371,17 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
 
       /** Refuses a session to replace a second factor that it has not shown in the last minutes. */
       const refuseReplacement = Effect.fnUntraced(
-        function*(session: StaffSession | undefined, factor: { readonly sealed: Uint8Array | null } | undefined) {
+        function*(session: StaffSession, factor: { readonly sealed: Uint8Array | null } | undefined) {
           const now = yield* Clock.currentTimeMillis
-          const isSteppedUp = steppedUpUntil(session?.secondFactorAt ?? null, now) !== undefined
+          const isSteppedUp = steppedUpUntil(session.secondFactorAt, now) !== undefined
           if (factor !== undefined && factor.sealed !== null && !isSteppedUp) return yield* Effect.fail(replacing)
         }
       )
 
       /** Refuses the first sign-in method to a session older than some minutes: an unlocked screen does not suffice. */
-      const refuseFirst = Effect.fnUntraced(function*(session: StaffSession | undefined) {
+      const refuseFirst = Effect.fnUntraced(function*(session: StaffSession) {
         const now = yield* Clock.currentTimeMillis
-        const isNew = session === undefined || now - (session.expiresAt - staffSessionHours * 3_600_000) < stepUpMs
+        const isNew = now - (session.expiresAt - staffSessionHours * 3_600_000) < stepUpMs
         if (!isNew && steppedUpUntil(session.secondFactorAt, now) === undefined) return yield* Effect.fail(signInFirst)
       })
 
@@ -359,6 +389,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         function*({ id }, session) {
           const factor = id === null ? undefined : yield* factorOf(id)
           if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
+          if (session === undefined) return yield* Effect.fail(inBrowser)
           yield* refuseReplacement(session, factor)
           if (factor.sealed === null) yield* refuseFirst(session)
           const secret = entropy.bytes(secretBytes)
@@ -375,6 +406,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           const { id } = actor
           const factor = id === null ? undefined : yield* factorOf(id)
           if (id === null || factor === undefined) return yield* Effect.fail(noAccount)
+          if (session === undefined) return yield* Effect.fail(inBrowser)
           yield* refuseReplacement(session, factor)
           if (factor.sealed === null) yield* refuseFirst(session)
           if (factor.pending === null) return yield* Effect.fail(nothingBegun)
@@ -386,14 +418,16 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           const codes = Array.from({ length: recoveryCodes }, () => recoveryCode(entropy.token("", 12)))
           yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
+              // one that takes the place of another is as old as that, and goes back to the same
               yield* sql`UPDATE staff SET totp_sealed = ${secrets.seal(totpPurpose(id), secret)},
-                totp_pending_sealed = NULL, totp_step = ${step} WHERE id = ${id}`
+                totp_pending_sealed = NULL, totp_step = ${step}, factor_proved_at = ${toDate(now)},
+                factor_since = CASE WHEN totp_sealed IS NULL THEN ${toDate(now)}::timestamptz ELSE factor_since END,
+                factor_of_token = CASE WHEN totp_sealed IS NULL THEN ${session.isOfToken} ELSE factor_of_token END
+                WHERE id = ${id}`
               yield* sql`DELETE FROM staff_recovery_codes WHERE staff_id = ${id}`
               yield* Effect.forEach(codes, (one) =>
                 sql`INSERT INTO staff_recovery_codes (staff_id, code_hash) VALUES (${id}, ${recoveryHash(id, one)})`)
-              if (session !== undefined) {
-                yield* sql`UPDATE staff_sessions SET second_factor_at = ${toDate(now)} WHERE id = ${session.id}`
-              }
+              yield* sql`UPDATE staff_sessions SET second_factor_at = ${toDate(now)} WHERE id = ${session.id}`
               yield* record({
                 action: "session.confirm_second_factor",
                 subject: actor.label,
@@ -413,6 +447,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
               FROM staff WHERE id = ${id}`
           )))
           if (id === null || account === undefined) return yield* Effect.fail(noAccount)
+          if (session === undefined) return yield* Effect.fail(inBrowser)
           if (isNameAsPassword(account.name, newPassword)) {
             return yield* Effect.fail(refuseFields({ new_password: ["must not be the name"] }))
           }
@@ -429,9 +464,10 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           yield* auditLog.change(actor, ({ record }) =>
             Effect.gen(function*() {
               yield* orTaken({ staff_sign_in_name: "name" })(
-                sql`UPDATE staff SET password_hash = ${hash} WHERE id = ${id}`
+                sql`UPDATE staff SET password_hash = ${hash}, password_of_token = password_of_token OR ${session.isOfToken}
+                  WHERE id = ${id}`
               )
-              yield* sql`DELETE FROM staff_sessions WHERE staff_id = ${id} AND id <> ${session?.id ?? 0}`
+              yield* sql`DELETE FROM staff_sessions WHERE staff_id = ${id} AND id <> ${session.id}`
               yield* record({
                 action: "session.password",
                 subject: actor.label,
@@ -472,7 +508,8 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
             )
           )
           const staffId = found?.id ?? (yield* made).id
-          return yield* sessions.open(staffId, "oidc", browser, hasShownSecondFactor)
+          if (hasShownSecondFactor) yield* noteProof(staffId)
+          return yield* sessions.open(staffId, "oidc", browser, { hasShownSecondFactor, ofToken: null })
         }
       )
 

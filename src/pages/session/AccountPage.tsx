@@ -10,6 +10,7 @@ import { buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { ListSection, PageHead } from "../parts/ListPage.tsx"
+import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 import { Clip, Instant, Status } from "../parts/Values.tsx"
 
@@ -127,6 +128,16 @@ export default function AccountPage() {
           <Button size="compact-sm" variant="default" onClick={open}>
             {hasSecondFactor ? "Replace second factor" : "Set up second factor"}
           </Button>
+        )}
+        {staff.id !== null && (
+          <ActionButton
+            action="staff.rotate"
+            label="New token"
+            params={{ staff: staff.id }}
+            explanation="The present token of your account opens nothing from then on. One that an admin issued is in two hands until you replace it."
+            danger
+            result={({ data }) => <OneTimeValue label="Token" value={data.token} />}
+          />
         )}
       </PageHead>
       {!hasSecondFactor && staff.id !== null && (

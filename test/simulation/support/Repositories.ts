@@ -83,13 +83,8 @@ export const layerRepositories = (database: Database, connection: Connection) =>
         }),
       staff: (labels) =>
         query(() => {
-          const made = {
-            isBootstrap: false,
-            tokenIssuedAt: 0,
-            tokenIssuedBy: "staff:bootstrap",
-            createdBy: "staff:bootstrap"
-          }
-          return new Map(labels.map((label) => [label, { label, ...made }]))
+          const staff = new Map(labels.map((label) => [label, { label, isBootstrap: false, tokenIssuedAt: 0 }]))
+          return { staff, trust: { handovers: [], factors: new Map() } }
         })
     }),
     Layer.mock(BonusRepository, {
