@@ -23,7 +23,7 @@ import { layerTracing } from "./platform/Tracing.ts"
 import { layerCapabilities, layerCompliance, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
 import { bootstrapLabel } from "./features/payments/StaffFacts.ts"
 import type { Actor } from "./features/staff/Staff.ts"
-import { StaffSignIn } from "./features/staffSessions/StaffSignIn.ts"
+import { SignInTickets } from "./features/staffSessions/SignInTickets.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 const greeting = (
@@ -96,10 +96,10 @@ const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   const { credentials, file } = yield* Demo
   const settings = yield* Settings
   if (settings.nodePort !== undefined) return
-  const signIn = yield* StaffSignIn
+  const tickets = yield* SignInTickets
   // embedded database only: anyone who sees this terminal may read the bootstrap token anyway
   const link = settings.databaseUrl === undefined
-    ? yield* Effect.option(Effect.timeout(signIn.issueTicket(terminal, null), "5 seconds"))
+    ? yield* Effect.option(Effect.timeout(tickets.issue(terminal, null), "5 seconds"))
     : Option.none()
   yield* Console.log(greeting(settings, credentials, file, Option.getOrUndefined(link)?.url))
 }))

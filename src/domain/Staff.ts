@@ -4,7 +4,7 @@ export const roles = ["admin", "support", "payments", "compliance"] as const
 export type Role = (typeof roles)[number]
 
 /**
- * Reason for a failed sign-in by link or identity provider: the link is used or expired, too many attempts, no role or a disabled account, a role or
+ * Reason for a failed sign-in by identity provider: too many attempts, no role or a disabled account, a role or
  * operators that would leave no admin of all operators, the provider failed, or this service is unavailable.
  */
-export type SignInProblem = "link" | "wait" | "role" | "last_admin" | "provider" | "unavailable"
+export type SignInProblem = "wait" | "role" | "last_admin" | "provider" | "unavailable"

@@ -14,7 +14,7 @@ export const handoverKinds = ["made", "issued", "entrusted"] as const
 export type HandoverKind = (typeof handoverKinds)[number]
 
 /** Proofs of an account at a moment. */
-export interface Proofs {
+interface Proofs {
   /** Last time a code of the account's own second factor was accepted; null: never. */
   readonly provedAt: number | null
   /** Last time the account replaced its token in a session that had shown the factor; null: never. */

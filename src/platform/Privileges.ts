@@ -96,10 +96,10 @@ const rights: Readonly<Record<string, Rights>> = {
   staff_recovery_codes: { delete: true, fixed: "all" },
   staff_sessions: {
     delete: true,
-    fixed: columns("id token_hash staff_id method created_at expires_at address user_agent")
+    fixed: columns("id token_hash staff_id method created_at expires_at address user_agent of_token")
   },
   staff_spending: { fixed: columns("id at staff approved_by operator_id player_id kind amount value") },
-  staff_tickets: { delete: true, fixed: columns("token_hash staff_id issued_by created_at expires_at") },
+  staff_tickets: { delete: true, fixed: columns("token_hash staff_id issued_by of_token created_at expires_at") },
   staff_tokens: appendOnly,
   stale_rounds: { delete: true, fixed: "all" },
   stale_rounds_walk: { fixed: columns("id") },

@@ -23,13 +23,16 @@ import { Search } from "../features/search/Search.ts"
 import { StaffAccounts } from "../features/staff/Staff.ts"
 import { StaffReads } from "../features/staff/StaffReads.ts"
 import { StaffSessions } from "../features/staffSessions/StaffSessions.ts"
+import { SignInTickets } from "../features/staffSessions/SignInTickets.ts"
 import { StaffSignIn } from "../features/staffSessions/StaffSignIn.ts"
 import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../features/webhooks/WebhookEndpoints.ts"
 
 /** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `ProviderCallLog`, `PaymentMethods`, `Attempts` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
-  StaffSignIn.layer.pipe(Layer.provideMerge(Layer.merge(StaffAccounts.layer, StaffSessions.layer))),
+  Layer.merge(StaffSignIn.layer, SignInTickets.layer).pipe(
+    Layer.provideMerge(Layer.merge(StaffAccounts.layer, StaffSessions.layer))
+  ),
   StaffReads.layer,
   Operators.layer,
   ApiKeys.layer,

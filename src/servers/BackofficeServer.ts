@@ -37,7 +37,7 @@ import { SecretHandlers } from "../features/secrets/StaffHandlers.ts"
 import { StaffHandlers } from "../features/staff/StaffHandlers.ts"
 import { SessionHandlers, SignInHandlers } from "../features/staffSessions/StaffHandlers.ts"
 import { OidcRoutes } from "../features/staffSessions/OidcLive.ts"
-import { SignInAttempts, SignInGuardLive, SignInLinks } from "../features/staffSessions/SignInLive.ts"
+import { SignInAttempts, SignInGuardLive } from "../features/staffSessions/SignInLive.ts"
 import { WebhookHandlers } from "../features/webhooks/StaffHandlers.ts"
 import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { OperatorCheck, wholeInstallation } from "../features/staff/OperatorBoundsLive.ts"
@@ -131,7 +131,7 @@ const Routes = Layer.mergeAll(
 ).pipe(
   Layer.provide(Handlers),
   Layer.provide(Layer.merge(StaffAuthLive, SignInGuardLive)),
-  Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer, SignInLinks.layer)),
+  Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer)),
   Layer.provide(SignInAttempts.layer)
 )
 

@@ -5,7 +5,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SignInLinks } from "../features/staffSessions/SignInLive.ts"
 import { StaffSessions } from "../features/staffSessions/StaffSessions.ts"
 import { Entropy } from "../platform/Entropy.ts"
 
@@ -104,12 +103,11 @@ const serveFile = ({ brotli, contentType, path, plain }: BuiltFile) => {
 const nextOf = (url: string): string => url.length <= 2000 ? url : "/"
 
 /**
- * Routes of the pages. Without a session a page redirects to `/sign-in?next=…`; a one-time link is redeemed at `/sign-in?ticket=…`. Needs
- * `StaffSessions` and `SignInLinks`.
+ * Routes of the pages. Without a session a page redirects to `/sign-in?next=…`. The page at `/sign-in?ticket=…` names the account of a one-time link
+ * and redeems it at the press of a button: a GET, as by a prefetch or a preview, redeems none. Needs `StaffSessions`.
  */
 export const layerPages = Layer.unwrap(Effect.gen(function*() {
   const sessions = yield* StaffSessions
-  const links = yield* SignInLinks
   const entropy = yield* Entropy
   const built = yield* readBuild
   if (built === undefined) {
@@ -138,18 +136,8 @@ export const layerPages = Layer.unwrap(Effect.gen(function*() {
       : yield* page
   })
 
-  const signIn = Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const ticket = new URL(request.url, "http://localhost").searchParams.get("ticket")
-    if (ticket === null) return yield* page
-    const { cookie, location } = yield* links.redeem(ticket)
-    return HttpServerResponse.redirect(location, {
-      headers: { "cache-control": "no-store", ...(cookie === undefined ? {} : { "set-cookie": cookie }) }
-    })
-  })
-
   return Layer.mergeAll(
-    HttpRouter.add("GET", "/sign-in", signIn),
+    HttpRouter.add("GET", "/sign-in", page),
     HttpRouter.addAll(built.addresses.map((address) => HttpRouter.route("GET", `/${address.slice(1)}`, framed))),
     HttpRouter.addAll(
       built.files.filter(({ path }) => path !== "/index.html").map((file) =>

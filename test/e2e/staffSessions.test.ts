@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { needsStepUp } from "../../src/features/staff/Authorisation.ts"
 import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
+import { send } from "../kit/HttpCalls.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
 import {
   browse,
@@ -320,6 +321,40 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       const same = { password: account.password, new_password: account.password }
       assert.strictEqual((yield* account.call("POST", "/session/password", same)).status, 200)
       assert.strictEqual((yield* guess).status, 429)
+    }))
+
+  it.effect("begin by a link at the press of a button, never by the opening of its address", () =>
+    Effect.gen(function*() {
+      const { backofficePort } = yield* BothServers
+      const account = yield* made("/staff", { name: fresh("Pat "), role: "support" })
+      const present = yield* withPassword(fresh("Quin "), "support")
+      const { data } = yield* staffCall("POST", "/backoffice/v1/staff/tickets", { staff: account.id })
+      const { pathname, search, searchParams } = new URL(data.url)
+      const ticket = searchParams.get("ticket")
+      // a preview, a prefetch, a mail scanner; the browser of a present session among them
+      for (const headers of [{}, { purpose: "prefetch" }, { "sec-purpose": "prefetch" }, { cookie: present.cookie }]) {
+        for (const method of ["GET", "HEAD"]) {
+          const opened = yield* send(backofficePort, `${pathname}${search}`, { method, headers })
+          assert.isUndefined(opened.headers["set-cookie"], method)
+        }
+        assert.strictEqual((yield* browse("GET", `/session/ticket${search}`, { headers })).status, 405)
+      }
+      const link = browse("POST", "/sign-in/link", { body: { ticket }, headers: ofPages })
+      const named = yield* link
+      assert.deepStrictEqual(named.data, { name: account.name, is_new: false, expires_at: data.expires_at })
+      assert.strictEqual((yield* present.call("GET", "/session")).status, 200)
+      const redeemed = yield* browse("POST", "/session/ticket", {
+        body: { ticket },
+        headers: { ...ofPages, cookie: present.cookie }
+      })
+      assert.deepStrictEqual([redeemed.status, redeemed.data.staff.id], [201, account.id])
+      assert.strictEqual((yield* present.call("GET", "/session")).status, 401, "the session that it replaced")
+      assert.deepStrictEqual(outcome(yield* link), [401, "INVALID_API_KEY"])
+      const foreign = yield* browse("POST", "/session/ticket", {
+        body: { ticket },
+        headers: { origin: "https://evil.example" }
+      })
+      assert.deepStrictEqual(outcome(foreign), [403, "INSUFFICIENT_SCOPE"])
     }))
 
   it.effect("begin by a link once, within a quarter of an hour, without a second factor", () =>

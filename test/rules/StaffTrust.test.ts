@@ -119,7 +119,7 @@ describe("one person", () => {
         )
         for (let size = -1; size !== leading.size;) {
           size = leading.size
-          for (const then of [...leading]) {
+          for (const then of leading) {
             for (const one of handovers) {
               if (one.from !== one.to && one.to === then.from && isOpen(one, then)) leading.add(one)
             }

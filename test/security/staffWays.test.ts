@@ -128,24 +128,14 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
 })
 
 /** Columns about staff that say who, when, how often, and let nobody in. */
-const opensNothing = [
-  ...["id", "name", "role", "active", "created_at", "created_by", "daily_budget", "operator_ids", "last_used_at"],
-  ...["token_issued_at", "token_issued_by", "entrusted_at", "totp_step", "factor_since", "factor_proved_at"],
-  ...["password_of_token", "factor_of_token"]
-].map((column) => `staff.${column}`).concat(
-  ["subject", "failures", "last_at"].map((column) => `staff_attempts.${column}`),
-  ["staff_id"].map((column) => `staff_recovery_codes.${column}`),
-  ["id", "staff_id", "method", "created_at", "last_seen_at", "expires_at", "second_factor_at", "address"].map((
-    column
-  ) => `staff_sessions.${column}`),
-  ["user_agent", "of_token"].map((column) => `staff_sessions.${column}`),
-  ["staff_id", "issued_by", "created_at", "expires_at", "used_at", "of_token"].map((column) =>
-    `staff_tickets.${column}`
-  ),
-  ["staff_id", "issued_at", "issued_by", "kind", "issuer_proved_at", "issuer_renewed_at"].map((column) =>
-    `staff_tokens.${column}`
-  ),
-  ["id", "at", "staff", "approved_by", "operator_id", "player_id", "kind", "amount", "value", "is_released"].map((
-    column
-  ) => `staff_spending.${column}`)
-)
+const opensNothing = Object.entries({
+  staff:
+    "id name role active created_at created_by daily_budget operator_ids last_used_at token_issued_at token_issued_by " +
+    "entrusted_at totp_step factor_since factor_proved_at password_of_token factor_of_token",
+  staff_attempts: "subject failures last_at",
+  staff_recovery_codes: "staff_id",
+  staff_sessions: "id staff_id method created_at last_seen_at expires_at second_factor_at address user_agent of_token",
+  staff_tickets: "staff_id issued_by created_at expires_at used_at of_token",
+  staff_tokens: "staff_id issued_at issued_by kind issuer_proved_at issuer_renewed_at",
+  staff_spending: "id at staff approved_by operator_id player_id kind amount value is_released"
+}).flatMap(([table, columns]) => columns.split(" ").map((column) => `${table}.${column}`))

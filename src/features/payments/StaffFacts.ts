@@ -26,7 +26,7 @@ export const accountIdOf = (label: string): number | null => {
 }
 
 /** The identity provider, as the audit log names it: it vouches for its accounts, and no member of staff acts as it. */
-export const providerLabel = "oidc"
+const providerLabel = "oidc"
 
 /** Members of staff as judged, and what was handed over between them and all who can act as them. */
 export interface StaffTrustFacts {

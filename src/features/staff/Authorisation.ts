@@ -30,8 +30,8 @@ const anyRole = ["support", "payments", "compliance"] as const
 const permissions = {
   "staff.create": { roles: [], concern: "installation", is: "authority" },
   "staff.update": { roles: [], concern: "installation", is: "authority" },
-  // of one's own account; of another's by admins of all operators, which their handlers judge
-  "staff.rotate": { roles: anyRole, concern: "self", is: "authority" },
+  "staff.rotate": { roles: [], concern: "installation", is: "authority" },
+  // of one's own account; of another's by admins, which its handler judges
   "staff.ticket": { roles: anyRole, concern: "self", is: "authority" },
   "staff.retire_bootstrap": { roles: [], concern: "installation", is: "authority" },
   "staff.list": { roles: [], concern: "installation" },
@@ -45,6 +45,7 @@ const permissions = {
   "session.second_factor": { roles: anyRole, concern: "self" },
   "session.confirm_second_factor": { roles: anyRole, concern: "self" },
   "session.password": { roles: anyRole, concern: "self" },
+  "session.token": { roles: anyRole, concern: "self", is: "authority" },
   "operator.create": { roles: [], concern: "installation" },
   "operator.update": { roles: [], concern: "operator", is: "authority" },
   "operator.list": { roles: anyRole, concern: "operator" },

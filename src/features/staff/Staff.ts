@@ -75,19 +75,6 @@ const staffOnly = (action: Action) =>
     reason: "bootstrap_token"
   })
 
-const othersWay = refuse(
-  "INSUFFICIENT_SCOPE",
-  "A token or a link for another's account takes an admin of all operators.",
-  { required_roles: ["admin"] }
-)
-
-/** Refuses a way into another's account to all but admins of all operators. */
-export const refuseOthers = (
-  actor: Actor,
-  staffId: number | null
-): Effect.Effect<void, Refusal<"INSUFFICIENT_SCOPE">> =>
-  staffId === actor.id || (actor.role === "admin" && actor.operators === null) ? Effect.void : Effect.fail(othersWay)
-
 const passwordIsName = refuseFields({ password: ["must not be the name"] })
 
 /** Case does not make another password of a name. */
@@ -131,7 +118,7 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     session: { readonly id: number } | undefined
   ) => Effect.Effect<
     StaffAccount & { readonly token: string },
-    Refusal<"NOT_FOUND" | "INSUFFICIENT_SCOPE"> | Unavailable
+    Refusal<"NOT_FOUND"> | Unavailable
   >
   /** Notes inside a transaction that `actor` handed over a way into an account, for the four-eyes rule. */
   readonly entrust: (
@@ -362,9 +349,8 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
 
       const rotate: StaffAccounts["Service"]["rotate"] = Effect.fn("StaffAccounts.rotate")(
         function*(actor, staffId, session) {
-          yield* refuseOthers(actor, staffId)
           const token = newToken(entropy)
-          const account = yield* auditLog.change(actor, ({ now, recordChange }) =>
+          const account = yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
               const before = yield* locked(staffId)
               const isOwn = actor.id === staffId
@@ -377,10 +363,14 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
                 token_expires_at: iso(issuedAt + staffTokenDays * dayMs)
               }, { token_hash: sha256(token) })
               // a token replaces itself for whoever holds it: only the second factor tells the owner
-              const kind = isOwn && session !== undefined ? "renewed" : "issued"
+              const isRenewed = isOwn && session !== undefined
+              const kind = isRenewed ? "renewed" : "issued"
               yield* addHandover(staffId, { kind, label: actor.label }, issuedAt)
               yield* endWays({ staffId, scope: isOwn ? "of_token" : "all", but: session?.id })
-              return yield* recordChange("staff.rotate", before, yield* locked(staffId))
+              const after = yield* locked(staffId)
+              const action = isRenewed ? "session.token" : "staff.rotate"
+              yield* record({ action, subject: `staff:${staffId}`, before, after })
+              return after
             }))
           return { ...account, token }
         }

@@ -5,7 +5,7 @@ import { BackofficeApi, type CurrentStaff } from "../../contract/StaffApi.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../operators/Operators.ts"
 import { CurrentSession, type StaffSession } from "../staffSessions/CurrentSession.ts"
-import { StaffSignIn } from "../staffSessions/StaffSignIn.ts"
+import { SignInTickets } from "../staffSessions/SignInTickets.ts"
 import { StaffAccounts } from "./Staff.ts"
 
 export const StaffHandlers = HttpApiBuilder.group(
@@ -14,7 +14,7 @@ export const StaffHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* StaffAccounts
     const operators = yield* Operators
-    const signIn = yield* StaffSignIn
+    const tickets = yield* SignInTickets
 
     /** With the ids of the operators that are named. */
     const withIds = Effect.fnUntraced(
@@ -44,7 +44,7 @@ export const StaffHandlers = HttpApiBuilder.group(
       .handle("rotate", ({ params }) => inSession((actor, session) => accounts.rotate(actor, params.staff, session)))
       .handle(
         "ticket",
-        ({ payload }) => inSession((actor, session) => signIn.issueTicket(actor, payload.staff ?? actor.id, session))
+        ({ payload }) => inSession((actor, session) => tickets.issue(actor, payload.staff ?? actor.id, session))
       )
       .handle("retire_bootstrap", () => asStaff(accounts.retireBootstrap))
       .handle("list", () => enveloped(accounts.list))

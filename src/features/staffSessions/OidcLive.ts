@@ -53,7 +53,7 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
       const back = error instanceof OidcFailed
         ? refusedWith({}, "provider")
         : refusedWith(isRefusal(error) ? error : {}, "unavailable")
-      return HttpServerResponse.redirect(back.location, {
+      return HttpServerResponse.redirect(back, {
         status: 302,
         headers: { "set-cookie": cookie("", 0) }
       })

@@ -1,4 +1,4 @@
-/** Sign-in behind a back-off of the address, and sign-in links that a browser opens. */
+/** Sign-in behind a back-off of the address. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SignInGuard } from "../../contract/StaffApi.ts"
@@ -16,9 +16,7 @@ import { smallBody } from "../../http/SignedBody.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { isForeign, userAgentOf } from "./Rules.ts"
-import { pathAfterSignIn } from "../../domain/PathAfterSignIn.ts"
-import { type Browser, StaffSessions } from "./StaffSessions.ts"
-import { StaffSignIn } from "./StaffSignIn.ts"
+import type { Browser } from "./StaffSessions.ts"
 
 /** Failed sign-ins of an address before the first wait. */
 const freeFailures = 50
@@ -101,48 +99,12 @@ export const SignInGuardLive = Layer.effect(
   })
 )
 
-/** Where a browser goes on, and the cookie that it is given; without one it was not signed in. */
-export interface Redeemed {
-  readonly cookie: string | undefined
-  readonly location: string
-}
-
 const problemOf: { readonly [code in RefusalCode]?: SignInProblem } = {
-  INVALID_API_KEY: "link",
   RATE_LIMITED: "wait",
   INSUFFICIENT_SCOPE: "role",
   VALIDATION_FAILED: "last_admin"
 }
 
-/** Redirect to the sign-in page with an error code. The page maps codes to text, so that a link cannot make it show another text. */
-export const refusedWith = (error: { readonly code?: RefusalCode }, fallback: SignInProblem): Redeemed => ({
-  cookie: undefined,
-  location: `/sign-in?problem=${(error.code === undefined ? undefined : problemOf[error.code]) ?? fallback}`
-})
-
-/**
- * Sign-in links that a browser opens (`GET /sign-in?ticket=…`). The `Set-Cookie` header and the address to go on at; for a link that is
- * refused the sign-in page with the words of the refusal.
- */
-export class SignInLinks extends Context.Service<SignInLinks, {
-  readonly redeem: (
-    ticket: string,
-    next?: string
-  ) => Effect.Effect<Redeemed, never, HttpServerRequest.HttpServerRequest>
-}>()("pitboss/staffSessions/SignInLinks") {
-  static readonly layer = Layer.effect(
-    SignInLinks,
-    Effect.gen(function*() {
-      const attempts = yield* SignInAttempts
-      const signIn = yield* StaffSignIn
-      const sessions = yield* StaffSessions
-      const redeem = (ticket: string, next?: string) =>
-        attempts.guard(Effect.flatMap(attempts.browser, (browser) => signIn.byTicket(ticket.slice(0, 100), browser)))
-          .pipe(
-            Effect.map((token): Redeemed => ({ cookie: sessions.cookie(token), location: pathAfterSignIn(next) })),
-            Effect.catch((refused) => Effect.succeed(refusedWith(refused, "unavailable")))
-          )
-      return SignInLinks.of({ redeem })
-    })
-  )
-}
+/** Address of the sign-in page with an error code. The page maps codes to text, so that a link cannot make it show another text. */
+export const refusedWith = (error: { readonly code?: RefusalCode }, fallback: SignInProblem): string =>
+  `/sign-in?problem=${(error.code === undefined ? undefined : problemOf[error.code]) ?? fallback}`

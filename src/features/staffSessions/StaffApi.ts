@@ -52,6 +52,15 @@ export const OwnSession = Schema.Struct({
 
 const Ended = Schema.Struct({ ended: Schema.Int.annotate({ description: "How many sessions were ended." }) })
 
+/** The account that a sign-in link is for. */
+export const LinkedAccount = Schema.Struct({
+  name: Schema.String,
+  is_new: Schema.Boolean.annotate({
+    description: "Whether the account is made when the link is redeemed: the first one."
+  }),
+  expires_at: timestamp
+})
+
 /** Endpoints without a session, behind a back-off. */
 export const SignInGroup = HttpApiGroup.make("sign_in").add(
   HttpApiEndpoint.post("create", "/session", {
@@ -65,6 +74,11 @@ export const SignInGroup = HttpApiGroup.make("sign_in").add(
   HttpApiEndpoint.post("redeem", "/session/ticket", {
     payload: Schema.Struct({ ticket: text(100) }),
     success: created(Session)
+  }),
+  // no GET: the link is a secret, and addresses stand in logs
+  HttpApiEndpoint.post("link", "/sign-in/link", {
+    payload: Schema.Struct({ ticket: text(100) }),
+    success: single(LinkedAccount)
   }),
   HttpApiEndpoint.get("show", "/sign-in", {
     success: single(Schema.Struct({
@@ -105,5 +119,11 @@ export const SessionGroup = HttpApiGroup.make("session").add(
       new_password: newPassword
     }),
     success: single(Session)
+  }),
+  HttpApiEndpoint.post("token", "/session/token", {
+    success: created(Schema.Struct({
+      token: Schema.String.annotate({ description: "The account's bearer token. Shown here and never again." }),
+      token_expires_at: timestamp
+    }))
   })
 )

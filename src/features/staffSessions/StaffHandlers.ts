@@ -1,14 +1,15 @@
 /** Handlers of sign-in and of one's own sessions. */
 import { Effect, Redacted } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { asStaff } from "../../http/StaffEnvelope.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { CurrentSession, type StaffSession } from "./CurrentSession.ts"
 import { SignInAttempts } from "./SignInLive.ts"
 import { StaffSessions } from "./StaffSessions.ts"
+import { SignInTickets } from "./SignInTickets.ts"
 import { StaffSignIn } from "./StaffSignIn.ts"
 
 export const SignInHandlers = HttpApiBuilder.group(
@@ -16,12 +17,17 @@ export const SignInHandlers = HttpApiBuilder.group(
   "sign_in",
   Effect.fnUntraced(function*(handlers) {
     const signIn = yield* StaffSignIn
+    const tickets = yield* SignInTickets
     const sessions = yield* StaffSessions
     const { oidc } = yield* Settings
     const { browser } = yield* SignInAttempts
 
     /** Answers with the session and gives the browser its cookie. */
     const begun = Effect.fnUntraced(function*(token: string) {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const replaced = yield* sessions.ofCookie(headers["cookie"])
+      // the browser forgets its cookie: nobody could end it from here
+      if (replaced !== undefined) yield* Effect.ignore(sessions.end(replaced.actor.id, replaced.session.id))
       const found = yield* sessions.authenticate(token)
       const shown = found === undefined ? undefined : yield* sessions.show(found.actor, found.session)
       return HttpServerResponse.setHeader(
@@ -41,8 +47,9 @@ export const SignInHandlers = HttpApiBuilder.group(
       .handle(
         "redeem",
         ({ payload }) =>
-          Effect.flatMap(browser, (from) => signIn.byTicket(payload.ticket, from)).pipe(Effect.flatMap(begun))
+          Effect.flatMap(browser, (from) => tickets.redeem(payload.ticket, from)).pipe(Effect.flatMap(begun))
       )
+      .handle("link", ({ payload }) => enveloped(tickets.show(payload.ticket)))
       .handle("show", () => Effect.succeed({ data: { oidc: oidc !== undefined } }))
   })
 )
@@ -106,5 +113,6 @@ export const SessionHandlers = HttpApiBuilder.group(
             )
           )
       )
+      .handle("token", () => own(signIn.renewToken))
   })
 )

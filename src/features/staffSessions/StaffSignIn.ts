@@ -1,4 +1,4 @@
-/** The ways into the back office for people: a password with its second factor, a link, an identity provider; and the second factor itself. */
+/** The ways into the back office for people: a password with its second factor, an identity provider; and the second factor itself. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -6,19 +6,17 @@ import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { roles } from "../../domain/Staff.ts"
 import { Entropy } from "../../platform/Entropy.ts"
-import { inTransaction } from "../../platform/InTransaction.ts"
 import { Secrets, sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { toDate } from "../../platform/Time.ts"
 import { isStorable, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { orTaken } from "../operators/References.ts"
-import { bootstrapLabel } from "../payments/StaffFacts.ts"
-import { type Actor, isNameAsPassword, refuseOthers, StaffAccounts } from "../staff/Staff.ts"
-import type { SignInLink } from "../staff/StaffApi.ts"
+import { type Actor, isNameAsPassword, StaffAccounts } from "../staff/Staff.ts"
+import { makeAttempts } from "./Attempts.ts"
 import type { StaffSession } from "./CurrentSession.ts"
 import type { OidcIdentity } from "./Oidc.ts"
-import { failuresAfter, steppedUpUntil, stepUpMs, ticketMs, waitLeftMs } from "./Rules.ts"
+import { steppedUpUntil, stepUpMs } from "./Rules.ts"
 import {
   acceptedStep,
   enrolment,
@@ -29,9 +27,6 @@ import {
   secretBytes
 } from "./SecondFactor.ts"
 import { type Browser, StaffSessions } from "./StaffSessions.ts"
-
-/** Actor of the bootstrap token, which creates the first account. */
-const bootstrap: Actor = { id: null, name: "bootstrap", role: "admin", operators: null, label: bootstrapLabel }
 
 /** The identity provider, as the audit log names it. */
 const provider: Actor = { id: null, name: "oidc", role: "admin", operators: null, label: "oidc" }
@@ -54,7 +49,6 @@ const subjectRows = rowsOf(Schema.Struct({
   operators: Schema.NullOr(Schema.Array(Schema.Number)),
   active: Schema.Boolean
 }))
-const attemptRows = rowsOf(Schema.Struct({ failures: Schema.Number, lastAt: Schema.Date }))
 const accountRows = rowsOf(Schema.Struct({
   id: Schema.Number,
   passwordHash: Schema.NullOr(Schema.String),
@@ -67,11 +61,6 @@ const factorRows = rowsOf(Schema.Struct({
   pending: Schema.NullOr(Schema.Uint8Array),
   step: Schema.NullOr(Schema.Number)
 }))
-const ticketRows = rowsOf(Schema.Struct({
-  staffId: Schema.NullOr(Schema.Number),
-  issuedBy: Schema.String,
-  ofToken: Schema.NullOr(Schema.String)
-}))
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const hashRows = rowsOf(Schema.Struct({
   name: Schema.String,
@@ -80,7 +69,6 @@ const hashRows = rowsOf(Schema.Struct({
 }))
 
 const wrong = refuse("INVALID_API_KEY", "The name, the password or the code is wrong.")
-const wrongTicket = refuse("INVALID_API_KEY", "This link has been used or is too old. Ask for another one.")
 const wrongCode = refuseFields({ code: ["is not the code of now, or has been used"] })
 const wrongPassword = refuseFields({ password: ["is not the password of this account"] })
 const noAccount = refuse(
@@ -90,10 +78,9 @@ const noAccount = refuse(
 const noSession = refuse("INVALID_REQUEST", "A bearer token needs no second factor. This is for sessions in a browser.")
 const inBrowser = refuse(
   "INSUFFICIENT_SCOPE",
-  "A bearer token sets no password and no second factor. Open a sign-in link in a browser.",
+  "A bearer token sets no password, no second factor and no other token. Open a sign-in link in a browser.",
   { reason: "session_required" }
 )
-const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
 const noFactor = refuse("INVALID_REQUEST", "This account has no second factor. Set one up first.", {
   reason: "second_factor_required"
 })
@@ -107,11 +94,6 @@ const signInFirst = refuse("INSUFFICIENT_SCOPE", "Sign in again first: this is f
 const ofProvider = refuse("INVALID_REQUEST", "The identity provider signs this account in. It has no password here.")
 const unreadable = refuse("SERVER_ERROR", "The second factor of this account cannot be read. An admin has to reset it.")
 
-const tooMany = (ms: number) =>
-  refuse("RATE_LIMITED", "Too many attempts failed. Wait before the next one.", {
-    retry_after_seconds: Math.max(1, Math.ceil(ms / 1000))
-  })
-
 type Unavailable = Refusal<"TRY_AGAIN">
 type CodeRefusal = Refusal<"RATE_LIMITED" | "SERVER_ERROR" | "INVALID_REQUEST" | "VALIDATION_FAILED"> | Unavailable
 
@@ -124,11 +106,6 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     input: { readonly name: string; readonly password: Redacted.Redacted; readonly code: string | undefined },
     browser: Browser
   ) => Effect.Effect<string, Refusal<"INVALID_API_KEY" | "RATE_LIMITED" | "SERVER_ERROR"> | Unavailable>
-  /** Signs in by a link, once. It is no second factor. */
-  readonly byTicket: (
-    ticket: string,
-    browser: Browser
-  ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
   /**
    * Signs in the subject of an ID token: one account per subject, created at its first sign-in, with role and, where configured, operators set from
    * the claims at each sign-in. Unknown operators are ignored; with none left, the account sees no data.
@@ -139,16 +116,6 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
   ) => Effect.Effect<
     string,
     Refusal<"INSUFFICIENT_SCOPE" | "NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable
-  >
-  /** Issues a sign-in link: for another account with the permission, or one's own. The bootstrap token's own account is the first active admin. */
-  readonly issueTicket: (
-    actor: Actor,
-    staffId: number | null,
-    /** Undefined: a bearer token acts. */
-    session?: StaffSession
-  ) => Effect.Effect<
-    typeof SignInLink.Type,
-    Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable
   >
   /** Shows the second factor again. */
   readonly stepUp: (
@@ -176,6 +143,14 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
     void,
     Refusal<"INSUFFICIENT_SCOPE" | "INVALID_REQUEST" | "VALIDATION_FAILED" | "RATE_LIMITED"> | Unavailable
   >
+  /** Replaces one's own bearer token: from then on nobody has it who issued the one before. */
+  readonly renewToken: (
+    actor: Actor,
+    session: StaffSession | undefined
+  ) => Effect.Effect<
+    { readonly token: string; readonly token_expires_at: string },
+    Refusal<"INVALID_REQUEST" | "INSUFFICIENT_SCOPE" | "NOT_FOUND"> | Unavailable
+  >
 }>()("pitboss/staffSessions/StaffSignIn") {
   static readonly layer = Layer.effect(
     StaffSignIn,
@@ -187,32 +162,9 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
       const sessions = yield* StaffSessions
       const accounts = yield* StaffAccounts
       const auditLog = yield* AuditLog
-      const { backofficeHost, backofficePort, backofficeUrl, staffSessionHours } = yield* Settings
+      const { staffSessionHours } = yield* Settings
 
-      /** Counts an attempt as failed before it is made, so that many at once are many; refuses it while its subject waits. */
-      const attempt = Effect.fnUntraced(function*(subject: Uint8Array) {
-        const now = yield* Clock.currentTimeMillis
-        const leftMs = yield* orTryAgain(
-          inTransaction(sql)(Effect.gen(function*() {
-            yield* sql`INSERT INTO staff_attempts (subject, failures, last_at) VALUES (${subject}, 0, ${toDate(now)})
-            ON CONFLICT DO NOTHING`
-            const row = yield* oneOf(attemptRows(
-              sql`SELECT failures, last_at AS "lastAt" FROM staff_attempts WHERE subject = ${subject} FOR UPDATE`
-            ))
-            const before = { failures: row?.failures ?? 0, lastAt: row?.lastAt.getTime() ?? now }
-            const left = waitLeftMs(before, now)
-            if (left === 0) {
-              yield* sql`UPDATE staff_attempts SET failures = ${failuresAfter(before, now)}, last_at = ${toDate(now)}
-              WHERE subject = ${subject}`
-            }
-            return left
-          }))
-        )
-        if (leftMs > 0) return yield* Effect.fail(tooMany(leftMs))
-      })
-
-      const succeeded = (subject: Uint8Array) =>
-        orTryAgain(Effect.asVoid(sql`DELETE FROM staff_attempts WHERE subject = ${subject}`))
+      const { attempt, succeeded } = yield* makeAttempts
 
       const codesOf = (staffId: number): Uint8Array => sha256(`code:${staffId}`)
       /** Apart from codes: a right password forgives no wrong code. */
@@ -278,85 +230,6 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
           })
         }
       )
-
-      /** Account that the bootstrap token signs in to; undefined while there is none. */
-      const firstAdmin = Effect.map(
-        orTryAgain(oneOf(idRows(
-          sql`SELECT id FROM staff WHERE role = 'admin' AND active AND operator_ids IS NULL ORDER BY id LIMIT 1`
-        ))),
-        (admin) => admin?.id
-      )
-
-      const byTicket = Effect.fn("StaffSignIn.byTicket")(function*(ticket: string, browser: Browser) {
-        const now = yield* Clock.currentTimeMillis
-        const ticketed = yield* orTryAgain(
-          inTransaction(sql)(Effect.gen(function*() {
-            const used = yield* oneOf(ticketRows(
-              sql`UPDATE staff_tickets t SET used_at = ${toDate(now)}
-              WHERE t.token_hash = ${sha256(ticket)} AND t.used_at IS NULL AND t.expires_at > ${toDate(now)}
-                AND (t.staff_id IS NULL OR EXISTS (SELECT FROM staff a WHERE a.id = t.staff_id AND a.active))
-              RETURNING t.staff_id AS "staffId", t.issued_by AS "issuedBy", t.of_token AS "ofToken"`
-            ))
-            if (used === undefined) return yield* Effect.fail(wrongTicket)
-            if (used.staffId !== null && used.issuedBy !== `staff:${used.staffId}`) {
-              yield* accounts.entrust(used.staffId, { label: used.issuedBy }, now)
-            }
-            return used
-          }))
-        )
-        const made = Effect.mapError(
-          accounts.create({ ...bootstrap, label: ticketed.issuedBy }, { name: "admin", role: "admin" }),
-          (refused) => refused.code === "VALIDATION_FAILED" ? wrongTicket : refused
-        )
-        const staffId = ticketed.staffId ?? (yield* firstAdmin) ?? (yield* made).id
-        return yield* sessions.open(staffId, "ticket", browser, {
-          hasShownSecondFactor: false,
-          ofToken: ticketed.ofToken
-        })
-      })
-
-      /** Where staff reach the back office. */
-      const base = backofficeUrl ??
-        `http://${
-          backofficeHost === "0.0.0.0" || backofficeHost === "::"
-            ? "127.0.0.1"
-            : backofficeHost.includes(":")
-            ? `[${backofficeHost}]`
-            : backofficeHost
-        }:${backofficePort}`
-
-      const issueTicket = Effect.fn("StaffSignIn.issueTicket")(function*(
-        actor: Actor,
-        staffId: number | null,
-        session?: StaffSession
-      ) {
-        yield* refuseOthers(actor, staffId)
-        const ticket = entropy.token("tk_", 43)
-        const ofToken = actor.id === null || (session !== undefined && !session.isOfToken) ? null : actor.label
-        // without an admin the link creates the account: before that, no admin exists that the token must not act as
-        const id = staffId ?? (yield* firstAdmin)
-        return yield* auditLog.change(actor, ({ now, record }) =>
-          Effect.gen(function*() {
-            const written = id === undefined
-              ? yield* sql`INSERT INTO staff_tickets (token_hash, issued_by, created_at, expires_at)
-              VALUES (${sha256(ticket)}, ${actor.label}, ${toDate(now)}, ${toDate(now + ticketMs)}) RETURNING 1`
-              : yield* sql`INSERT INTO staff_tickets (token_hash, staff_id, issued_by, of_token, created_at, expires_at)
-              SELECT ${sha256(ticket)}, id, ${actor.label}, ${ofToken}, ${toDate(now)}, ${toDate(now + ticketMs)}
-              FROM staff WHERE id = ${id}::float8::bigint AND active
-                -- whom an identity provider signs in makes no way around it
-                AND (oidc_subject IS NULL OR id <> ${actor.id ?? 0}::float8::bigint)
-              RETURNING 1`
-            if (written.length === 0) return yield* Effect.fail(noSuchStaff)
-            const expires_at = iso(now + ticketMs)
-            yield* record({
-              action: "staff.ticket",
-              subject: id === undefined ? actor.label : `staff:${id}`,
-              before: null,
-              after: { expires_at }
-            })
-            return { url: `${base}/sign-in?ticket=${ticket}`, expires_at }
-          }))
-      })
 
       const stepUp: StaffSignIn["Service"]["stepUp"] = Effect.fn("StaffSignIn.stepUp")(
         function*(actor, session, code) {
@@ -513,15 +386,21 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
         }
       )
 
+      const renewToken: StaffSignIn["Service"]["renewToken"] = Effect.fnUntraced(function*(actor, session) {
+        if (actor.id === null) return yield* Effect.fail(noAccount)
+        if (session === undefined) return yield* Effect.fail(inBrowser)
+        const { token, token_expires_at } = yield* accounts.rotate(actor, actor.id, session)
+        return { token, token_expires_at }
+      })
+
       return StaffSignIn.of({
         byPassword,
         byProvider,
-        byTicket,
-        issueTicket,
         stepUp,
         beginSecondFactor,
         confirmSecondFactor,
-        setPassword
+        setPassword,
+        renewToken
       })
     })
   ).pipe(Layer.provide([Entropy.layer, PasswordHashes.layer]))

@@ -131,9 +131,8 @@ export default function AccountPage() {
         )}
         {staff.id !== null && (
           <ActionButton
-            action="staff.rotate"
+            action="session.token"
             label="New token"
-            params={{ staff: staff.id }}
             explanation="The present token of your account opens nothing from then on. One that an admin issued is in two hands until you replace it."
             danger
             result={({ data }) => <OneTimeValue label="Token" value={data.token} />}

@@ -1,16 +1,17 @@
-/** Sign-in. A user with a session is redirected to the intended page. */
-import { Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
-import { useEffect } from "react"
+/** Sign-in. A user with a session is redirected to the intended page, unless a one-time link asks whom to sign in. */
+import { Alert, Anchor, Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
+import { useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
 import type { SignInProblem } from "../../domain/Staff.ts"
 import { pathAfterSignIn } from "../../domain/PathAfterSignIn.ts"
 import { useAddress } from "../app/address.ts"
+import { call } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { SignInForm } from "../app/session.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
 
 /** Messages of failed sign-ins, by the server's code in the address. */
 const problems: Readonly<Record<SignInProblem, string>> = {
-  link: "This link has been used or is too old. Ask for another one: npm run -s backoffice -- staff ticket",
   wait: "Too many attempts failed. Wait a minute and try again.",
   unavailable: "Signing in is not possible right now. Try again in a moment.",
   role: "The identity provider gives you no role here, or your account is switched off. Ask an admin.",
@@ -21,8 +22,51 @@ const problems: Readonly<Record<SignInProblem, string>> = {
 
 const isProblem = (problem: string): problem is SignInProblem => Object.hasOwn(problems, problem)
 
+/** A one-time link: names its account, and a session that it would replace, and is redeemed by the button alone. */
+function LinkedSignIn({ done, ticket }: { readonly done: () => void; readonly ticket: string }) {
+  const link = useQuery({
+    queryKey: ["sign_in.link", ticket],
+    queryFn: () => call("sign_in.link", { payload: { ticket } }),
+    retry: false,
+    staleTime: Infinity
+  })
+  const present = useAnswer("session.show").data?.data.staff
+  const [error, setError] = useState<Error>()
+  const [isBusy, setBusy] = useState(false)
+  const account = link.data?.data
+  const redeem = () => {
+    setBusy(true)
+    call("sign_in.redeem", { payload: { ticket } }).then(done, (refused: Error) => {
+      setBusy(false)
+      setError(refused)
+    })
+  }
+  const shown = error ?? link.error
+  return (
+    <Stack>
+      {shown !== null && <Refusal error={shown} />}
+      {account !== undefined && (
+        <>
+          <Text size="sm">
+            {account.is_new
+              ? "This link makes the first account, an admin, and signs you in as it."
+              : `This link signs you in as ${account.name}, once.`}
+          </Text>
+          {present !== undefined && (
+            <Alert color="orange" variant="light" title={`This browser is signed in as ${present.name}`}>
+              <Text size="sm">That session ends here.</Text>
+              <Anchor size="sm" href="/">Stay signed in as {present.name}</Anchor>
+            </Alert>
+          )}
+          <Button onClick={redeem} loading={isBusy}>Sign in as {account.name}</Button>
+        </>
+      )}
+    </Stack>
+  )
+}
+
 export default function SignInPage() {
-  const [{ next, problem }] = useAddress()
+  const [{ next, problem, ticket }] = useAddress()
   const go = () => location.assign(pathAfterSignIn(next))
   const session = useAnswer("session.show")
   const ways = useAnswer("sign_in.show")
@@ -31,8 +75,8 @@ export default function SignInPage() {
     document.title = "Sign in · Pitboss"
   }, [])
   useEffect(() => {
-    if (isSignedIn) location.replace(pathAfterSignIn(next))
-  }, [isSignedIn, next])
+    if (isSignedIn && ticket === undefined) location.replace(pathAfterSignIn(next))
+  }, [isSignedIn, next, ticket])
   return (
     <Center component="main" mih="90vh" p="md">
       <Paper withBorder p="lg" w={380}>
@@ -41,8 +85,8 @@ export default function SignInPage() {
           {problem !== undefined && (
             <Refusal error={new Error(isProblem(problem) ? problems[problem] : "Signing in failed. Try again.")} />
           )}
-          <SignInForm done={go} />
-          {ways.data?.data.oidc === true && (
+          {ticket === undefined ? <SignInForm done={go} /> : <LinkedSignIn done={go} ticket={ticket} />}
+          {ticket === undefined && ways.data?.data.oidc === true && (
             <>
               <Divider label="or" />
               <Button

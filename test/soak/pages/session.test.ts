@@ -99,12 +99,17 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
 
   it.effect("works by a link once", () =>
     Effect.gen(function*() {
-      const { id } = yield* signedIn()
+      const { id, name } = yield* signedIn()
+      const { cookie, name: present } = yield* signedIn()
       const { url } = yield* made("/staff/tickets", { staff: id })
       const { pathname, search } = new URL(url)
-      const [page, other] = [yield* (yield* Browser).open(), yield* (yield* Browser).open()]
+      const [page, other] = [yield* (yield* Browser).open({ cookie }), yield* (yield* Browser).open()]
       yield* Effect.promise(async () => {
         await page.goto(pathname + search)
+        await page.getByRole("alert").filter({ hasText: `This browser is signed in as ${present}` }).waitFor()
+        await page.getByRole("link", { name: `Stay signed in as ${present}` }).waitFor()
+        await page.reload()
+        await page.getByRole("button", { name: `Sign in as ${name}` }).click()
         await heading(page, "Home")
         await other.goto(pathname + search)
         await other.getByRole("alert").filter({ hasText: "This link has been used" }).waitFor()
