@@ -38,7 +38,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
         ] as const
       ) {
         const answer = yield* staffCall(method, `${api}${path}`, body, as(token))
-        assert.deepStrictEqual([answer.status, answer.details["reason"]], [403, "session_required"], path)
+        assert.deepStrictEqual([answer.code, answer.details["reason"]], ["INVALID_REQUEST", "session_required"], path)
       }
       for (const body of [{ password: "a password of a thief" }, { reset_second_factor: true }]) {
         const own = yield* staffCall("PATCH", `${api}/staff/${admin}`, body, as(adminToken))

@@ -77,7 +77,7 @@ const noAccount = refuse(
 )
 const noSession = refuse("INVALID_REQUEST", "A bearer token needs no second factor. This is for sessions in a browser.")
 const inBrowser = refuse(
-  "INSUFFICIENT_SCOPE",
+  "INVALID_REQUEST",
   "A bearer token sets no password, no second factor and no other token. Open a sign-in link in a browser.",
   { reason: "session_required" }
 )
