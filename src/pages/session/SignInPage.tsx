@@ -23,7 +23,7 @@ const problems: Readonly<Record<SignInProblem, string>> = {
 const isProblem = (problem: string): problem is SignInProblem => Object.hasOwn(problems, problem)
 
 /** A one-time link: names its account, and a session that it would replace, and is redeemed by the button alone. */
-function LinkedSignIn({ done, ticket }: { readonly done: () => void; readonly ticket: string }) {
+function LinkedSignIn({ onSignedIn, ticket }: { readonly onSignedIn: () => void; readonly ticket: string }) {
   const link = useQuery({
     queryKey: ["sign_in.link", ticket],
     queryFn: () => call("sign_in.link", { payload: { ticket } }),
@@ -36,7 +36,7 @@ function LinkedSignIn({ done, ticket }: { readonly done: () => void; readonly ti
   const account = link.data?.data
   const redeem = () => {
     setBusy(true)
-    call("sign_in.redeem", { payload: { ticket } }).then(done, (refused: Error) => {
+    call("sign_in.redeem", { payload: { ticket } }).then(onSignedIn, (refused: Error) => {
       setBusy(false)
       setError(refused)
     })
@@ -85,7 +85,7 @@ export default function SignInPage() {
           {problem !== undefined && (
             <Refusal error={new Error(isProblem(problem) ? problems[problem] : "Signing in failed. Try again.")} />
           )}
-          {ticket === undefined ? <SignInForm done={go} /> : <LinkedSignIn done={go} ticket={ticket} />}
+          {ticket === undefined ? <SignInForm done={go} /> : <LinkedSignIn onSignedIn={go} ticket={ticket} />}
           {ticket === undefined && ways.data?.data.oidc === true && (
             <>
               <Divider label="or" />
