@@ -6,8 +6,10 @@ import {
   asActivated,
   asPending,
   contribution,
+  dayMs,
   type GameType,
   type GrantedBonus,
+  type PendingBonus,
   playerBonusFields,
   wager
 } from "./bonus/Bonus.ts"
@@ -56,17 +58,15 @@ export interface CasinoReferences extends EntryReferences {
   readonly source: CasinoSource | null
 }
 
-const dayMs = 86_400_000
-
 /** True when the player may receive bonus money at `now`: active account, not excluded and not restricted from bonuses. */
 export const mayReceiveBonuses = (player: Player, now: number): boolean =>
   player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
 
-/** True when the running bonus has expired by `now`, or none runs and a pending one can be activated. */
+/** True when time has changed the running bonus by `now`, or none runs and a pending one can be activated. */
 export const hasBonusDue = (player: Player, now: number): boolean =>
   player.activeBonus === null
     ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
-    : now >= player.activeBonus.expiresAt
+    : now >= Math.min(player.activeBonus.expiresAt, player.activeBonus.openUntil ?? Infinity)
 
 export class Draft {
   readonly player: Player
@@ -76,7 +76,9 @@ export class Draft {
   walletSeq: number
   counters: Counters
   activeBonus: ActiveBonus | null
-  pendingBonuses: ReadonlyArray<GrantedBonus>
+  pendingBonuses: ReadonlyArray<PendingBonus>
+  /** True while further actions of the same message follow: the end of a bonus is judged after the last one. */
+  isMidMessage = false
   rounds: Recent<Round>
   transactions: Recent<Transaction>
 
@@ -122,8 +124,12 @@ export class Draft {
     this.transactions = player.transactions
     // changes due by time precede the decision
     if (hasBonusDue(player, context.now)) {
-      if (this.activeBonus !== null) this.endBonus("expired")
-      this.activateNext(player)
+      if (player.activeBonus !== null && context.now < player.activeBonus.expiresAt) {
+        this.activeBonus = { ...player.activeBonus, openUntil: null }
+      } else {
+        this.endBonus("expired")
+        this.activateNext(player)
+      }
     }
   }
 
@@ -281,7 +287,10 @@ export class Draft {
    * Grants a bonus: paid to the real wallet at once without a wagering requirement, queued while another one runs, otherwise activated and credited.
    */
   grantBonus(bonus: GrantedBonus, note: string | null): PlayerBonus {
-    const granted = asPending(bonus)
+    // the running one may be over by now
+    this.judgeBonuses(this.player)
+    const pending = { ...bonus, interrupted: null }
+    const granted = asPending(pending)
     this.bonusGrants = { ...this.bonusGrants, [bonus.bonusId]: (this.bonusGrants[bonus.bonusId] ?? 0) + 1 }
     this.changeBonus({ bonus: granted, isNew: true, note })
     if (bonus.wagerRequirement === 0) {
@@ -301,11 +310,11 @@ export class Draft {
       return finished
     }
     if (this.activeBonus !== null || this.pendingBonuses.length > 0) {
-      this.pendingBonuses = [...this.pendingBonuses, bonus]
+      this.pendingBonuses = [...this.pendingBonuses, pending]
       this.emitBonus("bonus.granted", granted)
       return granted
     }
-    const activated = asActivated(this.activate(bonus))
+    const activated = asActivated(this.activate(pending))
     this.emitBonus("bonus.granted", activated)
     return activated
   }
@@ -315,18 +324,20 @@ export class Draft {
     if (this.activeBonus === null) this.post("bonus", "bonus_correction_down", -this.bonus, {})
   }
 
-  private activate(bonus: GrantedBonus): ActiveBonus {
+  private activate({ interrupted, ...bonus }: PendingBonus): ActiveBonus {
     this.forfeitLoose()
+    const credit = interrupted?.held ?? bonus.amount
     const active: ActiveBonus = {
       ...bonus,
-      wagered: 0,
-      openRounds: 0,
-      restored: 0,
-      startedAt: this.now,
-      expiresAt: this.now + bonus.validDays * dayMs
+      wagered: interrupted?.wagered ?? 0,
+      openRounds: interrupted?.openRounds ?? 0,
+      openUntil: interrupted?.openUntil ?? null,
+      restored: interrupted === null ? 0 : interrupted.restored + credit,
+      startedAt: interrupted?.startedAt ?? this.now,
+      expiresAt: this.now + (interrupted?.remainingMs ?? bonus.validDays * dayMs)
     }
     this.activeBonus = active
-    this.post("bonus", "bonus_correction_up", bonus.amount, { playerBonusId: bonus.id })
+    this.post("bonus", "bonus_correction_up", credit, { playerBonusId: bonus.id })
     return active
   }
 
@@ -335,7 +346,7 @@ export class Draft {
     const [next, ...others] = this.pendingBonuses
     if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
     // balances are capped to leave room for rollbacks: the bonus is activated once enough was spent
-    if (!isBalance(this.bonus + next.amount)) return
+    if (!isBalance(this.bonus + (next.interrupted?.held ?? next.amount))) return
     this.pendingBonuses = others
     this.activate(next)
   }
@@ -365,9 +376,11 @@ export class Draft {
     this.finish({ ...asActivated(bonus), ...ended, state: "finished", result, finishedAt: this.now })
   }
 
-  /** A finished bonus as changed by this decision, or as known from the store. */
-  finishedBonus(bonusId: number): PlayerBonus | undefined {
-    return this.bonusWritten(bonusId) ?? this.context.known?.bonuses.get(bonusId) ?? undefined
+  /** A finished bonus as changed by this decision, or as known from the store: null without one, undefined when it was not looked up. */
+  endedBonus(bonusId: number): PlayerBonus | null | undefined {
+    const written = this.bonusWritten(bonusId)
+    if (written !== undefined) return written.state === "finished" ? written : null
+    return this.context.known?.bonuses.get(bonusId)
   }
 
   /** Cancels a pending bonus; returns its final state, undefined when no pending bonus has that id. */
@@ -375,7 +388,15 @@ export class Draft {
     const bonus = this.pendingBonuses.find((pending) => pending.id === id)
     if (bonus === undefined) return undefined
     this.pendingBonuses = this.pendingBonuses.filter((pending) => pending !== bonus)
-    const finished: PlayerBonus = { ...asPending(bonus), state: "finished", result: "cancelled", finishedAt: this.now }
+    const finished: PlayerBonus = {
+      ...asPending(bonus),
+      state: "finished",
+      result: "cancelled",
+      forfeited: bonus.interrupted?.held ?? 0,
+      held: null,
+      remainingMs: null,
+      finishedAt: this.now
+    }
     this.finish(finished)
     return finished
   }
@@ -397,7 +418,7 @@ export class Draft {
     this.bonusChanges.set(change.bonus.id, change)
   }
 
-  private emitBonus(type: "bonus.granted" | "bonus.completed", bonus: PlayerBonus): void {
+  emitBonus(type: "bonus.granted" | "bonus.completed", bonus: PlayerBonus): void {
     this.emit(type, { bonus: playerBonusFields(this.player.id, this.player.currency, bonus) })
   }
 
@@ -406,26 +427,25 @@ export class Draft {
     return this.bonusChanges?.get(bonusId)?.bonus
   }
 
-  /** Result of a bonus that ended within this decision, if it did. */
-  endedHere(bonusId: number): BonusResult | undefined {
-    return this.bonusChanges?.get(bonusId)?.bonus.result ?? undefined
-  }
-
-  /**
-   * Ends the running bonus when its requirement is met, or when it is empty and no open round can win any of it back. Called once, at the end of an
-   * action.
-   */
-  closeBonusWhenDue(): void {
+  /** Ends the running bonus when its requirement is met, or when it is empty and nothing can bring money back to it. True when it ended. */
+  private endBonusWhenDue(): boolean {
     const bonus = this.activeBonus
-    if (bonus !== null) {
-      if (bonus.wagered >= bonus.wagerRequirement) this.endBonus("converted")
-      else if (this.bonus === 0 && bonus.openRounds === 0) this.endBonus("lost")
-    }
-    this.activateNext(this.player)
+    if (bonus === null) return false
+    const isMet = bonus.wagered >= bonus.wagerRequirement
+    if (!isMet && (this.bonus !== 0 || bonus.openRounds > 0 || bonus.openUntil !== null)) return false
+    this.endBonus(isMet ? "converted" : "lost")
+    return true
   }
 
-  /** Raises the wallet sequence for an action that moved money, unless its rule has already raised it. Called at the end of an action. */
-  completeAction(): void {
+  /** Ends and activates bonuses as long as one is due. `player` provides the account status. */
+  private judgeBonuses(player: Player): void {
+    do if (this.pendingBonuses.length > 0) this.activateNext(player)
+    while (this.endBonusWhenDue())
+  }
+
+  /** Completes an action: raises the wallet sequence if it moved money, unless its rule has. After the last one of a message, judges bonuses. */
+  completeAction(player = this.player): void {
+    if (!this.isMidMessage) this.judgeBonuses(player)
     if (this.entries.length > this.entriesCovered && this.walletSeq === this.walletSeqCovered) this.walletSeq++
     this.entriesCovered = this.entries.length
     this.walletSeqCovered = this.walletSeq
@@ -433,8 +453,7 @@ export class Draft {
 
   /** Accepts all that was posted and emitted, with this reply. */
   accept<Reply>(reply: Reply, more?: Omit<Partial<Change>, "events">, settings?: Partial<Player>): Accept<Reply> {
-    if (this.pendingBonuses.length > 0) this.activateNext({ ...this.player, ...settings })
-    this.completeAction()
+    this.completeAction(settings === undefined ? this.player : { ...this.player, ...settings })
     const { activeBonus } = this
     if (activeBonus !== null && activeBonus !== this.player.activeBonus) this.writeBonus(asActivated(activeBonus))
     return {

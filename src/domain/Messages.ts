@@ -24,6 +24,11 @@ export interface SettlementPolicy {
   readonly closedRounds: "refuse" | "accept"
   /** Bet or win whose rollback arrived first. */
   readonly afterTombstone: "refuse" | "ignore"
+  /**
+   * Time in which a bet is won, for a protocol that tells no loss: neither an end of the round nor a win of nothing. Its rounds are closed from the bet
+   * on, and the bonus that paid a bet is not lost before. Null when every loss is told.
+   */
+  readonly wonWithinMs: number | null
   /** Fields of a message with a known id that must match: all; player, kind and round; or player and kind. */
   readonly sameMessage: "content" | "round" | "kind"
 }
@@ -34,6 +39,7 @@ export const ownPolicy: SettlementPolicy = {
   winsBeforeBets: "refuse",
   closedRounds: "refuse",
   afterTombstone: "refuse",
+  wonWithinMs: null,
   sameMessage: "content"
 }
 

@@ -96,6 +96,7 @@ export const fakeProtocol = anyProtocol({
     winsBeforeBets: "refuse",
     closedRounds: "refuse",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "content"
   },
   bind: (settings) => ({

@@ -45,6 +45,7 @@ export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => 
   startedAt: noon,
   expiresAt: noon + 7 * day,
   openRounds: 0,
+  openUntil: null,
   restored: 0,
   ...overrides
 })

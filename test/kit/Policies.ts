@@ -12,5 +12,5 @@ export const policies = {
   slotegrator: { ...vendor, winsBeforeBets: "pay" },
   a8r: { ...vendor, winsBeforeBets: "pay", afterTombstone: "ignore", sameMessage: "kind" },
   gcp: { ...vendor, winsBeforeBets: "pay", sameMessage: "kind" },
-  spribe: { ...vendor, settledBets: "refuse" }
+  spribe: { ...vendor, settledBets: "refuse", wonWithinMs: 10 * 60_000 }
 } satisfies { readonly [protocol: string]: SettlementPolicy }

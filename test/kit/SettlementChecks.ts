@@ -1,7 +1,8 @@
 /** Shared checks of the settlement rules against their model. */
 import { assert } from "@effect/vitest"
 import { minute } from "./Messages.ts"
-import type { RuleRunner } from "./RuleRunner.ts"
+import type { Player } from "../../src/domain/player/Player.ts"
+import { mustEqual, type RuleRunner } from "./RuleRunner.ts"
 import type { SettlementModel } from "./SettlementModel.ts"
 
 export type Remembers = "all" | "nothing" | "some"
@@ -44,5 +45,33 @@ export const checkCounters = (runner: RuleRunner, model: SettlementModel, player
   for (const [field, sum] of sums) {
     const used = model.used(playerId, field)
     if (used !== sum) assert.strictEqual(sum, used, field)
+  }
+}
+
+/**
+ * Checks that each bonus is its entries: what came beside the grant is what was restored; what went without a game is forfeited, held, restored or
+ * came from the real wallet; and a lost one forfeited nothing. `beginning` are the players with the bonuses that no grant brought.
+ */
+export const checkBonusMoney = (runner: RuleRunner, beginning: ReadonlyArray<Player>): void => {
+  const given = new Set(beginning.map(({ activeBonus }) => activeBonus?.id))
+  const { bonuses, entries } = runner.store.tables()
+  for (const bonus of bonuses.values()) {
+    const own = entries.filter(({ playerBonusId }) => playerBonusId === bonus.id)
+    const sum = (type: string, wallet = "bonus") =>
+      own.reduce((total, entry) => entry.type === type && entry.wallet === wallet ? total + entry.amount : total, 0)
+    const { amount, converted, forfeited, held, id, late, maxConversion, restored, result, startedAt } = bonus
+    const granted = startedAt === null || given.has(id) ? 0 : amount
+    mustEqual([id, sum("bonus_correction_up")], [id, granted + restored])
+    const toReal = sum("correction_up", "real") + sum("correction_down", "real")
+    const gone = forfeited + (held ?? 0) + restored + toReal
+    // the real wallet gave back more than the bonus could hold
+    if (toReal <= 0) mustEqual([id, 0 - sum("bonus_correction_down")], [id, gone])
+    if (result === "lost") mustEqual([id, forfeited], [id, 0])
+    if (maxConversion > 0) mustEqual([id, converted + late <= maxConversion], [id, true])
+    mustEqual([id, sum("bonus_conversion", "real")], [id, converted])
+    mustEqual([id, toReal + sum("casino_win", "real") + sum("casino_rollback", "real") + sum("casino_bet", "real")], [
+      id,
+      late
+    ])
   }
 }

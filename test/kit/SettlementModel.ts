@@ -23,6 +23,8 @@ import {
 import type { Answer } from "./RuleRunner.ts"
 import { type LimitView, refuseBetBy, usedOf } from "./LimitModel.ts"
 
+const dayMs = 86_400_000
+
 /** An answer without ids, or the code of a refusal. */
 export type ModelAnswer = string | {
   readonly status: "processed" | "replayed" | "ignored"
@@ -58,20 +60,30 @@ export interface ModelGrant {
 
 interface ModelBonus {
   readonly id: number
-  readonly expiresAt: number
+  readonly amount: number
   readonly requirement: number
   readonly maxBet: number
   readonly maxConversion: number
+  readonly validDays: number
   readonly contributions: { readonly [gameId: string]: number }
+  expiresAt: number
   wagered: number
-  result: BonusResult | null
+  /** Until when a bet without an open round may be won. */
+  openUntil: number
+}
+
+/** A bonus in the queue: what its wallet holds when its turn comes, and for how long it runs then. */
+interface ModelWaiting {
+  readonly bonus: ModelBonus
+  readonly ms: number
+  credit: number
 }
 
 /** End of a bonus, and the outcome of its money. */
 export interface ModelEnd {
   readonly result: BonusResult
   readonly converted: number
-  readonly forfeited: number
+  forfeited: number
 }
 
 /** A promo code: its bonus, and how often it can be redeemed; 0: without end. */
@@ -93,7 +105,7 @@ interface ModelPlayer {
   walletSeq: number
   active: ModelBonus | null
   /** Bonuses that wait, the oldest first. */
-  queue: Array<ModelGrant>
+  queue: Array<ModelWaiting>
   granted: Array<number>
   excludedFromBonuses: boolean
   /** Whether a bonus has moved money since the sequence was last counted. */
@@ -138,6 +150,8 @@ export class SettlementModel {
   private redeemed = new Map<number, Array<number>>()
   /** When bets were placed, by player. */
   private plays = new Map<number, Array<number>>()
+  /** Whether more actions of the same message follow. */
+  private isMidMessage = false
 
   constructor(players: ReadonlyArray<Player>, now: number) {
     this.now = now
@@ -155,13 +169,15 @@ export class SettlementModel {
         walletSeq: player.walletSeq,
         active: player.activeBonus === null ? null : {
           id: player.activeBonus.id,
+          amount: player.activeBonus.amount,
+          validDays: player.activeBonus.validDays,
           requirement: player.activeBonus.wagerRequirement,
           maxBet: player.activeBonus.maxBet,
           maxConversion: player.activeBonus.maxConversion,
           contributions: player.activeBonus.contributions,
           expiresAt: player.activeBonus.expiresAt,
           wagered: player.activeBonus.wagered,
-          result: null
+          openUntil: 0
         },
         queue: [],
         granted: [],
@@ -207,7 +223,6 @@ export class SettlementModel {
       player.real -= amount
       player.hasMoved = true
       if (forfeitsBonus) this.forfeit(player, "cancelled")
-      this.startNext(player)
       this.count(player)
       return true
     }) === true
@@ -221,7 +236,6 @@ export class SettlementModel {
       if (wallet === "bonus" && player.bonus + amount < 0) return "VALIDATION_FAILED"
       player[wallet] += amount
       player.hasMoved = true
-      this.endBonusWhenDue(player)
       this.count(player)
       return true
     }) === true
@@ -263,8 +277,10 @@ export class SettlementModel {
       this.count(player)
       return "finished"
     }
-    player.queue.push(grant)
-    this.startNext(player)
+    const { amount, contributions, id, maxBet, maxConversion, requirement, validDays } = grant
+    const terms = { id, amount, contributions, maxBet, maxConversion, requirement, validDays }
+    const bonus = { ...terms, wagered: 0, expiresAt: 0, openUntil: 0 }
+    player.queue.push({ bonus, credit: amount, ms: validDays * dayMs })
     this.count(player)
     return player.active?.id === grant.id ? "activated" : "pending"
   }
@@ -274,15 +290,15 @@ export class SettlementModel {
     return this.attempt(playerId, () => {
       const player = this.player(playerId)
       this.applyDue(player)
-      const waits = player.queue.some(({ id }) => id === bonusId)
-      if (player.active?.id !== bonusId && !waits) return "BONUS_INVALID"
-      if (waits) {
-        player.queue = player.queue.filter(({ id }) => id !== bonusId)
-        this.ended.set(bonusId, { result: "cancelled", converted: 0, forfeited: 0 })
+      const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
+      if (player.active?.id !== bonusId && waits === undefined) return "BONUS_INVALID"
+      if (waits !== undefined) {
+        player.queue = player.queue.filter((other) => other !== waits)
+        const forfeited = this.past.has(bonusId) ? waits.credit : 0
+        this.ended.set(bonusId, { result: "cancelled", converted: 0, forfeited })
       } else {
         this.forfeit(player, "cancelled")
       }
-      this.startNext(player)
       this.count(player)
       return true
     }) === true
@@ -306,7 +322,7 @@ export class SettlementModel {
     return {
       active: active?.id ?? null,
       wagered: active?.wagered ?? 0,
-      queue: queue.map(({ id }) => id),
+      queue: queue.map(({ bonus }) => bonus.id),
       ended: this.ended
     }
   }
@@ -377,8 +393,10 @@ export class SettlementModel {
   batch(playerId: number, actions: ReadonlyArray<Action>): ReadonlyArray<ModelAnswer> | string {
     const before = this.save()
     const answers: Array<ModelAnswer> = []
-    for (const action of actions) {
+    for (const [index, action] of actions.entries()) {
+      this.isMidMessage = index < actions.length - 1
       const answer = this.take(playerId, action)
+      this.isMidMessage = false
       if (typeof answer === "string") {
         this.restore(before)
         return answer
@@ -435,8 +453,7 @@ export class SettlementModel {
     if (!player.providerIds.includes(providerId)) return "NOT_FOUND"
     this.applyDue(player)
     const wasClosed = this.isClosed(playerId, game.id, roundId)
-    this.closeRound(playerId, game.id, roundId)
-    this.endBonusWhenDue(player)
+    this.closed.add(`${playerId} ${game.id} ${roundId}`)
     return this.answer(player, wasClosed ? "replayed" : "processed", 0, 0, "closed")
   }
 
@@ -505,12 +522,14 @@ export class SettlementModel {
       bonusId: player.active?.id ?? null,
       wagered
     })
-    return this.moved(
-      player,
-      0 - real,
-      0 - bonus,
-      this.leave(playerId, bet.game.id, bet.roundId, 1, bet.closesRound)
-    )
+    const { wonWithinMs } = bet.policy
+    if (wonWithinMs !== null) this.closed.add(`${playerId} ${bet.game.id} ${bet.roundId}`)
+    const round = this.leave(playerId, bet.game.id, bet.roundId, 1, bet.closesRound)
+    // where no close will tell how it went, time does
+    if (bonus > 0 && player.active !== null && round === "closed" && bet.closesRound !== true) {
+      player.active.openUntil = Math.max(player.active.openUntil, this.now + (wonWithinMs ?? 600_000))
+    }
+    return this.moved(player, 0 - real, 0 - bonus, round)
   }
 
   private win(playerId: number, win: Win): ModelAnswer {
@@ -637,32 +656,18 @@ export class SettlementModel {
     target.takenBack = true
     if (target.kind === "bet") this.takeBackWager(player, target)
     const own = target.real - target.late
-    const ofBonus = target.bonus + target.late
     player.real -= own
-    let [real, bonus] = [0 - own, 0]
-    if (target.kind === "bet") {
-      const credited = this.creditBonus(player, -target.bonus - target.lost, target.bonusId)
-      real += credited.real
-      bonus = credited.bonus
-    } else if (ofBonus !== 0) {
-      // the bonus part of a win: never into debt, and from the real wallet once the bonus was converted
-      if (player.active?.id === target.bonusId) {
-        bonus = 0 - Math.min(player.bonus, ofBonus)
-        player.bonus += bonus
-      } else if (target.bonusId !== null && this.ended.get(target.bonusId)?.result === "converted") {
-        real -= ofBonus
-        player.real -= ofBonus
-        this.addLate(target.bonusId, -ofBonus)
-      }
-    }
-    this.remember(rollback, { ...about, real, bonus })
+    if (own !== 0) player.hasMoved = true
     const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
-    const hasEntries = forfeited !== 0 || target.real !== 0 || real !== 0 || bonus !== 0 ||
-      (target.kind === "bet" && target.bonus + target.lost !== 0)
+    const of = target.kind === "bet"
+      ? this.creditBonus(player, -target.bonus - target.lost, target.bonusId)
+      : this.debitBonus(player, target.bonusId, target.bonus + target.late, forfeited)
+    const [real, bonus] = [of.real - own, of.bonus]
+    this.remember(rollback, { ...about, real, bonus })
     const after = target.kind === "promo"
       ? "closed"
       : this.leave(playerId, target.game, target.round, target.kind === "bet" ? -1 : 0, rollback.closesRound)
-    return this.moved(player, real, bonus, after, hasEntries)
+    return this.moved(player, real, bonus, after)
   }
 
   /** Reinstates a bet whose rollback is rolled back; forfeited bonus money is not restored. */
@@ -683,27 +688,15 @@ export class SettlementModel {
     target.takenBack = true
     bet.takenBack = false
     const cameBack = target.bonus + target.real + bet.real
-    let [real, bonus] = [bet.real, 0]
     player.real += bet.real
-    const isRunning = player.active !== null && player.active.id === bet.bonusId
-    const past = bet.bonusId === null || this.ended.get(bet.bonusId)?.result !== "converted"
-      ? undefined
-      : this.past.get(bet.bonusId)
-    if (isRunning) {
-      bonus = 0 - Math.min(player.bonus, cameBack)
-      player.bonus += bonus
-    } else if (past !== undefined) {
-      real -= cameBack
-      player.real -= cameBack
-      past.late -= cameBack
-    }
-    const forfeited = 0 - bet.bonus - bet.lost - cameBack
-    bet.lost += cameBack + bonus + (real - bet.real)
-    if (isRunning && player.active !== null) player.active.wagered += bet.wagered
-    else if (past !== undefined) past.bonus.wagered += bet.wagered
+    if (bet.real !== 0) player.hasMoved = true
+    const taken = this.debitBonus(player, bet.bonusId, cameBack, 0 - bet.bonus - bet.lost - cameBack)
+    bet.lost += cameBack + taken.bonus + taken.real
+    this.addWager(player, bet.bonusId, bet.wagered)
+    const [real, bonus] = [bet.real + taken.real, taken.bonus]
     this.remember(rollback, { ...about, real, bonus })
     const after = this.leave(player.id, game, round, 1, rollback.closesRound)
-    return this.moved(player, real, bonus, after, bet.real !== 0 || bonus !== 0 || real !== bet.real || forfeited !== 0)
+    return this.moved(player, real, bonus, after)
   }
 
   // Queries
@@ -765,73 +758,146 @@ export class SettlementModel {
     return this.closed.has(key) ? "closed" : "open"
   }
 
-  private closeRound(playerId: number, game: number, round: string): void {
-    this.closed.add(`${playerId} ${game} ${round}`)
-  }
-
   private percentOf(bonus: ModelBonus, game: SettledGame): number {
     return bonus.contributions[game.id] ?? (game.type === "live" ? 10 : 100)
   }
 
-  /** Credits bonus money: to the running bonus, to the real wallet after conversion, else not at all. */
+  /**
+   * Credits bonus money: where the bonus is, to the real wallet after conversion as far as the cap allows, else not at all. A lost
+   * bonus that gets money is not lost.
+   */
   private creditBonus(
     player: ModelPlayer,
     amount: number,
     bonusId: number | null
   ): { readonly real: number; readonly bonus: number } {
     if (amount === 0 || bonusId === null) return { real: 0, bonus: 0 }
-    if (player.active?.id === bonusId) {
-      player.bonus += amount
-      return { real: 0, bonus: amount }
+    player.hasMoved = true
+    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
+    const end = this.ended.get(bonusId)
+    const past = this.past.get(bonusId)
+    if (player.active?.id === bonusId) player.bonus += amount
+    else if (waits !== undefined) waits.credit += amount
+    else if (end?.result === "converted" && past !== undefined) {
+      const { maxConversion } = past.bonus
+      const room = maxConversion === 0 ? amount : Math.max(0, maxConversion - end.converted - past.late)
+      const real = Math.min(amount, room)
+      player.real += real
+      past.late += real
+      end.forfeited += amount - real
+      return { real, bonus: 0 }
+    } else if (end?.result === "lost" && past !== undefined) {
+      return { real: 0, bonus: this.undoEnd(player, past.bonus, amount) ? amount : 0 }
+    } else if (end !== undefined) {
+      end.forfeited += amount
+      return { real: 0, bonus: 0 }
     }
-    if (this.ended.get(bonusId)?.result !== "converted") return { real: 0, bonus: 0 }
-    player.real += amount
-    this.addLate(bonusId, amount)
-    return { real: amount, bonus: 0 }
+    return { real: 0, bonus: amount }
   }
 
-  private addLate(bonusId: number, amount: number): void {
+  /** Takes back what was credited: what had gone to a wallet, and what had been forfeited at once. Bonus money is never owed. */
+  private debitBonus(
+    player: ModelPlayer,
+    bonusId: number | null,
+    credited: number,
+    forfeited: number
+  ): { readonly real: number; readonly bonus: number } {
+    if (bonusId === null) return { real: 0, bonus: 0 }
+    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
+    const end = this.ended.get(bonusId)
     const past = this.past.get(bonusId)
-    if (past !== undefined) past.late += amount
+    if (player.active?.id === bonusId || waits !== undefined) {
+      const balance = waits?.credit ?? player.bonus
+      const first = Math.min(balance, credited)
+      const left = balance - first - Math.min(balance - first, forfeited)
+      if (waits === undefined) player.bonus = left
+      else waits.credit = left
+      if (left !== balance) player.hasMoved = true
+      return { real: 0, bonus: 0 - first }
+    }
+    if (end === undefined || end.result === "lost") return { real: 0, bonus: 0 }
+    const undone = Math.min(end.forfeited, forfeited)
+    end.forfeited -= undone
+    if (forfeited !== 0) player.hasMoved = true
+    if (end.result !== "converted" || past === undefined) return { real: 0, bonus: 0 }
+    if (credited !== 0) player.hasMoved = true
+    player.real -= credited + forfeited - undone
+    past.late -= credited + forfeited - undone
+    return { real: 0 - credited, bonus: 0 }
+  }
+
+  /** Changes how much was wagered for a bonus, wherever it is. */
+  private addWager(player: ModelPlayer, bonusId: number | null, wagered: number): void {
+    if (bonusId === null) return
+    const end = this.ended.get(bonusId)
+    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
+    if (player.active?.id === bonusId) player.active.wagered += wagered
+    else if (waits !== undefined) waits.bonus.wagered += wagered
+    else if (end?.result === "converted" || end?.result === "lost") {
+      const past = this.past.get(bonusId)
+      if (past !== undefined) past.bonus.wagered += wagered
+    }
   }
 
   /**
    * A bet that is taken back was never wagered. A conversion that was not earned without it did not happen: all that became
-   * real money of the bonus is the bonus's again, as far as the bonus can run on.
+   * real money of the bonus is the bonus's again.
    */
   private takeBackWager(player: ModelPlayer, { bonusId, wagered }: Settled): void {
     if (bonusId === null || wagered === 0) return
+    this.addWager(player, bonusId, 0 - wagered)
     const past = this.past.get(bonusId)
     const end = this.ended.get(bonusId)
-    if (player.active?.id === bonusId) player.active.wagered -= wagered
-    if (past === undefined || end?.result !== "converted") return
-    past.bonus.wagered -= wagered
-    if (past.bonus.wagered >= past.bonus.requirement) return
+    if (past === undefined || end?.result !== "converted" || past.bonus.wagered >= past.bonus.requirement) return
     const back = Math.max(0, end.converted + end.forfeited + past.late)
     player.real -= end.converted + past.late
-    this.ended.delete(bonusId)
-    this.past.delete(bonusId)
-    const isInTime = this.now < past.bonus.expiresAt
-    if (isInTime && player.active === null && this.mayReceive(player)) {
-      player.active = past.bonus
-      player.bonus = back
-    } else {
-      this.ended.set(bonusId, { result: isInTime ? "cancelled" : "expired", converted: 0, forfeited: back })
-    }
+    if (end.converted !== 0 || past.late !== 0 || back !== 0) player.hasMoved = true
+    past.late = 0
+    this.undoEnd(player, past.bonus, back)
   }
 
-  /** The requirement is met: pays out. Nothing is left, and no open round holds a stake of it: lost. */
-  private endBonusWhenDue(player: ModelPlayer): void {
+  /** An end that did not happen: the bonus runs or waits with this money; gives false where it can do neither. */
+  private undoEnd(player: ModelPlayer, bonus: ModelBonus, money: number): boolean {
+    this.ended.delete(bonus.id)
+    const { active } = player
+    const mayRun = this.mayReceive(player)
+    if (this.now >= bonus.expiresAt || (active === null && !mayRun)) {
+      const result = this.now >= bonus.expiresAt ? "expired" : "cancelled"
+      this.ended.set(bonus.id, { result, converted: 0, forfeited: money })
+      return false
+    }
+    const isLater = active !== null && active.id > bonus.id
+    const isUntouched = active !== null && active.wagered === 0 && player.bonus === active.amount &&
+      !this.isOpen(player, active)
+    if (active !== null && !(mayRun && isLater && isUntouched)) {
+      player.queue.push({ bonus, credit: money, ms: bonus.expiresAt - this.now })
+    } else {
+      if (active !== null) {
+        player.queue.push({ bonus: active, credit: player.bonus, ms: active.validDays * dayMs })
+        this.past.set(active.id, { bonus: active, late: 0 })
+      }
+      player.active = bonus
+      player.bonus = money
+    }
+    player.queue.sort((a, b) => a.bonus.id - b.bonus.id)
+    return true
+  }
+
+  /** The requirement is met: pays out. Nothing is left, and nothing can come back: lost. Then the next one, as often as it takes. */
+  private judge(player: ModelPlayer): void {
+    this.startNext(player)
     const bonus = player.active
     if (bonus === null) return
     if (bonus.wagered >= bonus.requirement) {
       const converted = bonus.maxConversion === 0 ? player.bonus : Math.min(player.bonus, bonus.maxConversion)
       player.real += converted
       this.forfeit(player, "converted", converted)
-    } else if (player.bonus === 0 && !this.holdsStake(player, bonus)) {
+    } else if (player.bonus === 0 && !this.isOpen(player, bonus)) {
       this.forfeit(player, "lost")
+    } else {
+      return
     }
-    this.startNext(player)
+    this.judge(player)
   }
 
   /** Removes the rest of the running bonus. */
@@ -852,20 +918,24 @@ export class SettlementModel {
     if (player.active !== null || !this.mayReceive(player)) return
     const next = player.queue.shift()
     if (next === undefined) return
-    player.active = { ...next, wagered: 0, result: null, expiresAt: this.now + next.validDays * 86_400_000 }
+    player.active = next.bonus
+    player.active.expiresAt = this.now + next.ms
+    if (next.credit !== 0 || player.bonus !== 0) player.hasMoved = true
     // excludes amounts credited by staff while no bonus ran
-    player.bonus = next.amount
-    player.hasMoved = true
+    player.bonus = next.credit
   }
 
   /** Applies due changes: the running bonus expires, the next one starts. */
   private applyDue(player: ModelPlayer): void {
-    if (player.active !== null && this.now >= player.active.expiresAt) this.forfeit(player, "expired")
+    const { active } = player
+    if (active !== null && this.now >= active.openUntil) active.openUntil = 0
+    if (active !== null && this.now >= active.expiresAt) this.forfeit(player, "expired")
     this.startNext(player)
   }
 
   /** One step of the sequence for all that an action has moved. */
   private count(player: ModelPlayer): void {
+    if (!this.isMidMessage) this.judge(player)
     if (player.hasMoved) player.walletSeq++
     player.hasMoved = false
   }
@@ -873,18 +943,23 @@ export class SettlementModel {
   /** Runs an action; one that is refused leaves no trace. */
   private attempt<A>(playerId: number, run: () => A | string): A | string {
     const player = this.player(playerId)
-    const isDue = player.active === null ? player.queue.length > 0 : this.now >= player.active.expiresAt
+    const isDue = player.active === null
+      ? player.queue.length > 0
+      : this.now >= player.active.expiresAt || player.active.openUntil !== 0
     const before = isDue ? this.save() : undefined
     const answer = run()
     if (typeof answer === "string" && before !== undefined) this.restore(before)
     return answer
   }
 
-  private holdsStake(player: ModelPlayer, bonus: ModelBonus): boolean {
-    return [...this.settled.values()].some((message) =>
-      message.kind === "bet" && message.playerId === player.id && message.bonus !== 0 && message.bonusId === bonus.id &&
-      !message.takenBack && !this.isClosed(player.id, message.game, message.round)
-    )
+  /** Whether something of the bonus is at stake. */
+  private isOpen(player: ModelPlayer, bonus: ModelBonus): boolean {
+    return bonus.openUntil !== 0 ||
+      [...this.settled.values()].some((message) =>
+        message.kind === "bet" && message.playerId === player.id && message.bonus !== 0 &&
+        message.bonusId === bonus.id &&
+        !message.takenBack && !this.isClosed(player.id, message.game, message.round)
+      )
   }
 
   // Answers
@@ -918,7 +993,6 @@ export class SettlementModel {
     moves = real !== 0 || bonus !== 0
   ): ModelAnswer {
     if (moves) player.hasMoved = true
-    this.endBonusWhenDue(player)
     return this.answer(player, "processed", real, bonus, round)
   }
 

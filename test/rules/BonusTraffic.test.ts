@@ -12,12 +12,22 @@ import type { Context } from "../../src/domain/Decision.ts"
 import { type ExclusionPeriod, periodEnd, selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { type Action, type Bet, closeRound, settle, type Settlement } from "../../src/domain/settlement/Settlement.ts"
+import {
+  type Action,
+  type Bet,
+  type Closing,
+  settle,
+  settleAll,
+  type Settlement,
+  type SettlementPolicy
+} from "../../src/domain/settlement/Settlement.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
+import { policies } from "../kit/Policies.ts"
 import { checkLedger, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { bet, close, day, hour, makePlayer, minute, noon, rollback, roulette, slot, win } from "../kit/Messages.ts"
-import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
+import { checkBonusMoney } from "../kit/SettlementChecks.ts"
+import { answerOf, type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 
 // Goal: a bonus's life cycle follows its terms under any traffic: the queue, wagering by contribution, conversion and
 // its cap, loss, expiry, cancellation, the stake cap, caps of grants and of promo codes. Method: random traffic, mostly
@@ -27,17 +37,25 @@ import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
 const players = [1, 2]
 type Pick = { readonly playerId: number; readonly pick: number }
 
-type Command =
+/** A message about what the player has: a bet, or a win, a rollback or a close of one of the last few. */
+type Move =
   | {
     readonly type: "bet"
     readonly playerId: number
-    readonly amount: number
+    /** Minor units, or all that the player has. */
+    readonly amount: number | "all"
     readonly game: typeof slot
     readonly joins: boolean
-    readonly closes: boolean
+    readonly closes: Closing
   }
-  | Pick & { readonly type: "win"; readonly amount: number; readonly closes: boolean }
-  | Pick & { readonly type: "rollback" | "close" | "cancel" }
+  | Pick & { readonly type: "win"; readonly amount: number; readonly closes: Closing; readonly isNamed: boolean }
+  | Pick & { readonly type: "rollback" }
+  | Pick & { readonly type: "close" }
+
+type Command =
+  | Move
+  | Pick & { readonly type: "cancel" }
+  | { readonly type: "batch"; readonly playerId: number; readonly moves: ReadonlyArray<Move> }
   | {
     readonly type: "grant"
     readonly playerId: number
@@ -68,24 +86,44 @@ const barred = { ...roulette, id: 13 }
 
 const weighted = (weight: number, arbitrary: FastCheck.Arbitrary<Command>) => ({ weight, arbitrary })
 
-const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
-  weighted(
-    16,
-    FastCheck.record({
+const closings = oneOf<Closing>(false, false, false, true, "when_settled")
+
+const moves: FastCheck.Arbitrary<Move> = FastCheck.oneof(
+  {
+    weight: 16,
+    arbitrary: FastCheck.record({
       type: oneOf("bet"),
       playerId,
-      amount: oneOf(1, 5, 20, 40, 41, 60, 100),
+      amount: oneOf<number | "all">(1, 5, 20, 40, 41, 60, 100, "all", "all", "all"),
       game: oneOf(slot, slot, slot, roulette, barred),
       joins: oneOf(false, false, false, true),
-      closes: oneOf(false, false, false, false, true)
+      closes: closings
+    })
+  },
+  {
+    weight: 8,
+    arbitrary: FastCheck.record({
+      type: oneOf("win"),
+      ...picked,
+      amount: oneOf(0, 0, 7, 60, 200),
+      closes: closings,
+      isNamed: FastCheck.boolean()
+    })
+  },
+  { weight: 8, arbitrary: FastCheck.record({ type: oneOf("rollback"), ...picked }) },
+  { weight: 3, arbitrary: FastCheck.record({ type: oneOf("close"), ...picked }) }
+)
+
+const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
+  weighted(35, moves),
+  weighted(
+    4,
+    FastCheck.record({
+      type: oneOf("batch"),
+      playerId,
+      moves: FastCheck.array(moves, { minLength: 2, maxLength: 4 })
     })
   ),
-  weighted(
-    8,
-    FastCheck.record({ type: oneOf("win"), ...picked, amount: oneOf(0, 7, 60, 200), closes: oneOf(false, false, true) })
-  ),
-  weighted(3, FastCheck.record({ type: oneOf("rollback"), ...picked })),
-  weighted(3, FastCheck.record({ type: oneOf("close"), ...picked })),
   weighted(1, FastCheck.record({ type: oneOf("cancel"), ...picked })),
   weighted(
     5,
@@ -131,7 +169,7 @@ const commands: FastCheck.Arbitrary<Command> = FastCheck.oneof(
     FastCheck.record({ type: oneOf("keep from bonuses"), playerId, isKept: oneOf(false, false, false, true) })
   ),
   weighted(1, FastCheck.record({ type: oneOf("look"), playerId })),
-  weighted(2, FastCheck.record({ type: oneOf("wait"), ms: oneOf(minute, hour, day) })),
+  weighted(2, FastCheck.record({ type: oneOf("wait"), ms: oneOf(minute, hour, day, day, 8 * day) })),
   weighted(1, FastCheck.record({ type: oneOf("wait for its end"), playerId, before: oneOf(0, 1) }))
 )
 
@@ -153,6 +191,8 @@ const reload = (terms: Partial<CatalogueBonus>): CatalogueBonus => ({
   ...terms
 })
 
+const anyPolicy = oneOf<SettlementPolicy>(...Object.values(policies))
+
 const promos = [{ id: 70, cap: 1 }, { id: 71, cap: 2 }, { id: 72, cap: 0 }]
 
 const bank = { code: "bank", supportsWithdrawal: true, currencies: ["EUR"], minWithdrawal: 1, maxWithdrawal: 1000 }
@@ -163,11 +203,15 @@ class Play {
   readonly model: SettlementModel
   /** Occurrences by name. */
   private readonly tally: Map<string, number>
+  private readonly policy: SettlementPolicy
   private readonly bets: Array<{ readonly playerId: number; readonly message: Bet }> = []
   private readonly targets: Array<{ readonly playerId: number; readonly id: string }> = []
+  /** The running bonus of each player after the last command. */
+  private readonly ran = new Map<number, number | undefined>()
   private count = 0
 
-  constructor(forgets: () => boolean, tally: Map<string, number>) {
+  constructor(forgets: () => boolean, policy: SettlementPolicy, tally: Map<string, number>) {
+    this.policy = policy
     const beginning = players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 }))
     this.runner = new RuleRunner(beginning, forgets)
     for (const { cap, id } of promos) if (cap > 0) this.runner.store.limitPromo(id, cap)
@@ -178,38 +222,18 @@ class Play {
   run(command: Command): void {
     const { runner, model } = this
     switch (command.type) {
-      case "bet": {
-        const { amount, closes, game, joins, playerId } = command
-        const last = this.bets.findLast((placed) => placed.playerId === playerId)?.message
-        const id = this.nextId()
-        const message = bet(id, amount, {
-          game: joins ? last?.game ?? game : game,
-          roundId: joins ? last?.roundId ?? id : id,
-          closesRound: closes
-        })
-        if (this.settle(playerId, message)) this.bets.push({ playerId, message })
-        return
-      }
-      case "win": {
-        const target = this.pick(this.bets, command)?.message
-        if (target === undefined) return
-        const { game, roundId, transactionId } = target
-        const closesRound = command.closes
-        this.settle(command.playerId, win(this.nextId(), transactionId, command.amount, { game, roundId, closesRound }))
-        return
-      }
-      case "rollback": {
-        const target = this.pick(this.targets, command)
-        if (target !== undefined) this.settle(command.playerId, rollback(this.nextId(), target.id))
-        return
-      }
+      case "bet":
+      case "win":
+      case "rollback":
       case "close": {
-        const target = this.pick(this.bets, command)?.message
-        if (target === undefined) return
-        const message = close(target.roundId, target.game)
-        const answer = runner.ask((player, context) => closeRound(player, message, context), command.playerId)
-        return assert.deepStrictEqual(answerOf(answer), model.close(command.playerId, message))
+        const message = this.messageOf(command)
+        return message === undefined ? undefined : this.settle(command.playerId, message)
       }
+      case "batch":
+        return this.settleAll(
+          command.playerId,
+          command.moves.flatMap((move) => this.messageOf({ ...move, playerId: command.playerId }) ?? [])
+        )
       case "cancel": {
         const ids = [...runner.store.tables().bonuses.keys()]
         const id = ids[command.pick % ids.length] ?? 0
@@ -262,6 +286,32 @@ class Play {
     }
   }
 
+  private messageOf(move: Move): Action | undefined {
+    const { policy } = this
+    if (move.type === "bet") {
+      const { amount, closes, game, joins, playerId } = move
+      const { bonus, real } = this.runner.player(playerId)
+      const last = this.bets.findLast((placed) => placed.playerId === playerId)?.message
+      const id = this.nextId()
+      return bet(id, amount === "all" ? Math.max(1, real + bonus) : amount, {
+        policy,
+        game: joins ? last?.game ?? game : game,
+        roundId: joins ? last?.roundId ?? id : id,
+        closesRound: closes
+      })
+    }
+    if (move.type === "rollback") {
+      const target = this.pick(this.targets, move)
+      return target === undefined ? undefined : rollback(this.nextId(), target.id, { policy })
+    }
+    const target = this.pick(this.bets, move)?.message
+    if (target === undefined) return undefined
+    const { game, roundId, transactionId } = target
+    if (move.type === "close") return close(roundId, game, { policy })
+    const { amount, closes: closesRound, isNamed } = move
+    return win(this.nextId(), isNamed ? transactionId : null, amount, { policy, game, roundId, closesRound })
+  }
+
   /** Compares balances, the running bonus with its progress, queued bonuses, and the ends of the others. */
   check(): void {
     for (const playerId of players) {
@@ -272,6 +322,9 @@ class Play {
         [activeBonus?.id ?? null, activeBonus?.wagered ?? 0, pendingBonuses.map(({ id }) => id)],
         [active, wagered, queue]
       )
+      const ran = this.ran.get(playerId)
+      if (queue.some((id) => id === ran)) this.note("displaced")
+      this.ran.set(playerId, active ?? undefined)
     }
     const { ended } = this.model.bonuses(1)
     for (const { converted, forfeited, id, result } of this.runner.store.tables().bonuses.values()) {
@@ -279,8 +332,17 @@ class Play {
     }
   }
 
-  /** Counts the ends of bonuses. */
+  /** Counts the ends of bonuses, and those that were undone. */
   finish(): void {
+    const told = new Map<unknown, string>()
+    for (const { data, type } of this.runner.store.tables().events) {
+      const { id, result, state } = Object(data["bonus"])
+      const before = told.get(id)
+      if (type === "bonus.granted" && before !== undefined) this.note(`${before} undone: ${state}`)
+      if (type === "bonus.completed" && before !== undefined) this.note(`${before} undone: ${result}`)
+      if (type === "bonus.completed") told.set(id, String(result))
+      else told.delete(id)
+    }
     for (const { converted, forfeited, result } of this.runner.store.tables().bonuses.values()) {
       if (result !== null) this.note(result === "converted" && converted > 0 && forfeited > 0 ? "capped" : result)
     }
@@ -348,17 +410,29 @@ class Play {
     assert.include(isStale ? ["used", "exhausted", "BONUS_INVALID"] : ["BONUS_INVALID"], expected)
   }
 
-  /** Settles a message on both sides; returns whether it was accepted. */
-  private settle(playerId: number, message: Action): boolean {
+  /** Settles a message on both sides. */
+  private settle(playerId: number, message: Action): void {
     const does = (player: Player, context: Context) => settle(player, message, context)
     const answer = answerOf(this.runner.ask<Settlement, { readonly code: string }>(does, playerId))
     mustEqual(answer, this.model.settle(playerId, message))
-    if (typeof answer === "string") {
-      this.note(answer)
-      return false
+    this.keep(playerId, message, answer)
+  }
+
+  private settleAll(playerId: number, messages: ReadonlyArray<Action>): void {
+    if (messages.length === 0) return
+    const does = (player: Player, context: Context) => settleAll(player, messages, context)
+    const answer = this.runner.ask<ReadonlyArray<Settlement>, { readonly code: string }>(does, playerId)
+    const answers = "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : answer.refusal.code
+    mustEqual(answers, this.model.batch(playerId, messages))
+    for (const [index, message] of messages.entries()) {
+      this.keep(playerId, message, typeof answers === "string" ? answers : answers[index] ?? "")
     }
-    if (message.action === "bet" || message.action === "win") this.targets.push({ playerId, id: message.transactionId })
-    return true
+  }
+
+  private keep(playerId: number, message: Action, answer: ModelAnswer): void {
+    if (typeof answer === "string") return this.note(answer)
+    if (message.action === "bet") this.bets.push({ playerId, message })
+    if ("transactionId" in message) this.targets.push({ playerId, id: message.transactionId })
   }
 
   private pick<A extends { readonly playerId: number }>(from: ReadonlyArray<A>, { pick, playerId }: Pick) {
@@ -386,21 +460,35 @@ describe("bonuses over long traffic", () => {
     it(`live and end as their terms say, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
       const tally = new Map<string, number>()
       FastCheck.assert(
-        FastCheck.property(FastCheck.array(commands, { minLength: 20, maxLength: 80, size: "max" }), (all) => {
-          const play = new Play(() => !remembers, tally)
-          for (const command of all) {
-            play.run(command)
-            play.check()
+        FastCheck.property(
+          FastCheck.array(commands, { minLength: 20, maxLength: 80, size: "max" }),
+          anyPolicy,
+          (all, policy) => {
+            const play = new Play(() => !remembers, policy, tally)
+            for (const command of all) {
+              play.run(command)
+              play.check()
+            }
+            checkLedger(play.runner.store, players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 })))
+            checkBonusMoney(play.runner, [])
+            play.finish()
           }
-          checkLedger(play.runner.store, players.map((id) => makePlayer({ id, real: id === 1 ? 30 : 0 })))
-          play.finish()
-        }),
-        { numRuns: runs(100, 300), seed: 20_261_121 }
+        ),
+        { numRuns: runs(150, 1500), seed: 20_261_121 }
       )
       const ends = ["converted", "capped", "lost", "expired", "cancelled"]
       const refusals = ["BONUS_INVALID", "max_grants_per_player", "excluded_from_bonuses", "time_out", "self_exclusion"]
+      const undone = [
+        "displaced",
+        ...["activated", "pending", "expired", "cancelled"].flatMap((state) => [
+          `converted undone: ${state}`,
+          `lost undone: ${state}`
+        ])
+      ]
       const codes = ["used", "used since", "exhausted", "exhausted since"]
-      for (const name of [...ends, ...refusals, ...codes]) assert.isAbove(tally.get(name) ?? 0, runs(0, 4), name)
+      for (const name of [...ends, ...undone, ...refusals, ...codes]) {
+        assert.isAbove(tally.get(name) ?? 0, runs(0, 4), name)
+      }
     })
   }
 })

@@ -237,6 +237,7 @@ describe("selfExcludeStep and bonuses", () => {
     startedAt: start,
     expiresAt: start + 30 * day,
     openRounds: 1,
+    openUntil: null,
     restored: 0
   }
 

@@ -161,19 +161,19 @@ describe("bonus money", () => {
     assert.strictEqual(lost.store.tables().bonuses.get(501)?.result, "lost")
   })
 
-  it("is converted by the stake that meets the requirement, and the win is the player's own", () => {
+  it("is converted when the stake meets the requirement, with its part of the win and within its cap", () => {
     const runner = withBonus({ wagerRequirement: 100, maxConversion: 30 })
     const { entries, balance, bonusBalance } = play(runner, betPaying(100, 200))
     assert.deepStrictEqual(entries.map(({ amount, type, wallet }) => [wallet, type, amount]), [
       ["real", "casino_bet", -40],
       ["bonus", "casino_bet", -60],
+      ["real", "casino_win", 80],
+      ["bonus", "casino_win", 120],
       ["bonus", "bonus_conversion", -30],
       ["real", "bonus_conversion", 30],
-      ["bonus", "bonus_correction_down", -10],
-      ["real", "casino_win", 80],
-      ["real", "casino_win", 120]
+      ["bonus", "bonus_correction_down", -130]
     ])
-    assert.deepStrictEqual([balance, bonusBalance], [230, 0])
+    assert.deepStrictEqual([balance, bonusBalance], [110, 0])
     assert.strictEqual(runner.player().walletSeq, 1)
   })
 })

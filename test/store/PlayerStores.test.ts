@@ -258,6 +258,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     winsBeforeBets: "pay",
     closedRounds: "accept",
     afterTombstone: "ignore",
+    wonWithinMs: null,
     sameMessage: "kind"
   }
   const vendors = (...actions: ReadonlyArray<Action>) => (player: Player, context: Context) =>

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import { multiplyDivideFloor } from "../Money.ts"
 
+export const dayMs = 86_400_000
+
 const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
 
 export type BonusResult = (typeof bonusResults)[number]
@@ -36,20 +38,47 @@ export const GrantedBonus = Schema.Struct({
 
 export type GrantedBonus = typeof GrantedBonus.Type
 
-/** Bonus in wagering. */
-const ActiveBonus = Schema.Struct({
-  ...GrantedBonus.fields,
+/** Progress of a bonus since its first activation. */
+const BonusProgress = Schema.Struct({
   wagered: Schema.Number,
-  /** Epoch milliseconds. */
+  /** First activation, epoch milliseconds. */
   startedAt: Instant,
-  expiresAt: Instant,
   /** Open rounds that hold a stake of this bonus; while there is one, an empty bonus is not yet lost. */
   openRounds: Schema.Number,
-  /** Amount credited to the bonus wallet by the reversal of a conversion, beyond the converted amount. */
+  /** Until when a stake without an open round may be won, epoch milliseconds; null when there is none. */
+  openUntil: Schema.NullOr(Instant),
+  /** Amount credited to the bonus wallet beside the grant: by the reversal of a conversion, or when it runs again. */
   restored: Schema.Number
 })
 
+/** Bonus in wagering. */
+const ActiveBonus = Schema.Struct({
+  ...GrantedBonus.fields,
+  ...BonusProgress.fields,
+  /** Epoch milliseconds. */
+  expiresAt: Instant
+})
+
 export type ActiveBonus = typeof ActiveBonus.Type
+
+/** What a bonus left when it had to wait for another one (`docs/decisions/0026-undone-ends.md`). */
+const Interruption = Schema.Struct({
+  ...BonusProgress.fields,
+  /** Minor units that return to the bonus wallet when it runs again. */
+  held: Schema.Number,
+  /** Time that it has left; does not run meanwhile. */
+  remainingMs: Schema.Number
+})
+
+export type Interruption = typeof Interruption.Type
+
+/** Bonus waiting for its turn; `interrupted` is null for one that has never run. */
+export const PendingBonus = Schema.Struct({
+  ...GrantedBonus.fields,
+  interrupted: Schema.NullOr(Interruption)
+})
+
+export type PendingBonus = typeof PendingBonus.Type
 
 /** Player's bonus in any state, as stored. */
 export const PlayerBonus = Schema.Struct({
@@ -59,44 +88,67 @@ export const PlayerBonus = Schema.Struct({
   result: Schema.NullOr(Schema.Literals(bonusResults)),
   wagered: Schema.Number,
   openRounds: Schema.Number,
+  openUntil: Schema.NullOr(Instant),
   converted: Schema.Number,
   forfeited: Schema.Number,
   /** Net credit of the real wallet after the conversion: later wins and stakes of the bonus, less those rolled back. */
   late: Schema.Number,
   restored: Schema.Number,
-  /** Null while pending. */
+  /** Of an interrupted bonus that waits: its money and the time it has left. Null otherwise. */
+  held: Schema.NullOr(Schema.Number),
+  remainingMs: Schema.NullOr(Schema.Number),
+  /** First activation; null before it. */
   startedAt: Schema.NullOr(Instant),
+  /** Null while pending. */
   expiresAt: Schema.NullOr(Instant),
   finishedAt: Schema.NullOr(Instant)
 })
 
 export type PlayerBonus = typeof PlayerBonus.Type
 
-/** Stored form of a pending bonus. */
-export const asPending = (bonus: GrantedBonus): PlayerBonus => ({
-  ...bonus,
-  state: "pending",
-  result: null,
+const neverRun = {
   wagered: 0,
   openRounds: 0,
-  converted: 0,
-  forfeited: 0,
-  late: 0,
+  openUntil: null,
   restored: 0,
-  startedAt: null,
-  expiresAt: null,
-  finishedAt: null
+  held: null,
+  remainingMs: null,
+  startedAt: null
+}
+
+const notEnded = { result: null, converted: 0, forfeited: 0, late: 0, finishedAt: null }
+
+/** Stored form of a pending bonus. */
+export const asPending = ({ interrupted, ...bonus }: PendingBonus): PlayerBonus => ({
+  ...bonus,
+  ...notEnded,
+  ...interrupted ?? neverRun,
+  state: "pending",
+  expiresAt: null
 })
 
 /** Stored form of the running bonus. */
 export const asActivated = (bonus: ActiveBonus): PlayerBonus => ({
   ...bonus,
+  ...notEnded,
   state: "activated",
-  result: null,
-  converted: 0,
-  forfeited: 0,
-  late: 0,
-  finishedAt: null
+  held: null,
+  remainingMs: null
+})
+
+/** Terms of a bonus, without its state. */
+export const termsOf = (bonus: GrantedBonus): GrantedBonus => ({
+  id: bonus.id,
+  bonusId: bonus.bonusId,
+  name: bonus.name,
+  type: bonus.type,
+  amount: bonus.amount,
+  wagerRequirement: bonus.wagerRequirement,
+  maxBet: bonus.maxBet,
+  maxConversion: bonus.maxConversion,
+  validDays: bonus.validDays,
+  contributions: bonus.contributions,
+  createdAt: bonus.createdAt
 })
 
 /** Wire form of an instant. */

@@ -5,7 +5,7 @@
  * the commit of the bet, so no outcome is drawn twice; refusals do not depend on the outcome and so reveal nothing about it. `docs/decisions` gives
  * the reasons (originals, original rounds).
  */
-import { admitStake, holdBonus, type StakeCode, takeStake } from "../settlement/Bets.ts"
+import { admitStake, type StakeCode, takeStake } from "../settlement/Bets.ts"
 import { type Entry, noChange, type OriginalRound } from "../Change.ts"
 import { answer, type Context, type Decision, type Missing, missing, refused } from "../Decision.ts"
 import { Draft } from "../Draft.ts"
@@ -18,7 +18,6 @@ import { beginWith, type PlayerSeeds, rotate, type SealedSeed, type SeedChange }
 import { type RetiredSeed, type RoundFairness, takeNonce } from "./Seeds.ts"
 import type { Player } from "../player/Player.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
-import { bonusStatusOf } from "../settlement/SettlementParts.ts"
 import { payOut } from "../settlement/Wins.ts"
 
 export interface Play {
@@ -112,13 +111,7 @@ export const playStep =
     const { bonusId } = takeStake(draft, game, source, roundId, bet.stake, funding)
     draft.countRound(source)
     const stakes = { gameId: game.id, roundId, realStake: funding.real, bonusStake: funding.bonus, bonusId }
-    holdBonus(draft, null, { ...stakes, closed: false })
-    draft.closeBonusWhenDue()
-    // a bonus whose requirement is met by this stake is converted by now, and its part of the win is real money
-    const bonusStatus = bonusId === null ? "over" : bonusStatusOf(draft, context.known, bonusId) ?? "over"
-    payOut(draft, stakes, source, payout, bonusStatus)
-    holdBonus(draft, { ...stakes, closed: false }, { ...stakes, closed: true })
-    draft.closeBonusWhenDue()
+    payOut(draft, stakes, source, payout)
     // one action, whatever the number of entries
     draft.walletSeq = Math.min(draft.walletSeq, player.walletSeq + 1)
 

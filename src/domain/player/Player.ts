@@ -4,7 +4,7 @@
  * A single writer replaces one value by the next; values are never changed in place.
  */
 import type { Activity } from "../Activity.ts"
-import type { ActiveBonus, GrantedBonus } from "../bonus/Bonus.ts"
+import type { ActiveBonus, PendingBonus } from "../bonus/Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "../limit/Limits.ts"
 import type { PlayerSeeds } from "../original/PlayerSeeds.ts"
 import { emptyRecent, filterRecent, type Recent } from "../settlement/Recent.ts"
@@ -114,8 +114,8 @@ export interface Player {
   readonly activity: Activity
 
   readonly activeBonus: ActiveBonus | null
-  /** Pending bonuses, oldest first. */
-  readonly pendingBonuses: ReadonlyArray<GrantedBonus>
+  /** Pending bonuses in the order of their grants. */
+  readonly pendingBonuses: ReadonlyArray<PendingBonus>
   /** Number of grants by catalogue bonus id. */
   readonly bonusGrants: { readonly [bonusId: string]: number }
   /** Newest wallet sessions that were exchanged or abandoned and have not expired, in the order of their ids. */

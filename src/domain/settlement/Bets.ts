@@ -1,5 +1,5 @@
 /** Bets: admission and debit of a stake (rules in `Settlement.ts`). */
-import { countOpenRound } from "../bonus/ConvertedBonuses.ts"
+import { countOpenRound, holdUntil } from "../bonus/BonusMoney.ts"
 import { contribution } from "../bonus/Bonus.ts"
 import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
@@ -17,6 +17,7 @@ import {
   findRound,
   findTransaction,
   ids,
+  isBonusUnknown,
   knowsProvider,
   newTransaction,
   noSuchGame,
@@ -173,6 +174,15 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
       rounds: [{ gameId: bet.game.id, roundId: bet.roundId }]
     })
   }
+  const reopened = bet.closesRound === "when_settled" && round?.closed === true ? round : null
+  if (isBonusUnknown(draft, reopened)) {
+    return missing({
+      providerId: bet.providerId,
+      transactionIds: [bet.transactionId],
+      rounds: [{ gameId: bet.game.id, roundId: bet.roundId }],
+      bonusIds: reopened === null || reopened.bonusId === null ? [] : [reopened.bonusId]
+    })
+  }
   const { bonus, real } = funding
   // a round keeps the type of its game at opening, whatever staff change later
   const source = { providerId: bet.providerId, isLive: round?.isLive ?? bet.game.type === "live" }
@@ -198,7 +208,9 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
   // closed or adjusted before any bet, it does not yet count as a round of a game
   if (round?.isLive === undefined || round.isLive === null) draft.countRound(source, round?.openedAt)
   const openBets = round === null || round === undefined ? 1 : withOpenBet(round.openBets)
-  const closed = isClosedAfter(round?.closed === true, bet.closesRound, openBets)
+  const { wonWithinMs } = bet.policy
+  const closed = isClosedAfter(wonWithinMs !== null || round?.closed === true, bet.closesRound, openBets)
+  if (bonus > 0 && closed && bet.closesRound !== true) holdUntil(draft, draft.now + (wonWithinMs ?? lateBetMs))
   writeRound(draft, round ?? null, {
     gameId: bet.game.id,
     roundId: bet.roundId,
@@ -211,21 +223,20 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     isLive: source.isLive,
     openedAt: round?.openedAt ?? draft.now
   })
-  draft.closeBonusWhenDue()
   return settlement(draft, bet.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
+/** Time in which a bet placed in a closed round is won: no close will tell that it was lost. */
+const lateBetMs = 10 * 60_000
+
 type Holding = Pick<Round, "bonusStake" | "bonusId" | "closed">
 
-/**
- * Bonus with a stake in an open round. A bet accepted after the close leaves its round closed and holds nothing: the message that would
- * release the bonus has already come, so an empty bonus would keep the next one pending until it expired.
- */
+/** Bonus with a stake in an open round. A bet placed in a closed round holds its bonus by time. */
 const heldBy = (round: Holding | null): number | null =>
   round !== null && !round.closed && round.bonusStake > 0 ? round.bonusId : null
 
 /** Updates the number of open rounds of the bonus that funds the round: while there is one, an empty bonus is not lost. */
-export const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
+const holdBonus = (draft: Draft, before: Holding | null, after: Holding): void => {
   const [earlier, later] = [heldBy(before), heldBy(after)]
   if (earlier === later) return
   if (earlier !== null) countOpenRound(draft, earlier, -1)

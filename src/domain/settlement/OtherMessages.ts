@@ -40,7 +40,6 @@ export const applyCloseRound = (
   if (round === undefined) return missing({ providerId, rounds: [{ gameId: game.id, roundId }] })
   if (round?.closed === true) return settlement(draft, null, "replayed", "closed")
   writeRound(draft, round, { ...round ?? emptyRound(draft, game.id, roundId), closed: true })
-  draft.closeBonusWhenDue()
   return settlement(draft, null, "processed", "closed")
 }
 
@@ -131,6 +130,5 @@ export const adjust = (
   })
   draft.record(transaction)
   if (round === null) writeRound(draft, null, emptyRound(draft, game.id, roundId))
-  draft.closeBonusWhenDue()
   return settlement(draft, transactionId, "processed", round?.closed === true ? "closed" : "open", transaction)
 }

@@ -1,23 +1,22 @@
 /** Rollbacks of bets and wins (rules in `Settlement.ts`). */
-import { restoreWager, settleLate, takeBackWager, undoForfeit } from "../bonus/ConvertedBonuses.ts"
+import { bonusStatusOf, creditBonus, debitBonus, restoreWager, takeBackWager } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
-import type { CasinoReferences, Draft } from "../Draft.ts"
+import type { Draft } from "../Draft.ts"
 import { countPlay } from "../limit/Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "../Messages.ts"
 import { refuse } from "../Refusal.ts"
 import { isClosedAfter, type Query, type Round, type Transaction, withOpenBet, withoutOpenBet } from "./Rounds.ts"
 import {
-  bonusStatusOf,
   findRound,
   findTransaction,
   ids,
+  isBonusUnknown,
   newTransaction,
   type Outcome,
   replay,
   settlement
 } from "./SettlementParts.ts"
-import { creditBonus } from "./Wins.ts"
 
 export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | undefined): Outcome<RollbackCode> => {
   const { providerId, targetTransactionId, transactionId } = rollback
@@ -52,14 +51,15 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
       ? lookUp(outcome._tag === "Missing" ? outcome.query : {})
       : outcome
   }
-  if (target.kind === "promo_win") return takeBack(draft, rollback, target, null, known)
+  if (target.kind === "promo_win") return takeBack(draft, rollback, target, null)
   if (target.gameId === null || target.roundId === null) return notOfPlayer
   const round = findRound(draft, known, target.gameId, target.roundId)
-  const bonusOpen = target.bonusId !== null && bonusStatusOf(draft, known, target.bonusId) === undefined
-  if (round === undefined || bonusOpen) {
+  const isUnknown = target.bonusId !== null && bonusStatusOf(draft, target.bonusId) === undefined
+  // a round that opens again counts as open for its bonus
+  if (round === undefined || isUnknown || isBonusUnknown(draft, round)) {
     return lookUp({
       rounds: [{ gameId: target.gameId, roundId: target.roundId }],
-      bonusIds: target.bonusId === null ? [] : [target.bonusId]
+      bonusIds: [target.bonusId, round?.bonusId].filter((id) => id !== null && id !== undefined)
     })
   }
   const isSettled = !target.rolledBack && target.kind === "bet" && round !== null && round.paidWins > 0
@@ -70,7 +70,7 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
         target_transaction_id: targetTransactionId
       })
   }
-  return takeBack(draft, rollback, target, round, known)
+  return takeBack(draft, rollback, target, round)
 }
 
 const rollbackRefused = (target: string) =>
@@ -94,8 +94,7 @@ const takeBack = (
   draft: Draft,
   rollback: Rollback,
   target: Transaction,
-  round: Round | null,
-  known: Knowledge | undefined
+  round: Round | null
 ): Settlement => {
   if (target.rolledBack) return ignore(draft, rollback, target, round)
   const source = isPrize(target)
@@ -109,31 +108,11 @@ const takeBack = (
   // of a reinstated stake only the part that could be debited again
   const ofBonus = target.bonusAmount + late + target.lost
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
-  const moved = ofBonus === 0 || target.bonusId === null
-    ? noMovement
-    : target.kind === "bet"
-    ? creditBonus(
-      draft,
-      "casino_rollback",
-      -ofBonus,
-      target.bonusId,
-      bonusStatusOf(draft, known, target.bonusId) ?? "over",
-      references
-    )
-    : debitBonus(
-      draft,
-      "casino_rollback",
-      ofBonus,
-      target.bonusId,
-      bonusStatusOf(draft, known, target.bonusId) ?? "over",
-      references
-    )
-  // a late win of a finished bonus was credited and forfeited; both are reversed, so that reports count no such win
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
-  const undone = forfeited === 0 || target.bonusId === null
-    ? []
-    : undoForfeit(draft, "casino_rollback", target.bonusId, forfeited, references)
-  const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
+  const moved = target.kind === "bet"
+    ? creditBonus(draft, "casino_rollback", 0 - ofBonus, target.bonusId, references)
+    : debitBonus(draft, "casino_rollback", { amount: ofBonus, forfeited }, target.bonusId, references)
+  const entryIds = [...ids(realEntry), ...moved.entryIds]
   const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
@@ -164,7 +143,6 @@ const takeBack = (
       paidWins: target.kind === "win" && target.amount > 0 ? round.paidWins - 1 : round.paidWins
     })
   }
-  draft.closeBonusWhenDue()
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 
@@ -206,7 +184,7 @@ const reinstate = (
   const isOfRound = gameId !== null && roundId !== null
   const round = isOfRound ? findRound(draft, known, gameId, roundId) : null
   const bonusId = bet?.bonusId ?? null
-  if (round === undefined || (bonusId !== null && bonusStatusOf(draft, known, bonusId) === undefined)) {
+  if (round === undefined || (bonusId !== null && bonusStatusOf(draft, bonusId) === undefined)) {
     return missing({
       providerId,
       rounds: isOfRound ? [{ gameId, roundId }] : [],
@@ -222,14 +200,8 @@ const reinstate = (
   // the returned bonus stake is where the bonus is now; its forfeited part is credited and debited once more
   const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
   const forfeited = -bet.bonusAmount - bet.lost - ofBonus
-  const bonusStatus = bet.bonusId === null ? "over" : bonusStatusOf(draft, known, bet.bonusId) ?? "over"
-  const moved = bet.bonusId === null || ofBonus === 0
-    ? noMovement
-    : debitBonus(draft, "casino_bet", ofBonus, bet.bonusId, bonusStatus, references)
-  const undone = bet.bonusId === null || forfeited === 0
-    ? []
-    : undoForfeit(draft, "casino_bet", bet.bonusId, forfeited, references)
-  const entryIds = [...ids(realEntry), ...moved.entryIds, ...undone]
+  const moved = debitBonus(draft, "casino_bet", { amount: ofBonus, forfeited }, bet.bonusId, references)
+  const entryIds = [...ids(realEntry), ...moved.entryIds]
   if (entryIds.length > 0) draft.walletSeq++
   if (bet.bonusId !== null) restoreWager(draft, bet.bonusId, bet.wagered)
   draft.counters = countPlay(draft.counters, draft.now, bet.amount, 0 - bet.realAmount, bet.createdAt)
@@ -253,38 +225,5 @@ const reinstate = (
     openBets,
     closed
   })
-  draft.closeBonusWhenDue()
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
-}
-
-const noMovement = { entryIds: [], real: 0, bonus: 0 }
-
-/**
- * Debits the bonus part of a win, or of a reinstated stake. Bonus money spent meanwhile does not become a debt; after the conversion of the bonus the
- * real wallet is debited.
- */
-const debitBonus = (
-  draft: Draft,
-  type: "casino_bet" | "casino_rollback",
-  ofBonus: number,
-  bonusId: number,
-  bonusStatus: "running" | "converted" | "over",
-  about: CasinoReferences
-): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
-  const references = { ...about, playerBonusId: bonusId }
-  switch (bonusStatus) {
-    case "running": {
-      const amount = Math.min(draft.bonus, ofBonus)
-      return { entryIds: ids(draft.post("bonus", type, -amount, references)), real: 0, bonus: 0 - amount }
-    }
-    case "converted":
-      settleLate(draft, bonusId, -ofBonus)
-      return {
-        entryIds: ids(draft.post("real", type, -ofBonus, references)),
-        real: -ofBonus,
-        bonus: 0
-      }
-    case "over":
-      return { entryIds: [], real: 0, bonus: 0 }
-  }
 }

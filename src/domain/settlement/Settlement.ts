@@ -91,6 +91,7 @@ export const settleAll = (
   const draft = new Draft(player, context)
   const results: Array<Settlement> = []
   for (const [index, action] of actions.entries()) {
+    draft.isMidMessage = index < actions.length - 1
     const outcome = apply(draft, action, context.known)
     if (!isSettlement(outcome)) {
       if (outcome._tag === "Missing") return queryForAll(draft, context.known, actions, outcome)
@@ -167,10 +168,12 @@ export const settleBetWin = (
   context: Context
 ): Decision<Settlement, Refusal<BetCode | WinCode>> => {
   const draft = new Draft(player, context)
+  draft.isMidMessage = true
   const placed = placeBet(draft, bet, context.known)
   if (!isSettlement(placed)) {
     return placed._tag === "Missing" ? queryForAll(draft, context.known, [bet, win], placed) : refused(placed)
   }
+  draft.isMidMessage = false
   const paid = payWin(draft, win, context.known)
   if (!isSettlement(paid)) {
     if (paid._tag === "Missing") return queryForAll(draft, context.known, [bet, win], paid)

@@ -1,4 +1,5 @@
 /** Shared steps of settlement: lookup of ids, replies. */
+import { bonusStatusOf } from "../bonus/BonusMoney.ts"
 import { type Knowledge, type Missing, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
 import type { Settlement, SettlementCode, SettlementPolicy } from "../Messages.ts"
@@ -39,17 +40,9 @@ export const findRound = (
   return index >= 0 ? draft.rounds.items[index] : known?.rounds.get(roundKey(gameId, roundId))
 }
 
-/** State of the bonus of an earlier stake: running, or its result; undefined when it has to be looked up. */
-export const bonusStatusOf = (
-  draft: Draft,
-  known: Knowledge | undefined,
-  bonusId: number
-): "running" | "converted" | "over" | undefined => {
-  if (draft.activeBonus?.id === bonusId) return "running"
-  const result = draft.endedHere(bonusId) ??
-    (known?.bonuses.has(bonusId) === true ? known.bonuses.get(bonusId)?.result ?? null : undefined)
-  return result === undefined ? undefined : result === "converted" ? "converted" : "over"
-}
+/** True when the bonus with a stake in the round has to be looked up. */
+export const isBonusUnknown = (draft: Draft, round: Round | null): boolean =>
+  round !== null && round.bonusStake > 0 && round.bonusId !== null && bonusStatusOf(draft, round.bonusId) === undefined
 
 export const noSuchGame = refuse("NOT_FOUND", "This provider has no such game, or it is switched off.")
 

@@ -1,21 +1,21 @@
 /** Payment of a win (rules in `Settlement.ts`). */
-import { settleLate } from "../bonus/ConvertedBonuses.ts"
+import { creditBonus } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
 import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
-import type { CasinoReferences, Draft } from "../Draft.ts"
+import type { Draft } from "../Draft.ts"
 import { countPlay } from "../limit/Limits.ts"
 import { unknownGame, type Win, type WinCode } from "../Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "./Rounds.ts"
 import {
-  bonusStatusOf,
   currencyRefusal,
   emptyRound,
   findRound,
   findTransaction,
   ids,
+  isBonusUnknown,
   newTransaction,
   noSuchGame,
   type Outcome,
@@ -25,56 +25,24 @@ import {
   validation
 } from "./SettlementParts.ts"
 
-/**
- * Credits money of a bonus: to the bonus wallet while it runs, to the real wallet once converted, and to neither when it ended otherwise, posted as a
- * credit that is forfeited at once.
- */
-export const creditBonus = (
-  draft: Draft,
-  type: "casino_win" | "casino_rollback",
-  amount: number,
-  bonusId: number | null,
-  bonusStatus: "running" | "converted" | "over",
-  references: CasinoReferences
-): { readonly entryIds: ReadonlyArray<number>; readonly real: number; readonly bonus: number } => {
-  const withBonus = { ...references, playerBonusId: bonusId }
-  switch (bonusStatus) {
-    case "running":
-      return { entryIds: ids(draft.post("bonus", type, amount, withBonus)), real: 0, bonus: amount }
-    case "converted":
-      settleLate(draft, bonusId, amount)
-      return { entryIds: ids(draft.post("real", type, amount, withBonus)), real: amount, bonus: 0 }
-    case "over":
-      return {
-        entryIds: ids(
-          draft.post("bonus", type, amount, withBonus),
-          draft.post("bonus", "bonus_correction_down", -amount, withBonus)
-        ),
-        real: 0,
-        bonus: 0
-      }
-  }
-}
-
-/** Credits a win of a round in proportion to the funding of its stakes. `bonusStatus` is the state of the bonus that paid a part. */
+/** Credits a win of a round in proportion to the funding of its stakes. The bonus that paid a part must be known. */
 export const payOut = (
   draft: Draft,
   round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
   source: CasinoSource,
-  amount: number,
-  bonusStatus: "running" | "converted" | "over"
+  amount: number
 ) => {
   const references = { gameId: round.gameId, gameRoundId: round.roundId, source }
   const stakes = round.realStake + round.bonusStake
   const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(amount, round.bonusStake, stakes)
   const realPart = amount - bonusPart
   const realEntry = draft.post("real", "casino_win", realPart, references)
-  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, bonusStatus, references)
+  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, references)
   const entryIds = [...ids(realEntry), ...credited.entryIds]
   const real = realPart + credited.real
   if (entryIds.length > 0) draft.walletSeq++
   if (real !== 0) draft.counters = countPlay(draft.counters, draft.now, 0, -real, draft.now)
-  return { entryIds, real, bonus: credited.bonus, bonusPart }
+  return { entryIds, real, bonus: credited.bonus, bonusPart, late: credited.real }
 }
 
 export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Outcome<WinCode> => {
@@ -98,16 +66,13 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
   if (bet === undefined || round === undefined) return lookUp()
   const refusal = refuseWin(draft, win, bet, round)
   if (refusal !== undefined) return earlier === undefined ? lookUp() : refusal
-  const bonusStatus = round === null || round.bonusStake === 0 || round.bonusId === null
-    ? "over"
-    : bonusStatusOf(draft, known, round.bonusId)
-  if (bonusStatus === undefined) return lookUp()
+  if (isBonusUnknown(draft, round)) return lookUp()
 
   const isLive = round?.isLive ?? win.game.type === "live"
   const source = { providerId: win.providerId, isLive }
   // without a stake all of a win is real money
   const before = round ?? emptyRound(draft, win.game.id, win.roundId)
-  const { bonus, bonusPart, entryIds, real } = payOut(draft, before, source, win.amount, bonusStatus)
+  const { bonus, bonusPart, entryIds, late, real } = payOut(draft, before, source, win.amount)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,
@@ -118,7 +83,7 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
     bonusAmount: bonus,
     entryIds,
     bonusId: bonusPart > 0 ? before.bonusId : null,
-    wagered: bonusStatus === "converted" ? bonusPart : 0
+    wagered: late
   })
   draft.record(transaction)
   if (before.isLive === null) draft.countRound(source, before.openedAt)
@@ -131,7 +96,6 @@ export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Ou
     closed,
     isLive
   })
-  draft.closeBonusWhenDue()
   return settlement(draft, win.transactionId, "processed", closed ? "closed" : "open", transaction)
 }
 

@@ -45,7 +45,6 @@ export const correctionStep =
       : "bonus_correction_down"
     const id = draft.post(wallet, type, amount, {})
     draft.walletSeq++
-    draft.closeBonusWhenDue()
     const audit = {
       id: draft.takeId(),
       at: context.now,

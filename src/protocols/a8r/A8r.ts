@@ -34,6 +34,7 @@ export const a8r: Protocol<A8rSettings> = {
     winsBeforeBets: "pay",
     closedRounds: "accept",
     afterTombstone: "ignore",
+    wonWithinMs: null,
     sameMessage: "kind"
   },
   bind

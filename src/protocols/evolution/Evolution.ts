@@ -57,6 +57,7 @@ const evolution: Protocol<EvolutionSettings> = {
     winsBeforeBets: "refuse",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "content"
   },
   bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })

@@ -31,6 +31,7 @@ const gcp: Protocol<GcpSettings> = {
     winsBeforeBets: "pay",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "kind"
   },
   bind

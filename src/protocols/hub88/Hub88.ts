@@ -51,6 +51,7 @@ const hub88: Protocol<Hub88Settings> = {
     winsBeforeBets: "refuse",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "content"
   },
   bind: (settings) => ({

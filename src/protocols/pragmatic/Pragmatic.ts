@@ -58,6 +58,7 @@ export const pragmatic: Protocol<PragmaticSettings> = {
     winsBeforeBets: "refuse",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "content"
   },
   bind

@@ -70,6 +70,7 @@ const slotegrator: Protocol<SlotegratorSettings> = {
     winsBeforeBets: "pay",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: null,
     sameMessage: "content"
   },
   bind

@@ -6,6 +6,8 @@
  * - `winsBeforeBets`: a deposit whose withdrawal is unknown is answered 408.
  * - `closedRounds`: each bet is a round of its own here. A further deposit of it is paid, since several are not excluded.
  * - `afterTombstone`: unspecified. Refused, as a rolled back bet must not be played.
+ * - `wonWithinMs`: a lost bet is followed by nothing. A round lasts for a minute or two, and a deposit is repeated for some more. One that comes later still
+ *   is paid; only the end of an empty bonus does not wait for it.
  * - `sameMessage`: a `provider_tx_id` is one transaction. One with different content is not a retry.
  */
 import { parseJson } from "../JsonBody.ts"
@@ -40,6 +42,7 @@ const spribe: Protocol<SpribeSettings> = {
     winsBeforeBets: "refuse",
     closedRounds: "accept",
     afterTombstone: "refuse",
+    wonWithinMs: 10 * 60_000,
     sameMessage: "content"
   },
   bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })

@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type ActiveBonus, GrantedBonus } from "../../domain/bonus/Bonus.ts"
+import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/bonus/Bonus.ts"
 import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
 import {
   endedSessionsCarried,
@@ -25,7 +25,10 @@ const OpenBonus = Schema.Struct({
   createdAt: Schema.Number,
   wagered: Schema.Number,
   openRounds: Schema.Number,
+  openUntil: Schema.NullOr(Schema.Number),
   restored: Schema.Number,
+  held: Schema.NullOr(Schema.Number),
+  remainingMs: Schema.NullOr(Schema.Number),
   startedAt: Schema.NullOr(Schema.Number),
   expiresAt: Schema.NullOr(Schema.Number)
 })
@@ -80,7 +83,7 @@ const PlayerRow = Schema.Struct({
 
 const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
 
-const noBonuses: ReadonlyArray<GrantedBonus> = []
+const noBonuses: ReadonlyArray<PendingBonus> = []
 const noSessions: Player["endedSessions"] = []
 const noGrants: Player["bonusGrants"] = {}
 
@@ -90,10 +93,19 @@ const toBonuses = (
 ): Pick<Player, "activeBonus" | "pendingBonuses"> => {
   let activeBonus: ActiveBonus | null = null
   if (rows === null) return { activeBonus, pendingBonuses: noBonuses }
-  const pendingBonuses: Array<GrantedBonus> = []
-  for (const { expiresAt, openRounds, restored, startedAt, wagered, ...granted } of rows) {
-    if (startedAt === null || expiresAt === null) pendingBonuses.push(granted)
-    else activeBonus = { ...granted, wagered, openRounds, restored, startedAt, expiresAt }
+  const pendingBonuses: Array<PendingBonus> = []
+  for (const row of rows) {
+    const { expiresAt, held, openRounds, openUntil, remainingMs, restored, startedAt, wagered, ...granted } = row
+    if (startedAt === null) {
+      pendingBonuses.push({ ...granted, interrupted: null })
+      continue
+    }
+    const progress = { wagered, openRounds, openUntil, restored, startedAt }
+    if (expiresAt !== null) activeBonus = { ...granted, ...progress, expiresAt }
+    else {pendingBonuses.push({
+        ...granted,
+        interrupted: { ...progress, held: held ?? 0, remainingMs: remainingMs ?? 0 }
+      })}
   }
   return { activeBonus, pendingBonuses }
 }
@@ -150,7 +162,11 @@ const playerColumns = columnsOf(PlayerRow, "p", {
   openBonuses: `(SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type,
     'amount', b.amount, 'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion,
     'validDays', b.valid_days, 'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
-    'restored', b.restored_amount, 'createdAt', ${epochMs("b.created_at")}, 'startedAt', ${epochMs("b.started_at")},
+    'openUntil', ${
+    epochMs("b.open_until")
+  }, 'restored', b.restored_amount, 'held', b.held_amount, 'remainingMs', b.remaining_ms, 'createdAt', ${
+    epochMs("b.created_at")
+  }, 'startedAt', ${epochMs("b.started_at")},
     'expiresAt', ${epochMs("b.expires_at")}) ORDER BY b.id)
     FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
   endedSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'expiresAt', ${

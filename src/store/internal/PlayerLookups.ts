@@ -67,11 +67,11 @@ const paymentsByIdText = `SELECT ${paymentColumns}
   FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
   JOIN payment_requests t ON t.id = u.id::bigint AND t.player_id = u.player_id::bigint`
 
-// open rounds are counted only where a conversion may be reversed; a bonus without any at its end gets no new ones
+// open rounds are counted only where an end may be undone: messages that close them do not look the bonus up
 const bonusesText = `SELECT ${
   columnsOf(BonusRow, "b", {
     ...playerBonusNames,
-    openRounds: `CASE WHEN b.result = 'converted' AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
+    openRounds: `CASE WHEN b.result IN ('converted', 'lost') AND b.open_rounds > 0 THEN (SELECT count(*) FROM rounds r
       WHERE r.player_id = b.player_id AND r.player_bonus_id = b.id AND NOT r.closed AND r.bonus_stake > 0) ELSE 0 END`,
     request: "u.request"
   })

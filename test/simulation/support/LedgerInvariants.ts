@@ -148,10 +148,9 @@ const checkRounds = (
   }
 }
 
-/** Whether a win that came after the end, and was forfeited at once, was rolled back: nothing else of the bonus changes. */
-const isRestored = (end: PlayerBonus, next: PlayerBonus): boolean =>
-  next.restored > end.restored && next.result === end.result && next.finishedAt === end.finishedAt &&
-  next.converted === end.converted && next.forfeited === end.forfeited
+/** Whether the same end stands, with money that came or was taken back after it. */
+const isSameEnd = (end: PlayerBonus, next: PlayerBonus): boolean =>
+  next.result === end.result && next.finishedAt === end.finishedAt && next.converted === end.converted
 
 /** Whether a change reverses the conversion of a bonus. */
 const isReversal = ({ entries }: Change, { converted, id }: PlayerBonus): boolean =>
@@ -160,20 +159,40 @@ const isReversal = ({ entries }: Change, { converted, id }: PlayerBonus): boolea
   )
 
 /**
- * Whether a finished bonus may change like this: a correction after its end, or a conversion reversed for lack of wagering, which a bet of the same
- * batch may make up for.
+ * Whether a finished bonus may change like this: a correction after its end, a conversion undone for lack of wagering, which a bet of the same batch may
+ * make up for, or a loss undone by money.
  */
-const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean =>
-  isRestored(end, next) || end.result === "converted" && (next.result === "converted"
-      ? next.wagered >= next.wagerRequirement && (next.converted === end.converted || isReversal(change, end))
-      : next.converted === 0 && next.wagered < next.wagerRequirement && next.result !== "lost")
+const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean => {
+  if (isSameEnd(end, next)) return end.result !== "converted" || next.wagered >= next.wagerRequirement
+  const isMet = next.wagered >= next.wagerRequirement
+  if (next.result === "converted" && !isMet) return false
+  if (end.result === "lost") return change.entries.some((entry) => entry.playerBonusId === end.id)
+  return end.result === "converted" && (next.result === "converted"
+    ? isReversal(change, end)
+    : next.converted === 0 && !isMet)
+}
 
-/** Bonuses: each passes its states once, except for a reversed conversion. */
+/** Bonuses: each passes its states once, except for ends that are undone. */
 const checkBonuses = ({ database }: Remains, books: Books, report: Report): void => {
   const latest = new Map<number, PlayerBonus>()
-  for (const change of database.history.flatMap(({ changes }) => changes)) {
+  const running = new Map<number, number>()
+  for (
+    const { change, playerId } of database.history.flatMap(({ changes, playerId }) =>
+      changes.map((change) => ({ change, playerId }))
+    )
+  ) {
+    for (const { bonus } of change.bonuses) {
+      if (bonus.state === "activated") running.set(playerId, bonus.id)
+      else if (running.get(playerId) === bonus.id) running.delete(playerId)
+    }
     for (const { bonus, isNew } of change.bonuses) {
       const before = latest.get(bonus.id)
+      if (
+        before?.state === "finished" && before.result !== "cancelled" && bonus.result === "cancelled" &&
+        running.has(playerId)
+      ) {
+        report("an end that is undone waits for the bonus that runs", `bonus ${bonus.id} is cancelled instead`)
+      }
       if (isNew && before !== undefined) report("a bonus is granted once", `bonus ${bonus.id}`)
       if (before?.state === "finished" && !mayFollow(before, bonus, change)) {
         report("a bonus ends once", `bonus ${bonus.id} is written after its end`)
@@ -182,7 +201,8 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
     }
   }
   const entriesOf = Map.groupBy(books.entries, ({ playerBonusId }) => playerBonusId)
-  for (const [id, { amount, converted, late, restored, startedAt }] of latest) {
+  for (const [id, bonus] of latest) {
+    const { amount, converted, forfeited, late, maxConversion, restored, result, startedAt } = bonus
     const own = entriesOf.get(id) ?? []
     const conversions = own.filter(({ type }) => type === "bonus_conversion")
     const paid = conversions.filter(({ wallet }) => wallet === "real")
@@ -197,6 +217,16 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
     if (sumOf(later) !== late) {
       report("real money of a bonus is accounted for", `bonus ${id}: ${sumOf(later)}, not ${late}`)
     }
+    if (maxConversion > 0 && converted + late > maxConversion) {
+      report("a conversion stays within its cap", `bonus ${id}: ${converted} and ${late} of ${maxConversion}`)
+    }
+    // what went without a game is forfeited, held, came back, or came from the real wallet
+    const gone = 0 - sumOf(own.filter(({ type }) => type === "bonus_correction_down"))
+    const fromReal = sumOf(later.filter(({ type }) => type === "correction_up" || type === "correction_down"))
+    if (fromReal <= 0 && gone !== forfeited + (bonus.held ?? 0) + restored + fromReal) {
+      report("forfeited money is accounted for", `bonus ${id}: ${gone} gone, ${forfeited} forfeited`)
+    }
+    if (result === "lost" && forfeited !== 0) report("a lost bonus forfeits nothing", `bonus ${id}: ${forfeited}`)
     const granted = own.filter(({ type }) => type === "bonus_correction_up")
     if (sumOf(granted) !== (startedAt === null ? 0 : amount + restored)) {
       report("a bonus is granted once", `bonus ${id}: credited ${sumOf(granted)} of ${amount} and ${restored}`)
@@ -204,7 +234,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
   }
 }
 
-/** End events of each bonus: the last one matches its end, and only conversions, since reversed, precede it. */
+/** End events of each bonus: the last one matches its end, and only conversions and losses, since undone, precede it. */
 const checkEnds = ({ database }: Remains, report: Report): void => {
   const told = new Map<string, Array<unknown>>()
   const latest = new Map<number, PlayerBonus>()
@@ -219,7 +249,7 @@ const checkEnds = ({ database }: Remains, report: Report): void => {
   for (const { id, result } of latest.values()) {
     const ends = told.get(`bonus.completed ${id}`) ?? []
     const earlier = result === null ? ends : ends.slice(0, -1)
-    if ((result !== null && ends.at(-1) !== result) || earlier.some((end) => end !== "converted")) {
+    if ((result !== null && ends.at(-1) !== result) || earlier.some((end) => end !== "converted" && end !== "lost")) {
       report("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
     }
   }
@@ -258,13 +288,17 @@ const checkEvents = ({ beginning, database }: Remains, report: Report): void => 
   const balance = new Map<string, number>()
   const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)
   const kyc = new Map(beginning.map(({ id, kycStatus }) => [id, kycStatus]))
+  // an end that is undone is told as another grant
+  const ended = new Set<number>()
   for (const { changes, playerId } of database.history) {
     for (const change of changes) {
       for (const { isNew, payment } of change.payments) {
         for (const name of eventsOfPayment(payment, isNew)) count(name, 1)
       }
       for (const { bonus, isNew } of change.bonuses) {
-        if (isNew) count(`bonus.granted ${bonus.id}`, 1)
+        const isUndone = ended.has(bonus.id) && bonus.state !== "finished"
+        if (isNew || isUndone) count(`bonus.granted ${bonus.id}`, 1)
+        ended[bonus.state === "finished" ? "add" : "delete"](bonus.id)
       }
       const status = change.settings?.kycStatus
       if (status !== undefined && status !== kyc.get(playerId)) {

@@ -1,0 +1,412 @@
+import { assert, describe, it } from "@effect/vitest"
+import { applyDueBonusesStep, cancelBonusStep } from "../../src/domain/bonus/BonusGrants.ts"
+import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import type { Context } from "../../src/domain/Decision.ts"
+import { type Bet, settleBetWin, type Win } from "../../src/domain/settlement/Settlement.ts"
+import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
+import { bet, close, day, makeBonus, makePlayer, minute, noon, rollback, win } from "../kit/Messages.ts"
+import { policies } from "../kit/Policies.ts"
+
+// Messages that undo the end of a bonus, by hand: conversions and losses, what they led to, and caps. Every test runs with
+// the player kept in memory, and with passivation after every message.
+
+const doesBoth = (placed: Bet, won: Win) => (player: Player, context: Context) =>
+  settleBetWin(player, placed, won, context)
+
+/** State and result of each bonus as its events told them. */
+const toldOf = (runner: RuleRunner, bonusId: number) =>
+  runner.store.tables().events.flatMap(({ data }) => {
+    const { id, result, state } = Object(data["bonus"])
+    return id === bonusId ? [result === null ? state : result] : []
+  })
+
+const moves = (runner: RuleRunner, from: number) =>
+  runner.store.tables().entries.slice(from).map(({ amount, playerBonusId, type, wallet }) => [
+    wallet,
+    type,
+    amount,
+    playerBonusId
+  ])
+
+for (const remembers of [true, false]) {
+  const makeRunner = (overrides: Partial<Player>) => new RuleRunner([makePlayer(overrides)], () => !remembers)
+  const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
+
+  describe(`a conversion, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const rich = {
+      real: 300_000,
+      bonus: 10_000,
+      activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 300_000 })
+    }
+
+    it("is reversed by the rollback of the bet that met the requirement, once, and the bonus runs on", () => {
+      const runner = makeRunner(rich)
+      runner.accept(does(bet("b", 300_000)))
+      assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
+      const reply = runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(reply, { realAmount: 300_000, bonusAmount: 0, balance: 300_000, bonusBalance: 10_000 })
+      assert.deepStrictEqual(moves(runner, 3), [
+        ["real", "bonus_conversion", -10_000, 501],
+        ["bonus", "bonus_conversion", 10_000, 501],
+        ["real", "casino_rollback", 300_000, null]
+      ])
+      assert.deepStrictEqual(runner.player().activeBonus, rich.activeBonus)
+      assert.deepInclude(bonusOf(runner), { state: "activated", result: null, converted: 0, finishedAt: null })
+      for (const again of [rollback("k", "b"), rollback("k2", "b")]) runner.accept(does(again))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000, walletSeq: 2 })
+      // it converts when the wagering requirement is met again
+      runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
+      assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
+    })
+
+    it("stands while the requirement is met without the bet", () => {
+      const runner = makeRunner({ ...rich, real: 400_000 })
+      runner.accept(does(bet("b", 100)))
+      runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 110_000, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, wagered: 300_000 })
+      runner.accept(does(rollback("k2", "b2")))
+      assert.deepInclude(runner.player(), { real: 400_000, bonus: 10_000 })
+      assert.strictEqual(runner.player().activeBonus?.wagered, 0)
+    })
+
+    it("takes along what its open rounds won in real money since", () => {
+      const runner = makeRunner({ real: 0, bonus: 200, activeBonus: makeBonus({ amount: 200, wagerRequirement: 150 }) })
+      runner.accept(does(bet("b", 100)))
+      runner.accept(does(bet("b2", 50, { roundId: "second" })))
+      assert.deepInclude(runner.player(), { real: 50, bonus: 0 })
+      runner.accept(does(win("w", "b", 500, { closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { converted: 50, late: 500 })
+      assert.strictEqual(runner.player().real, 550)
+      runner.accept(does(rollback("k", "b2")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 600 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 100, openRounds: 0, restored: 500 })
+      // a win rolled back afterwards is taken from the bonus, not from the player
+      runner.accept(does(rollback("kw", "w")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
+    })
+
+    it("gives back what the cap had taken, too", () => {
+      const runner = makeRunner({
+        ...rich,
+        activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 300_000, maxConversion: 4000 })
+      })
+      runner.accept(does(bet("b", 300_000)))
+      assert.deepInclude(bonusOf(runner), { converted: 4000, forfeited: 6000 })
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
+      assert.deepInclude(bonusOf(runner), { converted: 0, forfeited: 0, restored: 6000 })
+    })
+
+    const ends: ReadonlyArray<readonly [string, (runner: RuleRunner) => void, "cancelled" | "expired"]> = [
+      ["its time is over", (runner) => runner.now = noon + 8 * day, "expired"],
+      ["the account is closed", (runner) => runner.set({ status: "closed" }), "cancelled"],
+      [
+        "the player is kept from bonuses",
+        (runner) => runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: true } }),
+        "cancelled"
+      ]
+    ]
+    for (const [because, happens, result] of ends) {
+      it(`leaves nothing of the bonus when ${because}`, () => {
+        const runner = makeRunner(rich)
+        runner.accept(does(bet("b", 300_000)))
+        happens(runner)
+        runner.accept(does(rollback("k", "b")))
+        assert.deepInclude(runner.player(), { real: 300_000, bonus: 0, activeBonus: null })
+        assert.deepInclude(bonusOf(runner), { result, converted: 0, forfeited: 10_000 })
+      })
+    }
+
+    it("leaves nothing in the sums of wins of one that came when the bonus was over, once it is taken back", () => {
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus() })
+      runner.accept(does(bet("b", 60)))
+      runner.set({ status: "closed" })
+      runner.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
+      assert.deepInclude(runner.accept(does(win("w", "b", 90))), { realAmount: 0, bonusAmount: 0, balance: 0 })
+      assert.deepInclude(runner.accept(does(rollback("k", "w"))), { realAmount: 0, bonusAmount: 0, bonusBalance: 0 })
+      const wins = runner.store.tables().entries.filter(({ type }) =>
+        type === "casino_win" || type === "casino_rollback"
+      )
+      assert.deepStrictEqual(wins.map(({ amount }) => amount), [90, -90])
+      assert.deepInclude(bonusOf(runner), { result: "cancelled", restored: 90 })
+    })
+
+    it("keeps what came later within its cap, and forfeits the rest, until that win is taken back", () => {
+      const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 1000, maxConversion: 1000 })
+      const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
+      runner.accept(does(bet("b", 1000)))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0 })
+      const paid = runner.accept(does(win("w", "b", 50_000)))
+      assert.deepInclude(paid, { realAmount: 1000, bonusAmount: 0, balance: 1000, bonusBalance: 0 })
+      assert.deepInclude(bonusOf(runner), { converted: 0, late: 1000, forfeited: 49_000 })
+      // a second one of the same round finds no room
+      assert.deepInclude(runner.accept(does(win("w2", "b", 10))), { realAmount: 0, balance: 1000 })
+      runner.accept(does(rollback("k2", "w2")))
+      assert.deepInclude(runner.accept(does(rollback("k", "w"))), { realAmount: -1000, balance: 0, bonusBalance: 0 })
+      assert.deepInclude(bonusOf(runner), { result: "converted", late: 0, forfeited: 0 })
+      runner.accept(does(rollback("kb", "b")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 1000 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
+    })
+
+    it("pays a bet and its win in one message no more than its cap", () => {
+      const activeBonus = makeBonus({ wagerRequirement: 100, maxConversion: 100 })
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus })
+      runner.accept(doesBoth(bet("b", 100), win("w", "b", 5000, { closesRound: true })))
+      assert.deepInclude(runner.player(), { real: 100, bonus: 0 })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, forfeited: 4900 })
+    })
+
+    it("returns a stake that was open above the cap to nobody", () => {
+      const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
+      const runner = makeRunner({ real: 0, bonus: 300, activeBonus })
+      runner.accept(does(bet("b", 100)))
+      runner.accept(does(bet("b2", 110, { roundId: "second" })))
+      assert.deepInclude(bonusOf(runner), { converted: 50, forfeited: 40, wagered: 210 })
+      runner.accept(does(rollback("k", "b2")))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 200 })
+      assert.deepInclude(bonusOf(runner), { state: "activated", converted: 0, forfeited: 0 })
+    })
+  })
+
+  const second = { ...makeBonus({ id: 502, amount: 1000, wagerRequirement: 2000 }), interrupted: null }
+
+  describe(`a bonus with another one behind it, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const bonusesOf = (runner: RuleRunner) => {
+      const { bonuses } = runner.store.tables()
+      return [bonuses.get(501), bonuses.get(502)] as const
+    }
+    const queued = {
+      real: 10_000,
+      bonus: 1000,
+      activeBonus: makeBonus({ amount: 1000, wagerRequirement: 2000 }),
+      pendingBonuses: [second]
+    }
+
+    it("runs on when its conversion is undone, and the other one, untouched, waits again", () => {
+      const runner = makeRunner(queued)
+      runner.accept(does(bet("b", 2000)))
+      assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      runner.now += day
+      assert.deepInclude(runner.accept(does(rollback("k", "b"))), { balance: 10_000, bonusBalance: 1000 })
+      assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 0, expiresAt: noon + 7 * day })
+      assert.deepStrictEqual(runner.player().pendingBonuses.map(({ id }) => id), [502])
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated"])
+      assert.deepStrictEqual(toldOf(runner, 502), [])
+      assert.deepInclude(bonusesOf(runner)[1], { state: "pending", held: 1000, expiresAt: null, forfeited: 0 })
+      // it has all of its time when its turn comes
+      runner.accept(does(bet("b2", 2000, { roundId: "second" })))
+      assert.deepInclude(runner.player().activeBonus, { id: 502, expiresAt: noon + 8 * day })
+      assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
+    })
+
+    it("waits when the other one was played, and gets its money, its wagered amount and its time back", () => {
+      const runner = makeRunner({ ...queued, real: 2500 })
+      runner.accept(does(bet("a", 500, { roundId: "first" })))
+      runner.accept(does(bet("b", 1500)))
+      runner.accept(does(bet("c", 100, { roundId: "third" })))
+      assert.deepInclude(runner.player(), { real: 1400, bonus: 1000 })
+      runner.now += 2 * day
+      runner.accept(does(rollback("k", "b")))
+      assert.deepInclude(runner.player(), { real: 1900, bonus: 1000 })
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      assert.deepInclude(bonusesOf(runner)[0], {
+        state: "pending",
+        result: null,
+        wagered: 500,
+        held: 1000,
+        remainingMs: 5 * day,
+        converted: 0,
+        expiresAt: null
+      })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "pending"])
+      assert.deepStrictEqual(moves(runner, 6).slice(0, 3), [
+        ["real", "bonus_conversion", -1000, 501],
+        ["bonus", "bonus_conversion", 1000, 501],
+        ["bonus", "bonus_correction_down", -1000, 501]
+      ])
+      runner.now += day
+      runner.accept(cancelBonusStep({ id: 502, reason: null, actor: "staff:1" }))
+      assert.deepInclude(runner.player(), { real: 1900, bonus: 1000, pendingBonuses: [] })
+      assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 500, expiresAt: noon + 8 * day })
+    })
+
+    it("collects what comes to it while it waits, and gives up all of it when it is cancelled", () => {
+      const runner = makeRunner({ ...queued, real: 0 })
+      runner.accept(does(bet("b", 1000, { closesRound: true })))
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      runner.accept(does(bet("c", 400, { roundId: "other" })))
+      assert.deepInclude(runner.accept(does(rollback("k", "b"))), { bonusAmount: 1000, bonusBalance: 600 })
+      assert.deepInclude(bonusesOf(runner)[0], { state: "pending", held: 1000, wagered: 0 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost", "pending"])
+      runner.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
+      assert.deepInclude(bonusesOf(runner)[0], { result: "cancelled", forfeited: 1000, held: null })
+      assert.deepInclude(runner.player(), { bonus: 600 })
+    })
+
+    it("of a bonus that runs again because of a late win, and not of one that was told later, is the queue's head", () => {
+      const vendor = { policy: policies.hub88 }
+      const runner = makeRunner({ ...queued, real: 0 })
+      runner.accept(does(bet("b", 1000, { ...vendor, closesRound: true })))
+      runner.accept(does(win("w", "b", 3000, vendor)))
+      assert.strictEqual(runner.player().activeBonus?.id, 501)
+      assert.strictEqual(runner.player().bonus, 3000)
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost", "activated"])
+      assert.deepStrictEqual(runner.player().pendingBonuses.map(({ id }) => id), [502])
+      // the win is taken back from it, which loses it once more
+      runner.accept(does(rollback("k", "w", vendor)))
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost", "activated", "lost"])
+      assert.deepInclude(runner.player(), { bonus: 1000, pendingBonuses: [] })
+      assert.deepInclude(bonusesOf(runner)[0], { result: "lost", forfeited: 0 })
+    })
+  })
+
+  describe(`a lost bonus, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 20_000 })
+    const allIn = { real: 0, bonus: 1000, activeBonus }
+    /** As before the first message. */
+    const isAsBefore = (runner: RuleRunner) => {
+      assert.deepInclude(runner.player(), { real: 0, bonus: 1000 })
+      assert.deepStrictEqual(runner.player().activeBonus, { ...activeBonus, restored: 0 })
+      assert.deepInclude(bonusOf(runner), { state: "activated", result: null, forfeited: 0, finishedAt: null })
+    }
+
+    it("runs again when the win and then the bet are taken back, one by one or in one batch", () => {
+      for (const isBatch of [false, true]) {
+        const runner = makeRunner(allIn)
+        runner.accept(does(bet("b", 1000)))
+        runner.accept(does(win("w", "b", 1500, { closesRound: true })))
+        const rollbacks = [rollback("kw", "w"), rollback("kb", "b")]
+        if (isBatch) runner.accept(doesAll(...rollbacks))
+        else for (const action of rollbacks) runner.accept(does(action))
+        isAsBefore(runner)
+        assert.deepStrictEqual(toldOf(runner, 501), isBatch ? [] : ["lost", "activated"])
+      }
+    })
+
+    it("runs again after a bet and its win in one message that were taken back", () => {
+      const runner = makeRunner(allIn)
+      runner.accept(doesBoth(bet("b", 1000), win("w", "b", 300, { closesRound: true })))
+      assert.deepInclude(runner.player(), { bonus: 300 })
+      runner.accept(does(rollback("kw", "w")))
+      runner.accept(does(rollback("kb", "b")))
+      isAsBefore(runner)
+    })
+
+    const ends = {
+      "a win of nothing and a close": [bet("b", 1000), win("w", "b", 0), close()],
+      "a win of nothing that closes": [bet("b", 1000), win("w", "b", 0, { closesRound: true })],
+      "a bet that closes": [bet("b", 1000, { closesRound: true })],
+      "a close": [bet("b", 1000), close()]
+    }
+    for (const [name, messages] of Object.entries(ends)) {
+      it(`runs again when its bet, lost by ${name}, is taken back`, () => {
+        const runner = makeRunner(allIn)
+        for (const action of messages) runner.accept(does(action))
+        assert.deepInclude(bonusOf(runner), { result: "lost", forfeited: 0 })
+        runner.now += day
+        assert.deepInclude(runner.accept(does(rollback("k", "b"))), { bonusAmount: 1000, bonusBalance: 1000 })
+        isAsBefore(runner)
+        for (const again of [rollback("k", "b"), rollback("k2", "b")]) runner.accept(does(again))
+        isAsBefore(runner)
+      })
+    }
+
+    it("is not told of by a batch in which it is empty for a while", () => {
+      const runner = makeRunner(allIn)
+      runner.accept(doesAll(
+        bet("b", 1000, { closesRound: true }),
+        rollback("k", "b"),
+        bet("b2", 400, { roundId: "second", closesRound: true })
+      ))
+      assert.deepInclude(runner.player(), { bonus: 600 })
+      assert.deepStrictEqual(toldOf(runner, 501), [])
+    })
+
+    it("was lost by two bets, and gets back what each of them took", () => {
+      const runner = makeRunner(allIn)
+      runner.accept(does(bet("b", 700, { closesRound: true })))
+      runner.accept(does(bet("b2", 300, { roundId: "second", closesRound: true })))
+      runner.accept(does(rollback("k2", "b2")))
+      assert.deepInclude(runner.player().activeBonus, { wagered: 700 })
+      runner.accept(does(rollback("k", "b")))
+      isAsBefore(runner)
+    })
+
+    for (
+      const [because, happens, result] of [
+        ["its time is over", (runner: RuleRunner) => runner.now = noon + 8 * day, "expired"],
+        ["the account is locked", (runner: RuleRunner) => runner.set({ status: "locked" }), "cancelled"]
+      ] as const
+    ) {
+      it(`gets nothing when ${because}, and says so`, () => {
+        const runner = makeRunner(allIn)
+        runner.accept(does(bet("b", 1000, { closesRound: true })))
+        happens(runner)
+        assert.deepInclude(runner.accept(does(rollback("k", "b"))), { bonusAmount: 0, bonusBalance: 0 })
+        assert.deepInclude(bonusOf(runner), { result, forfeited: 1000 })
+        assert.deepStrictEqual(toldOf(runner, 501), ["lost", result])
+      })
+    }
+
+    const accepting = Object.entries(policies).filter(([, { closedRounds }]) => closedRounds === "accept")
+    for (const [protocol, policy] of accepting) {
+      describe(`under the policy of ${protocol}`, () => {
+        it("runs again when the last of it, lost at once, is taken back", () => {
+          const runner = makeRunner(allIn)
+          runner.accept(does(bet("b", 1000, { policy, closesRound: true })))
+          assert.deepInclude(bonusOf(runner), { result: "lost" })
+          runner.accept(does(rollback("k", "b", { policy })))
+          isAsBefore(runner)
+        })
+
+        it("gets the win of a second bet in a closed round, and is not over before ten minutes have passed", () => {
+          const runner = makeRunner({ ...allIn, real: 10 })
+          runner.accept(doesAll(bet("b", 10, { policy }), win("w", "b", 0, { policy, closesRound: true })))
+          runner.accept(does(bet("b2", 1000, { policy })))
+          runner.now += 9 * minute
+          runner.accept(applyDueBonusesStep)
+          assert.strictEqual(runner.player().activeBonus?.id, 501)
+          runner.accept(does(win("w2", "b2", 3000, { policy })))
+          // the round was paid with 10 of real money and 1000 of the bonus
+          assert.deepInclude(runner.player(), { real: 30, bonus: 2970 })
+          assert.deepStrictEqual(toldOf(runner, 501), [])
+        })
+
+        it("gets a win that the end of its round overtook", () => {
+          const runner = makeRunner(allIn)
+          runner.accept(does(bet("b", 1000, { policy })))
+          runner.accept(does(close("round", undefined, { policy })))
+          runner.now += 11 * minute
+          runner.accept(applyDueBonusesStep)
+          assert.deepInclude(bonusOf(runner), { result: "lost" })
+          assert.deepInclude(runner.accept(does(win("w", "b", 3000, { policy }))), { bonusAmount: 3000 })
+          assert.deepInclude(runner.player(), { real: 0, bonus: 3000 })
+        })
+      })
+    }
+
+    it("is over when no win has come in the time of a vendor that tells no loss", () => {
+      const { spribe: policy } = policies
+      const runner = makeRunner({ ...allIn, pendingBonuses: [second] })
+      runner.accept(does(bet("b", 600, { policy })))
+      runner.now += 6 * minute
+      runner.accept(does(bet("b2", 400, { policy, roundId: "second" })))
+      runner.now += 6 * minute
+      runner.accept(applyDueBonusesStep)
+      assert.strictEqual(runner.player().activeBonus?.id, 501)
+      runner.now += 4 * minute
+      runner.accept(applyDueBonusesStep)
+      assert.deepInclude(bonusOf(runner), { result: "lost", forfeited: 0 })
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      // later still, it is paid all the same
+      runner.accept(does(win("w", "b", 5000, { policy, closesRound: "when_settled" })))
+      assert.deepInclude(runner.player(), { bonus: 5000 })
+      assert.strictEqual(runner.player().activeBonus?.id, 501)
+    })
+  })
+}
