@@ -125,12 +125,15 @@ const makeMembers = Effect.fnUntraced(function*(count: number) {
   return { members, settings: { ...settings, port, backofficePort } }
 })
 
-/** Completes with undefined when the node takes requests, or with how it ended before. */
+/** Time after which the supervisor goes on without a node that runs and is not ready, such as one whose clock is wrong. */
+const readyWithin = "1 minute"
+
+/** Completes with undefined when the node takes requests, or takes long, and with how it ended when it ends before. */
 const startOf = ({ address, number, running }: Member): Effect.Effect<string | undefined> =>
   Effect.raceFirst(
-    Effect.as(
-      untilReady(address, (reason) => Console.log(`waiting for node ${number}: ${reason}`)),
-      undefined
+    untilReady(address, (reason) => Console.log(`waiting for node ${number}: ${reason}`)).pipe(
+      Effect.timeoutOption(readyWithin),
+      Effect.as(undefined)
     ),
     running.exited
   )

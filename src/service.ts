@@ -34,6 +34,7 @@ import { Payments } from "./features/payments/Payments.ts"
 import { StaffSpending } from "./features/payments/StaffSpending.ts"
 import { Thresholds } from "./features/payments/Thresholds.ts"
 import { DatabaseUrl, layerDatabase, layerRightsWarning } from "./platform/Database.ts"
+import { layerDatabaseTime } from "./platform/DatabaseTime.ts"
 import { Entropy } from "./platform/Entropy.ts"
 import { Ids } from "./platform/Ids.ts"
 import { layerMigrations } from "./platform/Migrations.ts"
@@ -146,8 +147,9 @@ export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeepin
 /** Wake-ups of the compliance evaluation of committed events. Needs {@link layerCapabilities}. */
 export const layerCompliance = Compliance.layerWakes
 
-/** Configured database: started if embedded, migrated by its owner, and verified. */
+/** Configured database: started if embedded, migrated by its owner, and verified; and its time. */
 export const layerMigratedDatabase = layerRightsWarning.pipe(
+  Layer.provideMerge(layerDatabaseTime),
   Layer.provideMerge(layerDatabase),
   Layer.provideMerge(layerMigrations),
   Layer.provideMerge(DatabaseUrl.layer),
@@ -172,23 +174,28 @@ export const backgroundJobs = Effect.gen(function*() {
   const bonusCosts = yield* BonusCosts
   const staffSessions = yield* StaffSessions
   return [
-    { name: "accepted-signatures", everySeconds: 60, run: replayStore.prune },
-    { name: "idempotency-keys", everySeconds: 600, run: idempotency.prune },
-    { name: "bonuses", everySeconds: 60, run: Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false })) },
-    { name: "accounts", everySeconds: 60, run: accounts.run },
-    { name: "stale-rounds", everySeconds: 300, run: rounds.run },
-    { name: "webhooks", everySeconds: 600, run: webhooks.tidy },
+    { name: "accepted-signatures", everySeconds: 60, needsAgreedTime: true, run: replayStore.prune },
+    { name: "idempotency-keys", everySeconds: 600, needsAgreedTime: true, run: idempotency.prune },
+    {
+      name: "bonuses",
+      everySeconds: 60,
+      needsAgreedTime: true,
+      run: Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false }))
+    },
+    { name: "accounts", everySeconds: 60, needsAgreedTime: true, run: accounts.run },
+    { name: "stale-rounds", everySeconds: 300, needsAgreedTime: true, run: rounds.run },
+    { name: "webhooks", everySeconds: 600, needsAgreedTime: true, run: webhooks.tidy },
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
     { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
     { name: "vendor-errands", everySeconds: 60, run: vendorTasks.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run },
-    { name: "figure-hours", everySeconds: 60, run: figures.readHour },
+    { name: "figure-hours", everySeconds: 60, needsAgreedTime: true, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
-    { name: "bonus-costs", everySeconds: 60, run: bonusCosts.addUp },
+    { name: "bonus-costs", everySeconds: 60, needsAgreedTime: true, run: bonusCosts.addUp },
     { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
-    { name: "staff-sessions", everySeconds: 600, run: staffSessions.prune }
+    { name: "staff-sessions", everySeconds: 600, needsAgreedTime: true, run: staffSessions.prune }
   ] satisfies ReadonlyArray<Job>
 })
 

@@ -2,6 +2,7 @@
 import { Clock, Effect, Layer, Schema } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { Placement } from "../engine/Placement.ts"
+import { DatabaseTime } from "../platform/DatabaseTime.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { release } from "../platform/ProcessMetrics.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -31,9 +32,17 @@ const decodeNode = Schema.decodeEffect(NodeJson)
 const describeChannel = "node"
 const drainChannel = "node drain"
 const refreshChannel = "node look"
+const clockChannel = "node clock"
 
 /** A peer that misses the notice reads the nodes by itself. */
 const notifyTimeoutMs = 500
+
+/** Interval of the check of the clock, and time limit of the others' answer about theirs. */
+const clockPause = "1 second"
+const clockTimeoutMs = 500
+
+/** Attempts to find a node whose clock is right before one whose clock is not joins alone. */
+const lonelyChecks = 10
 
 const question = { head: "", body: "" }
 
@@ -76,6 +85,42 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
   forwarder.serve(drainChannel, (_, done) => {
     fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))
   })
+
+  const { believeDatabase, isAgreed } = yield* DatabaseTime
+  forwarder.serve(clockChannel, (_, done) => done({ status: isAgreed() ? 200 : 503, head: "", body: "" }))
+  /** Whether another node's clock agrees with PostgreSQL's, and this one's is the wrong one. */
+  const othersAgree = Effect.map(
+    forwarder.sendToAll(clockChannel, question, { isRepeatable: true, timeoutMs: clockTimeoutMs }),
+    (answers) => {
+      const doAgree = answers.some(({ node, status }) => node !== id && status === 200)
+      if (doAgree) believeDatabase()
+      return doAgree
+    }
+  )
+  let isAside = false
+  /** Whether this node is the one that is wrong. Where all differ from PostgreSQL, or there is no other, it serves, and does nothing that cannot be undone. */
+  const checkClock = Effect.gen(function*() {
+    const isWrong = !isAgreed() && (yield* othersAgree)
+    if (isWrong === isAside) return
+    isAside = isWrong
+    yield* isWrong
+      ? Effect.logWarning("giving up players: the clock of this node differs from the database's")
+      : Effect.logInfo("taking players again: the clock of this node is right, or no other node's is")
+    yield* ownership.standAside(isWrong)
+  })
+  const watchClock = Effect.forever(Effect.andThen(Effect.sleep(clockPause), checkClock))
+  /** Ends when the clock is right, or no other node's has been found that is. */
+  const awaitClock = Effect.gen(function*() {
+    let lonely = 0
+    while (!isAgreed() && lonely < lonelyChecks) {
+      isAside = yield* othersAgree
+      lonely = isAside ? 0 : lonely + 1
+      yield* Effect.sleep(clockPause)
+    }
+    isAside = false
+  })
+  const scope = yield* Effect.scope
+
   return Nodes.of({
     list: forwarder.sendToAll(describeChannel, question, { isRepeatable: true, timeoutMs: 2000 }).pipe(
       Effect.flatMap((answers) => Effect.forEach(answers, ({ body }) => decodeNode(body))),
@@ -88,10 +133,14 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
         // the handover goes on
         Effect.catch(({ because }) => Effect.succeed(because === "lost"))
       ),
-    join: membership.join,
+    join: Effect.andThen(awaitClock, membership.join).pipe(
+      Effect.andThen(Effect.forkIn(watchClock, scope)),
+      Effect.asVoid
+    ),
     leave: handOver,
     isLeaving: ownership.isLeaving,
-    isJoined: ownership.isJoined
+    isJoined: ownership.isJoined,
+    isAside: () => isAside
   })
 })
 

@@ -30,6 +30,8 @@ export class Nodes extends Context.Service<Nodes, {
   readonly isLeaving: () => boolean
   /** Whether this node knows the owners, so that a request can reach its owner. */
   readonly isJoined: () => boolean
+  /** Whether this node owns no players because its clock differs from PostgreSQL's while another node's agrees with it. */
+  readonly isAside: () => boolean
 }>()("pitboss/cluster/Nodes") {
   static readonly layerNone = Layer.succeed(
     Nodes,
@@ -39,7 +41,8 @@ export class Nodes extends Context.Service<Nodes, {
       join: Effect.void,
       leave: Effect.void,
       isLeaving: () => false,
-      isJoined: () => true
+      isJoined: () => true,
+      isAside: () => false
     })
   )
 }

@@ -58,6 +58,8 @@ export class Ownership extends Context.Service<Ownership, {
   /** Whether this node was among the owners and has held all its assigned shards. */
   readonly isJoined: () => boolean
   readonly isLeaving: () => boolean
+  /** Gives all shards to other nodes until it is called with false; requests are forwarded meanwhile. */
+  readonly standAside: (isAside: boolean) => Effect.Effect<void>
   /** Hands over all shards and takes no more; ends when that is done, also for a second caller. */
   readonly handOver: Effect.Effect<void>
   readonly shardsHeld: () => number
@@ -101,6 +103,7 @@ export class Ownership extends Context.Service<Ownership, {
     let isJoined = false
     let isLeaving = false
     let isRegistered = false
+    let isAside = false
     /** Whether this node was eligible for shards at the last read of the nodes. */
     let isCounted = false
     const listeners: Array<() => void> = []
@@ -315,7 +318,7 @@ export class Ownership extends Context.Service<Ownership, {
       register: (runner, isHealthy) => {
         const isBack = isRegistered
         isRegistered = true
-        const registered = Effect.tap(storage.register(runner, isHealthy), () =>
+        const registered = Effect.tap(storage.register(runner, isHealthy && !isAside), () =>
           Effect.sync(() => {
             refreshNodes()
             announced()
@@ -409,13 +412,20 @@ export class Ownership extends Context.Service<Ownership, {
         Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause)),
         Effect.asVoid
       )
-    /** Marks this node unhealthy, so that it is assigned no shards; its heartbeat goes on. */
-    const resign = storage.setRunnerHealth(address, false).pipe(
-      Effect.andThen(Effect.sync(() => {
-        refreshNodes()
-        announced()
-      }))
-    )
+    /** Marks this node healthy or not: unhealthy, it is assigned no shards; its heartbeat goes on. */
+    const markHealthy = (isHealthy: boolean) =>
+      storage.setRunnerHealth(address, isHealthy).pipe(
+        Effect.andThen(Effect.sync(() => {
+          refreshNodes()
+          announced()
+        }))
+      )
+    const resign = markHealthy(false)
+    const standAside = (is: boolean) =>
+      Effect.suspend(() => {
+        isAside = is
+        return isLeaving ? Effect.void : tolerantly(markHealthy(!is))
+      })
     /** Releases all locks, including any untracked ones. */
     const releaseRest = storage.releaseAll(address).pipe(
       Effect.andThen(Effect.sync(() => isLocked.fill(0))),
@@ -449,6 +459,7 @@ export class Ownership extends Context.Service<Ownership, {
           announce: (notify) => void notifiers.push(notify),
           isJoined: () => isJoined,
           isLeaving: () => isLeaving,
+          standAside,
           handOver,
           shardsHeld: () => heldShards().filter(isHeld).length,
           leaseMsLeft: () => {

@@ -7,6 +7,7 @@ import { draining, jsonResponse, refusalResponse } from "./Refusals.ts"
 const alive = jsonResponse(200, JSON.stringify({ status: "ok" }))
 const notReading = refuse("TRY_AGAIN", "The database does not answer.")
 const notJoined = refuse("TRY_AGAIN", "This node does not know yet which players are its own.")
+const clockDiffers = refuse("TRY_AGAIN", "The clock of this node differs from the database's.")
 const notWriting = refuse("TRY_AGAIN", "The database accepts no commits.")
 
 const answerOf = (ready: Ready) => {
@@ -15,6 +16,8 @@ const answerOf = (ready: Ready) => {
       return alive
     case "draining":
       return refusalResponse(draining)
+    case "clock_differs":
+      return refusalResponse(clockDiffers)
     case "not_joined":
       return refusalResponse(notJoined)
     case "not_writing":
@@ -26,7 +29,7 @@ const answerOf = (ready: Ready) => {
 
 /**
  * `/health/live`: the process answers. `/health/ready`: the node accepts requests: the database answers, commits
- * succeed, the owners of players are known, and neither a drain nor a handover has begun.
+ * succeed, the owners of players are known, its clock is the database's, and neither a drain nor a handover has begun.
  */
 export const Health = Layer.unwrap(Effect.gen(function*() {
   const { check } = yield* Readiness

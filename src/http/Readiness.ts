@@ -9,7 +9,7 @@ import { Drain } from "./Drain.ts"
 /** Statement time-out of the journal: a longer stall is a failure, not slowness. */
 const maxStalledMs = 5000
 
-export type Ready = "ready" | "draining" | "not_joined" | "not_writing" | "not_reading"
+export type Ready = "ready" | "draining" | "clock_differs" | "not_joined" | "not_writing" | "not_reading"
 
 /** Queries the database at most once a second; the state of commits is in memory. */
 export class Readiness extends Context.Service<Readiness, {
@@ -31,6 +31,8 @@ export class Readiness extends Context.Service<Readiness, {
       const check = Effect.suspend((): Effect.Effect<Ready> =>
         drain.isDraining() || nodes.isLeaving()
           ? Effect.succeed("draining")
+          : nodes.isAside()
+          ? Effect.succeed("clock_differs")
           : !nodes.isJoined()
           ? Effect.succeed("not_joined")
           : actors.writesStalledMs() >= maxStalledMs

@@ -162,6 +162,13 @@ const variables = Effect.all({
     "* or a comma-separated list of origins like https://casino.example",
     "*"
   ).pipe(Effect.map((origins) => origins === "*" ? "*" as const : listOf(origins))),
+  /** Difference between the process's clock and PostgreSQL's from which on nothing is done that cannot be undone. */
+  clockToleranceSeconds: read(
+    "CLOCK_TOLERANCE_SECONDS",
+    wholeNumber(5, 240),
+    "a whole number of seconds from 5 to 240",
+    30
+  ),
   /** Joins the cluster of its database. */
   cluster: read("CLUSTER", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Address of this node for other nodes. */

@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly databaseUrl: string
   readonly leaseSeconds?: number
   readonly environment?: { readonly [name: string]: string }
+  /** The node whose clock begins this far away, and can be moved; it is not waited for until it is ready. */
+  readonly wrongClock?: { readonly node: number; readonly offsetMs: number }
   /** Another `src/main.ts` for all of them. */
   readonly main?: string
   readonly onOutput?: (node: number, text: string) => void
@@ -71,6 +73,9 @@ export const startCluster = Effect.fnUntraced(function*(options: ClusterOptions)
             others.map((other) => [other.clusterPort, ways.get(`${number} ${other.number}`)?.port ?? other.clusterPort])
           ),
           ...options.main === undefined ? {} : { main: options.main },
+          ...options.wrongClock?.node === number
+            ? { hasMovableClock: true, clockOffsetMs: options.wrongClock.offsetMs, awaits: "live" }
+            : {},
           onOutput: (text) => options.onOutput?.(number, text)
         }),
         scope

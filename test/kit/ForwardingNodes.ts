@@ -61,6 +61,7 @@ export const startNode = Effect.fnUntraced(function*(world: World, id: string, s
       announce: () => {},
       isJoined: () => true,
       isLeaving: () => false,
+      standAside: () => Effect.void,
       handOver: Effect.void,
       shardsHeld: () => 0,
       leaseMsLeft: () => null,

@@ -74,6 +74,10 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly environment?: { readonly [name: string]: string }
   readonly hasMovableClock?: boolean
+  /** Where its clock begins, as by `moveClock`. */
+  readonly clockOffsetMs?: number
+  /** What the start waits for: that it takes requests, or only that it answers. */
+  readonly awaits?: "ready" | "live"
   /** Ports that its connections go to instead of others. */
   readonly detours?: ReadonlyMap<number, number>
   /** Another `src/main.ts`. */
@@ -85,10 +89,10 @@ export interface ServiceOptions {
 /** Same key as in the settings of in-process services, so that each opens the other's secrets. */
 const masterKey = Buffer.alloc(32).toString("base64")
 
-/** What keeps it from being ready, undefined when nothing does. */
-const whyNotReady = (port: number) =>
+/** What keeps it from being ready or live, undefined when nothing does. */
+const whyNot = (port: number, state: "ready" | "live") =>
   Effect.tryPromise(async (signal) => {
-    const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal })
+    const response = await fetch(`http://127.0.0.1:${port}/health/${state}`, { signal })
     return response.status === 200 ? undefined : await response.text()
   }).pipe(
     Effect.timeout("5 seconds"),
@@ -121,6 +125,7 @@ export const startService = Effect.fnUntraced(function*(
             ? {}
             : { DETOURS: [...options.detours].map((pair) => pair.join("=")).join(",") },
           NODE_COMPILE_CACHE: compileCache,
+          CLOCK_OFFSET_MS: String(options.clockOffsetMs ?? 0),
           ...options.environment
         },
         stdio: options.hasMovableClock === true ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"]
@@ -162,7 +167,7 @@ export const startService = Effect.fnUntraced(function*(
       })
   )
   let last: string | undefined
-  const ready = whyNotReady(options.port).pipe(
+  const ready = whyNot(options.port, options.awaits ?? "ready").pipe(
     Effect.tap((answer) => Effect.sync(() => (last = answer))),
     Effect.repeat({ until: (answer) => answer === undefined, schedule: Schedule.spaced("20 millis") }),
     Effect.timeoutOrElse({ duration: longEnough, orElse: () => Effect.succeed(last ?? "no answer") })

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { DatabaseTime } from "../../src/platform/DatabaseTime.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { type Job, type JobResult, Scheduler } from "../../src/platform/Scheduler.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
@@ -65,6 +66,21 @@ layer(layerAtStart)("the scheduler", (it) => {
       yield* TestClock.setTime(start + 60_000)
       assert.deepStrictEqual(yield* other.runDue, ["held"])
       assert.strictEqual(yield* runs, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("holds back what cannot be undone while the clocks of process and database differ, and nothing else", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(start)
+      let isAgreed = false
+      const removing = yield* counting("removing", 60)
+      const reading = yield* counting("reading", 60)
+      const scheduler = yield* schedulerOf({ ...removing.job, needsAgreedTime: true }, reading.job).pipe(
+        Effect.provideService(DatabaseTime, { isAgreed: () => isAgreed, now: () => start, believeDatabase: () => {} })
+      )
+      assert.deepStrictEqual(yield* scheduler.runDue, ["reading"])
+      isAgreed = true
+      assert.deepStrictEqual(yield* scheduler.runDue, ["removing"])
+      assert.deepStrictEqual([yield* removing.runs, yield* reading.runs], [1, 1])
     }).pipe(Effect.scoped))
 
   it.effect("waits for no time that only a clock could have written that was set back since", () =>

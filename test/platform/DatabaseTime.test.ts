@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { DatabaseTime, makeDatabaseTime } from "../../src/platform/DatabaseTime.ts"
+
+// Goal: the service's clock is PostgreSQL's and goes on without it; slow answers, a sleeping machine and a lost database are no differences; the log says
+// what is one, now and then. Method: clocks and answers of the test under a test clock.
+
+const minuteMs = 60_000
+
+const makeWorld = Effect.gen(function*() {
+  const clock = yield* Clock.Clock
+  const start = clock.currentTimeMillisUnsafe()
+  const world = { processOff: 0, databaseOff: 0, sleptMs: 0, answerMs: 0, isUp: true }
+  const passed = () => clock.currentTimeMillisUnsafe() - start
+  const lines: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
+  const read = Effect.gen(function*() {
+    const [before, after] = [world.answerMs / 2, world.answerMs / 2]
+    yield* Effect.sleep(before)
+    if (!world.isUp) return yield* Effect.fail(new Error("no answer"))
+    const databaseMs = clock.currentTimeMillisUnsafe() + world.sleptMs + world.databaseOff
+    yield* Effect.sleep(after)
+    return { databaseMs, knownMs: 0 }
+  })
+  const make = Effect.map(
+    Effect.provide(
+      makeDatabaseTime({
+        toleranceMs: 30_000,
+        clocks: {
+          processMs: () => clock.currentTimeMillisUnsafe() + world.sleptMs + world.processOff,
+          monotonicMs: passed,
+          uptimeMs: () => passed() + world.sleptMs
+        },
+        read
+      }),
+      Logger.layer([logger])
+    ),
+    (context) => ({
+      time: Context.get(context, DatabaseTime),
+      clock: Context.get(context, Clock.Clock),
+      /** The clock of the service less the world's time. */
+      off: () => Context.get(context, Clock.Clock).currentTimeMillisUnsafe() - clock.currentTimeMillisUnsafe()
+    })
+  )
+  return { world, lines, make }
+})
+
+const differ = "clocks of process and database differ"
+const agree = "clocks of process and database agree"
+
+describe("the time of the service", () => {
+  it.effect("does not move when the process's clock is set, notices at once, and says so once a minute", () =>
+    Effect.gen(function*() {
+      const { lines, make, world } = yield* makeWorld
+      const { off, time } = yield* make
+      yield* TestClock.adjust(minuteMs)
+      assert.isTrue(time.isAgreed())
+      world.processOff = 3 * 24 * 60 * minuteMs
+      assert.isFalse(time.isAgreed())
+      assert.strictEqual(off(), 0)
+      yield* TestClock.adjust(2 * minuteMs)
+      assert.strictEqual(off(), 0)
+      assert.isFalse(time.isAgreed())
+      assert.deepStrictEqual(lines, [differ, differ])
+      world.processOff = 0
+      yield* TestClock.adjust(2000)
+      assert.isTrue(time.isAgreed())
+      assert.deepStrictEqual(lines, [differ, differ, agree])
+    }))
+
+  it.effect("does not move when PostgreSQL's clock is set", () =>
+    Effect.gen(function*() {
+      const { make, world } = yield* makeWorld
+      const { off, time } = yield* make
+      world.databaseOff = -10 * minuteMs
+      yield* TestClock.adjust(20 * minuteMs)
+      assert.strictEqual(off(), 0)
+      assert.isFalse(time.isAgreed())
+    }))
+
+  it.effect("warns of two seconds and goes on", () =>
+    Effect.gen(function*() {
+      const { lines, make, world } = yield* makeWorld
+      world.processOff = -2500
+      const { off, time } = yield* make
+      assert.strictEqual(off(), 0)
+      assert.isTrue(time.isAgreed())
+      assert.deepStrictEqual(lines, [differ])
+    }))
+
+  it.effect("takes no slow answer for a difference, and goes on without one", () =>
+    Effect.gen(function*() {
+      const { lines, make, world } = yield* makeWorld
+      const { off, time } = yield* make
+      world.answerMs = 20_000
+      yield* TestClock.adjust(5 * minuteMs)
+      world.answerMs = 900
+      yield* TestClock.adjust(minuteMs)
+      world.isUp = false
+      yield* TestClock.adjust(60 * minuteMs)
+      assert.strictEqual(off(), 0)
+      assert.isTrue(time.isAgreed())
+      assert.deepStrictEqual(lines, [])
+      world.processOff = minuteMs
+      assert.isFalse(time.isAgreed())
+    }))
+
+  it.effect("goes on from the right time when the machine has slept", () =>
+    Effect.gen(function*() {
+      const { make, world } = yield* makeWorld
+      const { off, time } = yield* make
+      world.sleptMs = 8 * 60 * minuteMs
+      yield* TestClock.adjust(2000)
+      assert.strictEqual(off(), world.sleptMs)
+      assert.isTrue(time.isAgreed())
+    }))
+})
