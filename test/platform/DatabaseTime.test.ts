@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function*() {
   const read = Effect.gen(function*() {
     const [before, after] = [world.answerMs / 2, world.answerMs / 2]
     yield* Effect.sleep(before)
-    if (!world.isUp) return yield* Effect.fail(new Error("no answer"))
+    if (!world.isUp) return yield* Effect.fail({ message: "no answer" })
     const databaseMs = clock.currentTimeMillisUnsafe() + world.sleptMs + world.databaseOff
     yield* Effect.sleep(after)
     return { databaseMs, knownMs: 0 }
