@@ -2,8 +2,10 @@
  * Nodes as local processes that share the public and the back-office port: the supervisor accepts each connection and passes it to
  * the next node in turn, with the caller's address. A frozen or ended node does not block later connections.
  */
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
+import type { Serializable } from "node:child_process"
 import Cluster, { type Worker } from "node:cluster"
+import { type BoundSocket, Socket } from "node:net"
 import { join } from "node:path"
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
@@ -28,6 +30,46 @@ export interface RunningNode {
 const describeEnd = (code: number, signal: string | null): string =>
   signal === null || signal === "" ? `exit code ${code}` : signal
 
+/** Time in ms for which a node may leave a connection that was handed to it. */
+const unacceptedMs = 1000
+
+/** A field of a message between the supervisor and a node, by which Node.js hands over connections. */
+const numberIn = (message: unknown, field: string): number | undefined =>
+  Predicate.hasProperty(message, field) && typeof message[field] === "number" ? message[field] : undefined
+
+/** A connection as Node.js hands it over: a handle that its sockets adopt. */
+const isConnection = (handle: unknown): handle is BoundSocket => Predicate.hasProperty(handle, "shutdown")
+
+/**
+ * Closes connections that a node does not accept in time: it is frozen, or has ended with the connection on its way to it. Node.js would leave each to
+ * it for as long as it sleeps, or for ever. Closing the supervisor's end alone would tell the caller nothing: the node holds the other one.
+ */
+const closeUnaccepted = ({ process: child }: Worker): void => {
+  const offered = new Map<number, () => void>()
+  const accept = (number: number): void => {
+    offered.get(number)?.()
+    offered.delete(number)
+  }
+  const send = child.send.bind(child)
+  const watched: typeof send = (message: Serializable, ...rest: ReadonlyArray<unknown>): boolean => {
+    const [handle] = rest
+    const number = numberIn(message, "seq")
+    if (number !== undefined && Predicate.hasProperty(message, "act") && message.act === "newconn") {
+      const close = (): void => {
+        if (isConnection(handle)) new Socket({ handle, readable: false, writable: true }).on("error", () => {}).end()
+      }
+      const timer = setTimeout(close, unacceptedMs)
+      offered.set(number, () => clearTimeout(timer))
+    }
+    return Reflect.apply(send, child, [message, ...rest])
+  }
+  child.send = watched
+  child.on("internalMessage", (message: unknown) => {
+    const number = numberIn(message, "ack")
+    if (number !== undefined) accept(number)
+  })
+}
+
 const runningOf = (worker: Worker): RunningNode => ({
   pid: worker.process.pid ?? 0,
   exited: Effect.callback((resume) => {
@@ -44,7 +86,9 @@ const runningOf = (worker: Worker): RunningNode => ({
 export const startNode = (variables: { readonly [name: string]: string }): Effect.Effect<RunningNode> =>
   Effect.sync(() => {
     Cluster.setupPrimary({ exec: main, args: [], execArgv: nodeArguments })
-    return runningOf(Cluster.fork({ ...variables, CLUSTER_PORT: "0" }))
+    const worker = Cluster.fork({ ...variables, CLUSTER_PORT: "0" })
+    closeUnaccepted(worker)
+    return runningOf(worker)
   })
 
 /** Why the node at the address takes no requests; undefined when it does. */

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
+import * as Http from "node:http"
 import { join } from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { until } from "../kit/Client.ts"
@@ -118,6 +119,34 @@ describe("npm run cluster", () => {
         cluster.supervisor.kill("SIGTERM")
         assert.strictEqual(yield* cluster.exited, 0)
         assert.deepStrictEqual([...pids, postgres].filter(isRunning), [])
+      })),
+    240_000
+  )
+
+  it.live(
+    "answers or closes every connection to the shared port while a node is frozen, and when it wakes",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const cluster = yield* startCluster()
+        const frozen = cluster.told().get(2)
+        assert(frozen !== undefined)
+        // one connection each
+        const ask = Effect.callback<number | "closed">((resume) => {
+          const asking = Http.get({ port: cluster.environment.PORT, path: "/health/live", agent: false }, (answer) => {
+            answer.resume().once("end", () => resume(Effect.succeed(answer.statusCode ?? 0)))
+          })
+          asking.on("error", () => resume(Effect.succeed("closed")))
+        })
+        const askAll = Effect.all(Array.from({ length: 30 }, () => ask), { concurrency: "unbounded" })
+        process.kill(frozen.pid, "SIGSTOP")
+        // each ends while it sleeps: one was handed to it
+        const during = yield* Effect.ensuring(askAll, Effect.sync(() => process.kill(frozen.pid, "SIGCONT")))
+        assert.isAtMost(during.filter((outcome) => outcome === "closed").length, 1)
+        assert.isAtLeast(during.filter((outcome) => outcome === 200).length, 29)
+        const after = yield* askAll
+        assert.isAtLeast(after.filter((outcome) => outcome === 200).length, 29)
+        cluster.supervisor.kill("SIGTERM")
+        assert.strictEqual(yield* cluster.exited, 0)
       })),
     240_000
   )

@@ -1,8 +1,9 @@
 /** Services of a simulated world: start, failure, takeover, and routing of requests. */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Schedule, Scope } from "effect"
 import { layerSingleNode } from "../../../src/cluster/SingleNode.ts"
 import { Membership } from "../../../src/cluster/Membership.ts"
 import { Ownership } from "../../../src/cluster/Ownership.ts"
+import { DatabaseTime, makeDatabaseTime } from "../../../src/platform/DatabaseTime.ts"
 import type { Database } from "./Database.ts"
 import { Leases } from "./Leases.ts"
 import { layerNode, Wires } from "./Node.ts"
@@ -173,10 +174,12 @@ export class Cluster {
         bug
       })
       : layerSingleNode
+    // in other topologies clocks are right
+    const takeTime = plan.topology === "nodes" && bug.hasDatabaseTime ? this.takeDatabaseTime(machine) : Effect.void
     const layer = layerService(database, connection, plan.service, bug, placed)
     const building = machine.fork(
       Context.empty(),
-      Effect.flatMap(Layer.buildWithScope(layer, scope), (services) => {
+      Effect.flatMap(Effect.andThen(Scope.provide(takeTime, scope), Layer.buildWithScope(layer, scope)), (services) => {
         const ownership = Context.getOption(services, Ownership)
         if (ownership._tag === "Some") life.leave = ownership.value.handOver
         const membership = Context.getOption(services, Membership)
@@ -188,6 +191,26 @@ export class Cluster {
       if (Exit.isSuccess(exit)) life.port = bug.port(exit.value, database)
       else this.failures.push(`${machine.name} did not start: ${String(exit.cause)}`)
     })
+  }
+
+  /** Has the service on a machine go by the database's time, as real ones do. */
+  private takeDatabaseTime(machine: Machine) {
+    const { world } = this
+    return makeDatabaseTime({
+      toleranceMs: 30_000,
+      clocks: { processMs: machine.wallMs, monotonicMs: machine.monotonicMs, uptimeMs: machine.monotonicMs },
+      read: Effect.suspend(() =>
+        this.reachesDatabase(machine)
+          // jobs have run within the last minute
+          ? Effect.succeed({ databaseMs: world.now, knownMs: world.now - 60_000 })
+          : Effect.fail({ message: "no connection" })
+      )
+    }).pipe(
+      Effect.retry(Schedule.spaced(100)),
+      Effect.map((context) => {
+        machine.serviceTime = Context.get(context, DatabaseTime).now
+      })
+    )
   }
 
   /** Cuts the power of a host's machine for a while. `isSilent`: its connections are not closed. */

@@ -627,7 +627,7 @@ const makeFaults = (
           tasks: chance.below(60),
           host,
           other: chance.happens(0.5) ? -1 : (host + 1) % Math.max(2, nodes.length),
-          shiftMs: chance.pick([-3000, -200, 200, 3000]),
+          shiftMs: chance.pick([-3000, -200, 200, 3000, -600_000, 600_000, 259_200_000]),
           isAtCommit: chance.happens(0.5)
         }
       default:
@@ -645,13 +645,16 @@ const makeFaults = (
   })
 }
 
-/** Clock speeds of two machines agree within a twentieth; their wall clocks differ by seconds. */
+/** Clock speeds of two machines agree within a twentieth; their wall clocks differ by seconds, and one in twenty by minutes. */
 const makeNodes = (seed: number): Plan["nodes"] => {
   const swarm = chanceOf(seed, "nodes")
   const count = swarm.pick([2, 3, 3, 4])
   return Array.from({ length: count }, (_, number) => {
     const chance = chanceOf(seed, "node", number)
-    return { speed: 1 + chance.between(-20, 20) / 1000, wallOffset: chance.pick([0, 0, chance.between(-900, 900)]) }
+    return {
+      speed: 1 + chance.between(-20, 20) / 1000,
+      wallOffset: chance.pick([0, 0, chance.between(-900, 900)]) + (chance.happens(0.05) ? 600_000 : 0)
+    }
   })
 }
 

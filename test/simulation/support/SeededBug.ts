@@ -18,6 +18,8 @@ export interface SeededBug {
   readonly isRepeatable: (isRepeatable: boolean) => boolean
   /** Whether a call from another node may have been answered elsewhere while it was on its way. */
   readonly isOutdated: (isOutdated: boolean) => boolean
+  /** Whether services go by the database's time, and not by the clock of their machine. */
+  readonly hasDatabaseTime: boolean
   /** Topology in which the bug can show; undefined: all. */
   readonly topology: Topology | undefined
 }
@@ -29,5 +31,6 @@ export const noBug: SeededBug = {
   placement: (placement) => placement,
   isRepeatable: (isRepeatable) => isRepeatable,
   isOutdated: (isOutdated) => isOutdated,
+  hasDatabaseTime: true,
   topology: undefined
 }

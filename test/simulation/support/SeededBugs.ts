@@ -321,6 +321,9 @@ const sendsAnythingAgain: SeededBug = { ...ofNodes, isRepeatable: () => true }
 /** Runs a call that waited on its way while another node owned the player, and answered the call when it was sent again. */
 const runsOutdatedCalls: SeededBug = { ...ofNodes, isOutdated: () => false }
 
+/** Goes by the clock of its machine, whoever sets it. */
+const trustsItsClock: SeededBug = { ...ofNodes, hasDatabaseTime: false }
+
 /** Each bug by name. */
 export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -346,5 +349,6 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "forgets who waits when it hands over": forgetsWhoWaits,
   "keeps its epoch": keepsItsEpoch,
   "sends anything again": sendsAnythingAgain,
-  "runs outdated calls": runsOutdatedCalls
+  "runs outdated calls": runsOutdatedCalls,
+  "trusts the clock of its machine": trustsItsClock
 }

@@ -165,6 +165,11 @@ export class Machine {
   held: Array<() => void> | undefined
   /** Action to run when it is about to send a commit. */
   beforeCommit: (() => void) | undefined
+  /** Its own clocks, in ms: the one that may be set, and the one that may not. */
+  readonly wallMs: () => number
+  readonly monotonicMs: () => number
+  /** Time of the service on it; undefined while it goes by the machine's. */
+  serviceTime: (() => number) | undefined
   /** Services of its fibers: its clock, its random source, the world's scheduler. */
   readonly context: Context.Context<never>
 
@@ -180,8 +185,11 @@ export class Machine {
     this.name = name
     this.number = number
     this.world = world
+    const passed = () => (world.now - world.beganAt) * clock.speed
+    this.wallMs = () => world.beganAt + Math.floor(passed()) + clock.wallOffset
+    this.monotonicMs = () => world.beganAt + passed()
     this.context = Context.empty().pipe(
-      Context.add(Clock.Clock, clockOf(world, this, clock)),
+      Context.add(Clock.Clock, clockOf(world, this, clock.speed)),
       Context.add(Scheduler.Scheduler, new SeededScheduler(world, this, chanceOf(seed, name, "pauses"), pauseEvery)),
       Context.add(Random.Random, randomOf(chanceOf(seed, name, "random"))),
       Context.add(References.MinimumLogLevel, "None"),
@@ -219,12 +227,11 @@ const randomOf = (chance: Chance): Random.Random => ({
   nextIntUnsafe: () => chance.between(-(2 ** 52), 2 ** 52)
 })
 
-/** The world's time on a machine's clock. */
-const clockOf = (world: World, machine: Machine, plan: ClockPlan): Clock.Clock => {
-  const { speed } = plan
-  const passed = () => (world.now - world.beganAt) * speed
-  const millis = () => world.beganAt + Math.floor(passed()) + plan.wallOffset
+/** The time of a machine's service, or the machine's own. */
+const clockOf = (world: World, machine: Machine, speed: number): Clock.Clock => {
+  const millis = () => machine.serviceTime?.() ?? machine.wallMs()
   const nanos = () => BigInt(millis()) * 1_000_000n
+  const passed = () => machine.monotonicMs() - world.beganAt
   const monotonic = () => BigInt(world.beganAt) * 1_000_000n + BigInt(Math.floor(passed() * 1_000_000))
   return {
     currentTimeMillisUnsafe: millis,
