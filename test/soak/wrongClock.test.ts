@@ -185,8 +185,10 @@ describe("a node of three whose clock is wrong", () => {
             yield* until((shards) => shards === 0)
             yield* Effect.repeat(isReady, { until: (is) => !is, schedule: Schedule.spaced("50 millis") })
             ok(yield* atWrong.operator.get(me))
-            const list = yield* nodes
-            assert.strictEqual(list.reduce((sum, { shards }) => sum + shards, 0), 300)
+            yield* Effect.repeat(nodes, {
+              until: (list) => list.reduce((sum, { shards }) => sum + shards, 0) === 300,
+              schedule: Schedule.spaced("100 millis")
+            }).pipe(Effect.timeout("60 seconds"))
           }).pipe(
             Effect.provide(layerDatabaseAt(server.url)),
             Effect.provideService(References.MinimumLogLevel, "Warn")
