@@ -1,11 +1,9 @@
 /** CORS of the player endpoints. The other endpoints are called by servers and send no CORS headers. */
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { MethodsOf } from "./Methods.ts"
+import { playerPaths, type RouteOf } from "./Methods.ts"
 
 /** Origins such as `https://casino.example`, or `*` for all. */
 export type Origins = "*" | ReadonlyArray<string>
-
-const playerPaths = "/api/v1/player/"
 
 /** `Access-Control-Expose-Headers`. */
 const exposed = "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, Idempotent-Replayed"
@@ -20,10 +18,10 @@ export interface CrossOrigin {
   /** Answer to a preflight; undefined for other requests and unknown paths. */
   readonly preflight: (
     request: HttpServerRequest.HttpServerRequest,
-    methodsOfPath: MethodsOf
+    routeOf: RouteOf
   ) => HttpServerResponse.HttpServerResponse | undefined
   /** Headers of every response, refusals included, so that a page can read them. */
-  readonly headers: (request: HttpServerRequest.HttpServerRequest) => { readonly [name: string]: string }
+  readonly headers: (request: HttpServerRequest.HttpServerRequest, route: string) => { readonly [name: string]: string }
 }
 
 const none = {}
@@ -34,21 +32,19 @@ export const makeCrossOrigin = (origins: Origins): CrossOrigin => {
   const others = { "vary": "Origin" }
   const known = new Set(origins === "*" ? [] : origins)
 
-  const headers: CrossOrigin["headers"] = ({ headers: { origin }, url }) => {
-    if (!url.startsWith(playerPaths)) return none
+  const headers: CrossOrigin["headers"] = ({ headers: { origin } }, route) => {
+    if (!route.startsWith(playerPaths)) return none
     if (origins === "*") return forAll
     return origin === undefined || !known.has(origin)
       ? others
       : { ...others, "access-control-allow-origin": origin, "access-control-expose-headers": exposed }
   }
 
-  const preflight: CrossOrigin["preflight"] = (request, methodsOfPath) => {
+  const preflight: CrossOrigin["preflight"] = (request, routeOf) => {
     const { headers: { "access-control-request-method": asked, origin }, method, url } = request
-    if (method !== "OPTIONS" || asked === undefined || origin === undefined || !url.startsWith(playerPaths)) {
-      return undefined
-    }
-    const methods = methodsOfPath(url)
-    if (methods === undefined) return undefined
+    if (method !== "OPTIONS" || asked === undefined || origin === undefined) return undefined
+    const { methods = [], path = "" } = routeOf(url) ?? {}
+    if (methods.length === 0 || !path.startsWith(playerPaths)) return undefined
     const answer = HttpServerResponse.empty({ status: 204 })
     return origins === "*" || known.has(origin)
       ? HttpServerResponse.setHeaders(answer, {

@@ -1,4 +1,7 @@
-/** Methods of a path, for 405: the router only finds a path with its method. */
+/**
+ * Routes by the target of a request, as the router reads it: escapes decoded, a trailing slash ignored. The router itself finds a path with its method only,
+ * and after the outermost middleware.
+ */
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
@@ -9,14 +12,28 @@ type Path = `/${string}`
 
 export const isPath = (path: string): path is Path => path.startsWith("/")
 
-/** Methods of a path; undefined for an unknown path. */
-export type MethodsOf = (url: string) => ReadonlyArray<string> | undefined
+/** A known path. */
+interface KnownRoute {
+  /** Template of the path; of an unknown path below an audience's own, that path with `*`. */
+  readonly path: string
+  /** Empty for an unknown path. */
+  readonly methods: ReadonlyArray<string>
+}
 
-/** Collects the methods of an API's paths and of additional read-only paths. */
-export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+/** Route of a target; undefined for an unknown path. What depends on a path asks here, or the matched route, never the target's text. */
+export type RouteOf = (url: string) => KnownRoute | undefined
+
+/** Paths of players, whose pages are of other origins. */
+export const playerPaths = "/api/v1/player/"
+
+/** Paths of providers, whose refusals say what to do next. */
+export const providerPaths = "/api/v1/provider/"
+
+/** Collects the routes of an API and of additional read-only paths. */
+export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   readPaths: ReadonlyArray<Path>
-): MethodsOf => {
+): RouteOf => {
   const methods = new Map<Path, Set<string>>(readPaths.map((path) => [path, new Set(["GET"])]))
   HttpApi.reflect(api, {
     onGroup: () => {},
@@ -24,9 +41,12 @@ export const methodsOf = <Id extends string, Groups extends HttpApiGroup.Constra
       if (isPath(path)) methods.set(path, (methods.get(path) ?? new Set()).add(method))
     }
   })
-  const paths = FindMyWay.make<ReadonlyArray<string>>(routerConfig)
+  const paths = FindMyWay.make<KnownRoute>(routerConfig)
   for (const [path, known] of methods) {
-    paths.on("GET", path, known.has("GET") ? [...known, "HEAD"] : [...known])
+    paths.on("GET", path, { path, methods: known.has("GET") ? [...known, "HEAD"] : [...known] })
+  }
+  for (const audience of [playerPaths, providerPaths] as const) {
+    paths.on("GET", `${audience}*`, { path: `${audience}*`, methods: [] })
   }
   return (url) => paths.find("GET", url)?.handler
 }

@@ -18,7 +18,7 @@ import { Drain } from "./Drain.ts"
 import { serveForwardedRequests } from "./ForwardedRequests.ts"
 import { type Ending, Endpoints, type Found } from "./Endpoints.ts"
 import { servedBy } from "./Forwarding.ts"
-import { type MethodsOf, methodsOf } from "./Methods.ts"
+import { providerPaths, type RouteOf, routesOf } from "./Methods.ts"
 import { answerCause, bodyText, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
 import { namedBy, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
@@ -41,9 +41,9 @@ const weights = new Map<string, number>([
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
 
-/** Retry advice in refusals to providers; undefined for other callers. */
-const retryFor = (url: string): Retry | undefined =>
-  url === "/api/v1/provider/wallet/bet" ? "rollback" : url.startsWith("/api/v1/provider/") ? "same_request" : undefined
+/** Retry advice in refusals to providers, by the path of the route; undefined for other callers. */
+const retryFor = (route: string): Retry | undefined =>
+  route === "/api/v1/provider/wallet/bet" ? "rollback" : route.startsWith(providerPaths) ? "same_request" : undefined
 
 const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(({ _tag, ...reason }) =>
@@ -55,23 +55,23 @@ const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
 const addedByWriter = new Set(["content-length", "cache-control", servedBy])
 
 /** 405 where the path has other methods, else 404. */
-const answerUnknown = (request: HttpServerRequest.HttpServerRequest, methodsOfPath: MethodsOf) => {
-  const methods = methodsOfPath(request.url)
-  const retry = retryFor(request.url) === undefined ? undefined : "never"
-  if (methods === undefined) return refusalResponse(noSuchRoute, retry)
+const answerUnknown = (request: HttpServerRequest.HttpServerRequest, routeOf: RouteOf) => {
+  const { methods = [], path = "" } = routeOf(request.url) ?? {}
+  const retry = retryFor(path) === undefined ? undefined : "never"
+  if (methods.length === 0) return refusalResponse(noSuchRoute, retry)
   const allow = methods.join(", ")
   const refusal: Refusal = refuse("METHOD_NOT_ALLOWED", `This path takes ${allow}.`, { allowed_methods: methods })
   return HttpServerResponse.setHeader(refusalResponse(refusal, retry), "allow", allow)
 }
 
 /** Replaces a refusal by the framework with the service's envelope. */
-const inEnvelope = (response: HttpServerResponse.HttpServerResponse, url: string) =>
+const inEnvelope = (response: HttpServerResponse.HttpServerResponse, route: string) =>
   response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
     ? response
     : HttpServerResponse.setStatus(
       refusalResponse(
         response.status < 500 ? unacceptable : serverError,
-        retryFor(url) === undefined ? undefined : "never"
+        retryFor(route) === undefined ? undefined : "never"
       ),
       response.status
     )
@@ -92,7 +92,7 @@ const needsRetryAfter = (answer: HttpServerResponse.HttpServerResponse): boolean
   !bodyText(answer).includes("\"retry\":\"never\"")
 
 /** `crossOrigin`: only for servers called by browsers from other origins. */
-export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: CrossOrigin) =>
+export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOrigin) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const drain = yield* Drain
@@ -106,6 +106,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     /** Headers of every answer; a `Cache-Control` set by the answer, as by documents, is kept. */
     const headersOf = (
       request: HttpServerRequest.HttpServerRequest,
+      route: string,
       answer: HttpServerResponse.HttpServerResponse
     ): Headers => {
       const { headers } = request
@@ -116,7 +117,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         "x-request-id": ids.last(request),
         ...node === undefined ? undefined : { [servedBy]: answer.headers[servedBy] ?? node },
         ...needsRetryAfter(answer) ? { "retry-after": "1" } : undefined,
-        ...crossOrigin?.headers(request)
+        ...crossOrigin?.headers(request, route)
       }
     }
 
@@ -132,13 +133,14 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
         const refusal = weight === undefined || response.status === 204
           ? undefined
           : anonymousLimits.take(originOf(request), weight)
+        const known = route === "none" ? routeOf(request.url)?.path ?? route : route
         const answer = refusal === undefined
-          ? inEnvelope(response, request.url)
-          : refusalResponse(refusal, retryFor(request.url))
+          ? inEnvelope(response, known)
+          : refusalResponse(refusal, retryFor(known))
         if (traces !== undefined) recordAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
-          ...headersOf(request, answer),
+          ...headersOf(request, known, answer),
           ...drain.isDraining() ? { "connection": "close" } : undefined
         }))
       })
@@ -149,8 +151,9 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
         const request = forRouter(received)
         const startedAt = clock.monotonicTimeNanosUnsafe()
-        if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retryFor(request.url)))
-        const preflight = crossOrigin?.preflight(request, methodsOfPath)
+        const retry = () => retryFor(routeOf(request.url)?.path ?? "")
+        if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retry()))
+        const preflight = crossOrigin?.preflight(request, routeOf)
         if (preflight !== undefined) return finish(request, startedAt, preflight)
         const routed = request === received
           ? handler
@@ -160,8 +163,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
           onFailure: (cause) =>
             Effect.flatMap(
               isUnknownRoute(cause)
-                ? Effect.succeed(answerUnknown(request, methodsOfPath))
-                : Effect.provideService(answerCause(cause, retryFor(request.url)), RequestIds, ids),
+                ? Effect.succeed(answerUnknown(request, routeOf))
+                : Effect.provideService(answerCause(cause, retry()), RequestIds, ids),
               (response) => finish(request, startedAt, response)
             )
         })
@@ -178,10 +181,11 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
       { handler, request, source, startedAt, target }: Found,
       response: HttpServerResponse.HttpServerResponse
     ): void => {
-      const answer = inEnvelope(response, request.url)
+      const { path } = handler.route
+      const answer = inEnvelope(response, path)
       const { body, status } = answer
-      metrics.observe(request.method, handler.route.path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
-      const lines = linesOf(headersOf(request, answer)) + linesOf(answer.headers, addedByWriter)
+      metrics.observe(request.method, path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
+      const lines = linesOf(headersOf(request, path, answer)) + linesOf(answer.headers, addedByWriter)
       write(source, target, status, lines, body._tag === "Empty" ? undefined : bodyText(answer))
     }
 
@@ -241,10 +245,10 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
           if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
           if (Cause.hasInterruptsOnly(exit.cause)) {
             // interrupted by a disconnect or by the shutdown
-            if (!target.destroyed) answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+            if (!target.destroyed) answerDirectly(found, refusalResponse(draining, retryFor(route.path)))
             return
           }
-          fork(Effect.provideService(answerCause(exit.cause, retryFor(request.url)), RequestIds, ids))
+          fork(Effect.provideService(answerCause(exit.cause, retryFor(route.path)), RequestIds, ids))
             .addObserver(finish)
         })
         end(found)
@@ -292,8 +296,8 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
     }
 
     const runFound = (found: Found): void => {
-      const { handler, request } = found
-      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(request.url)))
+      const { handler } = found
+      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(handler.route.path)))
       if (!isStarted(found)) serve(found, handler.serving)
     }
     // run by the events of sockets, where nothing else would catch a defect
@@ -313,7 +317,7 @@ export const makeOutermostMiddleware = (methodsOfPath: MethodsOf, crossOrigin?: 
 export const OutermostMiddleware = HttpRouter.middleware(
   Effect.flatMap(Settings, ({ docs, playerOrigins }) =>
     makeOutermostMiddleware(
-      methodsOf(Api, docs ? [...healthPaths, ...documentPaths] : healthPaths),
+      routesOf(Api, docs ? [...healthPaths, ...documentPaths] : healthPaths),
       makeCrossOrigin(playerOrigins)
     )),
   { global: true }

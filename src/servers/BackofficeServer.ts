@@ -8,7 +8,7 @@ import { Settings } from "../platform/Settings.ts"
 import { serveDocument } from "../http/Document.ts"
 import { makeOutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { serveAt } from "../http/Listener.ts"
-import { methodsOf } from "../http/Methods.ts"
+import { routesOf } from "../http/Methods.ts"
 import { answerCause } from "../http/Refusals.ts"
 import { RequestIds } from "../http/RequestIds.ts"
 import { bearer, originOf } from "../http/RequestOrigin.ts"
@@ -47,8 +47,10 @@ import { StaffAuthLive, StaffTokens } from "../features/staff/StaffAuthLive.ts"
 /** Time-out of a ledger verification, which sends its answer only at the end. */
 const verificationMs = 3_600_000
 
+const documentPath = "/openapi.json"
+
 /** Paths outside the staff API. */
-const readPaths = ["/metrics", "/openapi.json"] as const
+const readPaths = ["/metrics", documentPath] as const
 
 /** True for a caller on this machine, not through a proxy: local monitoring may read these paths, which hold no player data. */
 const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
@@ -58,40 +60,32 @@ const isWatcher = (request: HttpServerRequest.HttpServerRequest): boolean => {
     request.headers["forwarded"] === undefined && isLoopback(host)
 }
 
-/** Restricts paths outside the staff API to staff and local monitoring; figures of all operators are not for staff of some. */
-const makeGuard = Effect.gen(function*() {
+/** Restricts routes outside the staff API to staff and local monitoring; figures of all operators are not for staff of some. */
+const Guard = HttpRouter.middleware(Effect.gen(function*() {
   const tokens = yield* StaffTokens
   const ids = yield* RequestIds
-  const pathOf = (url: string) => url.split("?", 1)[0]
-  const isGuarded = (url: string) => readPaths.some((path) => pathOf(url) === path)
   const admit = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     const actor = yield* tokens.authenticate(bearer(request.headers["authorization"]), originOf(request))
-    if (actor.operators !== null && pathOf(request.url) === "/metrics") return yield* Effect.fail(wholeInstallation)
+    const { route } = yield* HttpRouter.RouteContext
+    if (actor.operators !== null && route.path !== documentPath) return yield* Effect.fail(wholeInstallation)
   })
   return <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      !isGuarded(request.url) || isWatcher(request)
+      isWatcher(request)
         ? handler
         : Effect.matchEffect(admit(request), {
           onSuccess: () => handler,
           onFailure: (refusal) => Effect.provideService(answerCause(Cause.fail(refusal)), RequestIds, ids)
         }))
-})
+}))
 
-const Outermost = HttpRouter.middleware(
-  Effect.gen(function*() {
-    const outermost = yield* makeOutermostMiddleware(methodsOf(BackofficeApi, readPaths))
-    const guard = yield* makeGuard
-    return (handler) => outermost(guard(handler))
-  }),
-  { global: true }
-)
+const Outermost = HttpRouter.middleware(makeOutermostMiddleware(routesOf(BackofficeApi, readPaths)), { global: true })
 
 const OpenApiDocument = Layer.unwrap(Effect.map(
   serveDocument(
     Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(BackofficeApi)), contentType: "application/json" }))
   ),
-  (document) => HttpRouter.add("GET", "/openapi.json", document)
+  (document) => HttpRouter.add("GET", documentPath, document)
 ))
 
 const Handlers = Layer.mergeAll(
@@ -122,18 +116,20 @@ const Handlers = Layer.mergeAll(
   AuditHandlers
 )
 
-const Routes = Layer.mergeAll(
-  HttpApiBuilder.layer(BackofficeApi),
-  OpenApiDocument,
-  layerPages,
-  OidcRoutes,
-  Outermost
-).pipe(
-  Layer.provide(Handlers),
-  Layer.provide(Layer.merge(StaffAuthLive, SignInGuardLive)),
-  Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer)),
-  Layer.provide(SignInAttempts.layer)
-)
+/** The routes of the server, with `more` restricted as the document is. */
+const routesWith = <A, E, R>(more: Layer.Layer<A, E, R>) =>
+  Layer.mergeAll(
+    HttpApiBuilder.layer(BackofficeApi),
+    Layer.provide(Layer.merge(OpenApiDocument, more), Guard.layer),
+    layerPages,
+    OidcRoutes,
+    Outermost
+  ).pipe(
+    Layer.provide(Handlers),
+    Layer.provide(Layer.merge(StaffAuthLive, SignInGuardLive)),
+    Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer)),
+    Layer.provide(SignInAttempts.layer)
+  )
 
 /**
  * Serves the staff API at `BACKOFFICE_HOST` and `BACKOFFICE_PORT`, with the routes `more`. Needs `layerBackoffice`, the capabilities, and
@@ -146,7 +142,7 @@ export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
     const { backofficeHost: host, backofficePort: port, nodeBackofficePort: ownPort } = settings
     const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
     return serveAt(
-      Layer.merge(Routes, more),
+      routesWith(more),
       { host, port, ownPort, channel: "staff", silenceMs: verificationMs },
       otherHosts
     )

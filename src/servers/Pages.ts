@@ -5,6 +5,9 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { AnonymousLimits } from "../http/AnonymousLimits.ts"
+import { refusalResponse } from "../http/Refusals.ts"
+import { originOf } from "../http/RequestOrigin.ts"
 import { StaffSessions } from "../features/staffSessions/StaffSessions.ts"
 import { Entropy } from "../platform/Entropy.ts"
 
@@ -109,6 +112,7 @@ const nextOf = (url: string): string => url.length <= 2000 ? url : "/"
 export const layerPages = Layer.unwrap(Effect.gen(function*() {
   const sessions = yield* StaffSessions
   const entropy = yield* Entropy
+  const limits = yield* AnonymousLimits
   const built = yield* readBuild
   if (built === undefined) {
     yield* Effect.logWarning("pages are not built").pipe(Effect.annotateLogs({ remedy: "npm run build" }))
@@ -126,22 +130,34 @@ export const layerPages = Layer.unwrap(Effect.gen(function*() {
     })
   })
 
+  /** Counts a request without a session against its address, as other unauthenticated requests are. */
+  const counted = <E, R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.flatMap(
+      HttpServerRequest.HttpServerRequest,
+      (request): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+        const refusal = limits.take(originOf(request))
+        return refusal === undefined ? handler : Effect.succeed(refusalResponse(refusal))
+      }
+    )
+
   const framed = Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const found = yield* sessions.ofCookie(request.headers["cookie"])
     return found === undefined
-      ? HttpServerResponse.redirect(`/sign-in?next=${encodeURIComponent(nextOf(request.url))}`, {
-        headers: { "cache-control": "no-store" }
-      })
+      ? yield* counted(Effect.succeed(
+        HttpServerResponse.redirect(`/sign-in?next=${encodeURIComponent(nextOf(request.url))}`, {
+          headers: { "cache-control": "no-store" }
+        })
+      ))
       : yield* page
   })
 
   return Layer.mergeAll(
-    HttpRouter.add("GET", "/sign-in", page),
+    HttpRouter.add("GET", "/sign-in", counted(page)),
     HttpRouter.addAll(built.addresses.map((address) => HttpRouter.route("GET", `/${address.slice(1)}`, framed))),
     HttpRouter.addAll(
       built.files.filter(({ path }) => path !== "/index.html").map((file) =>
-        HttpRouter.route("GET", `/${file.path.slice(1)}`, serveFile(file))
+        HttpRouter.route("GET", `/${file.path.slice(1)}`, counted(serveFile(file)))
       )
     )
   )

@@ -5,7 +5,7 @@ import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { serveAt } from "../../src/http/Listener.ts"
-import { methodsOf } from "../../src/http/Methods.ts"
+import { routesOf } from "../../src/http/Methods.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
@@ -23,7 +23,7 @@ import { send } from "../kit/HttpCalls.ts"
 
 const Edge = HttpRouter.middleware(
   Effect.suspend(() =>
-    makeOutermostMiddleware(methodsOf(HttpApi.make("none"), ["/metrics", "/things/:thing", "/set-back"]))
+    makeOutermostMiddleware(routesOf(HttpApi.make("none"), ["/metrics", "/things/:thing", "/set-back"]))
   ),
   { global: true }
 )

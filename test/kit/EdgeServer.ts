@@ -31,7 +31,7 @@ import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { Endpoints } from "../../src/http/Endpoints.ts"
 import { Health } from "../../src/http/Health.ts"
 import { serveAt } from "../../src/http/Listener.ts"
-import { methodsOf } from "../../src/http/Methods.ts"
+import { routesOf } from "../../src/http/Methods.ts"
 import { IdempotentPostLive } from "../../src/http/middleware/IdempotentPostLive.ts"
 import { OperatorAuthLive } from "../../src/http/middleware/OperatorAuthLive.ts"
 import { ProviderAuthLive } from "../../src/http/middleware/ProviderAuthLive.ts"
@@ -233,7 +233,7 @@ const ProbeHandlers = Layer.mergeAll(
 )
 
 const ProbeEdge = HttpRouter.middleware(
-  Effect.suspend(() => makeOutermostMiddleware(methodsOf(ProbeApi, ["/health/live", "/health/ready"]))),
+  Effect.suspend(() => makeOutermostMiddleware(routesOf(ProbeApi, ["/health/live", "/health/ready"]))),
   { global: true }
 )
 

@@ -68,6 +68,49 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("a
   )
 })
 
+/** Spellings of a path that the router takes for the same one, or might. */
+const spellings = (path: string): ReadonlyArray<string> => [
+  path,
+  `${path}/`,
+  `${path}?x`,
+  `${path}/?x`,
+  `${path};x`,
+  `${path}%2f`,
+  `/${path}`,
+  `${path.slice(0, 1)}.${path}`,
+  path.replace(/[a-z](?=[^/]*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  path.replaceAll(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`),
+  path.toUpperCase()
+]
+
+/** Whatever anybody may read: the state of sign-in, and the pages before it. */
+const open = new Set(["/backoffice/v1/sign-in"])
+
+layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })(
+  "every route of the back office",
+  (it) => {
+    it.effect("is closed to who has no token, however its path is written", () =>
+      Effect.gen(function*() {
+        const { backofficePort: port } = yield* BothServers
+        const { json } = yield* send(port, "/openapi.json")
+        const paths = Object.entries(Object(Object(json).paths)).filter(([, methods]) => "get" in Object(methods))
+          .map(([path]) => path.replaceAll(/\{\w+\}/g, "1")).filter((path) => !open.has(path))
+        assert.isAbove(paths.length, 40)
+        for (const path of ["/metrics", "/openapi.json", ...paths]) {
+          for (const spelled of spellings(path)) {
+            const { status } = yield* send(port, spelled, { headers: { "x-forwarded-for": "192.0.2.1" } })
+            assert.include([401, 404, 429], status, spelled)
+          }
+        }
+        // and open to who has one, whatever the spelling
+        const headers = { "x-forwarded-for": "192.0.2.2", authorization: `Bearer ${bootstrapToken}` }
+        for (const path of ["/metrics/", "/%6detrics", "/openapi.json/"]) {
+          assert.strictEqual((yield* send(port, path, { headers })).status, 200, path)
+        }
+      }))
+  }
+)
+
 describe("hosts of the back office", () => {
   const isKnown = makeKnownHosts({ backofficeHost: "10.0.0.5", backofficeUrl: "https://Staff.example" })
   const local = { address: "::ffff:10.0.0.5", port: 8081 }

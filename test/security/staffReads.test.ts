@@ -27,7 +27,9 @@ layer(layerCasinos, { excludeTestServices: true })("reads of personal data by st
       )
       for (let turn = 0; turn < 3; turn++) {
         assert.strictEqual(yield* read(`/players/${one}`), 200)
+        // however the path is written
         assert.strictEqual(yield* read(`/players/${two}`), 200)
+        assert.strictEqual(yield* read(`/%70layers/${[...String(two)].map((digit) => `%3${digit}`).join("")}`), 200)
         assert.strictEqual(yield* read(`/players/${one}/notes`), 200)
         assert.strictEqual(yield* read("/players?search=Lovelace"), 200)
         assert.strictEqual(yield* read("/players?search=Lovelace&page=2"), 200)

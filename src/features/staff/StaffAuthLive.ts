@@ -1,6 +1,6 @@
 /** Authentication of staff by bearer token, with a back-off per address, or by session; authorisation by role and second factor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
@@ -147,6 +147,13 @@ export const StaffAuthLive = Layer.effect(
       if (refusal !== undefined) return yield* Effect.fail(refusal)
     })
 
+    const readTarget = Effect.contextWith((context: Context.Context<never>) =>
+      Effect.succeed({
+        params: Context.getOrUndefined(context, HttpRouter.RouteContext)?.params ?? {},
+        query: Context.getOrUndefined(context, HttpServerRequest.ParsedSearchParams) ?? {}
+      })
+    )
+
     /** Audits an export; the request log has it where the audit log cannot be written. */
     const noteExport =
       (actor: Actor, action: string) => (lines: number, filters: ReadonlyArray<string>): Effect.Effect<void> =>
@@ -188,7 +195,7 @@ export const StaffAuthLive = Layer.effect(
         const response = columns === undefined || !wantsCsv(request)
           ? yield* answer
           : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
-        if (response.status < 300) yield* reads.note(actor, action, request.url)
+        if (response.status < 300) yield* reads.note(actor, action, yield* readTarget)
         return response
       })
 

@@ -33,9 +33,15 @@ const isPersonalRead = (action: string): action is Action => personalReads.has(a
 
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
+/** Parameters of the path and of the query, decoded. */
+interface ReadTarget {
+  readonly params: { readonly [name: string]: string | undefined }
+  readonly query: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+}
+
 export class StaffReads extends Context.Service<StaffReads, {
-  /** Audits an answered read. `target` is its path with the names of the query's parameters, never their values. */
-  readonly note: (actor: Actor, action: string, target: string) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+  /** Audits an answered read. `target` is what it asked for, as the router read it; of the filters only the names are kept. */
+  readonly note: (actor: Actor, action: string, target: ReadTarget) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
 }>()("pitboss/staff/StaffReads") {
   static readonly layer = Layer.effect(
     StaffReads,
@@ -48,12 +54,11 @@ export class StaffReads extends Context.Service<StaffReads, {
       const note: StaffReads["Service"]["note"] = Effect.fnUntraced(function*(actor, action, target) {
         if (!isPersonalRead(action)) return
         const now = yield* Clock.currentTimeMillis
-        const { pathname, searchParams } = new URL(target, "http://localhost")
-        const playerId = /\/players\/([1-9]\d{0,14})(?:\/|$)/.exec(pathname)?.[1]
-        const filters = [...new Set(searchParams.keys())].filter((name) => !positions.includes(name))
+        const { params: { player: playerId }, query } = target
+        const filters = Object.keys(query).filter((name) => !positions.includes(name))
           .toSorted()
           .slice(0, 20)
-        const page = Number(searchParams.get("page") ?? 1)
+        const page = Number(query["page"] ?? 1)
         const key = `${actor.label} ${action} ${playerId ?? ""} ${filters.join()} ${page}`
         const before = noted.get(key)
         if (before !== undefined && before <= now && now < before + hourMs) return
