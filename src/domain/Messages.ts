@@ -68,7 +68,9 @@ export interface Bet extends Message {
   readonly game: SettledGame
   readonly roundId: string
   readonly amount: number
-  /** Null when the token belongs to no real-mode session; `none` when the message names no session and any earlier one is accepted. */
+  /** A free bet costs nothing: an amount with it is refused. */
+  readonly isFree?: boolean
+  /** Null when the token belongs to no real-mode session; `none` when the message names no session: any running one of the player at the provider will do. */
   readonly session: BetSession | null | "none"
   readonly closesRound: Closing
 }
@@ -89,6 +91,8 @@ export interface Rollback {
   readonly providerId: number
   readonly transactionId: string
   readonly targetTransactionId: string
+  /** Takes back bets only: a target of any other kind is left as it is, and the rollback ignored. */
+  readonly onlyBets?: boolean
   readonly closesRound: Closing
 }
 

@@ -39,8 +39,9 @@ export type WalletAction =
   | {
     readonly action: "bet"
     readonly transactionId: string
-    /** Zero for a free bet: its stake is paid by the vendor. */
     readonly amount: Amount
+    /** A free bet: its stake is paid by the vendor. The amount has to be one of the currency, and is not taken. */
+    readonly isFree?: boolean
     readonly closesRound: boolean | "when_settled"
   }
   | {
@@ -55,6 +56,8 @@ export type WalletAction =
     readonly action: "rollback"
     readonly transactionId: string
     readonly targetTransactionId: string
+    /** Takes back bets only; of another kind of target it takes nothing. */
+    readonly onlyBets?: boolean
     readonly closesRound: boolean | "when_settled"
   }
   | {
@@ -107,7 +110,7 @@ export type WalletCall =
     readonly gameId: string | null
     readonly roundId: string | null
     readonly currency: string | null
-    /** A bet needs a running session under the token; `none`: the call names no session, and any earlier one of the player is accepted. */
+    /** A bet needs a running session under the token; `none`: the call names no session, and needs a running one of the player at the provider. */
     readonly session: "token" | "none"
     readonly actions: ReadonlyArray<WalletAction>
     /** Free-round grant that the call finishes or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */

@@ -28,6 +28,8 @@ const bet = ({ game, token }: Seat, id: string) => ({
   currency: "EUR"
 })
 
+const free = (of: Seat, id: string) => ({ ...bet(of, id), is_free: true, campaign_id: "campaign" })
+
 const win = ({ game, ref }: Seat, id: string) => ({
   request_id: id,
   transaction_id: `${id}-win`,
@@ -65,6 +67,20 @@ const scenes: ReadonlyArray<Scene> = [
   { path: "/bet", body: (of, id) => ({ ...bet(of, id), transaction_id: `${id}-money`, currency: "USD" }) },
   { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 0 }) },
   { path: "/bet", body: (of, id) => ({ ...bet(of, id), amount: 0, is_free: true }) },
+  { path: "/bet", body: (of, id) => ({ ...free(of, id), transaction_id: `${id}-free` }) },
+  { path: "/bet", body: free },
+  {
+    path: "/bet-win",
+    body: (of, id) => ({
+      ...free(of, id),
+      transaction_id: `${id}-free`,
+      win: { transaction_id: `${id}-free-win`, amount: 5 }
+    })
+  },
+  {
+    path: "/batch",
+    body: (of, id) => ({ actions: [{ action: "bet", ...free(of, id), transaction_id: `${id}-free` }] })
+  },
   { path: "/bet", body: () => ({}) },
   { path: "/bet", body: () => ({ amount: "1", currency: 7, round_closed: "no", session_token: null }) },
   { path: "/bet", body: () => [1, 2] },

@@ -37,8 +37,8 @@ const words: { readonly [vendor: string]: { readonly [state in State]: string } 
     limited: "INTERNAL_ERROR",
     ended: "INTERNAL_ERROR"
   },
-  a8r: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "OK" },
-  gcp: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "OK" },
+  a8r: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "101" },
+  gcp: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "101" },
   evolution: {
     locked: "ACCOUNT_LOCKED",
     closed: "ACCOUNT_LOCKED",
@@ -46,7 +46,7 @@ const words: { readonly [vendor: string]: { readonly [state in State]: string } 
     limited: "CASINO_LIMIT_EXCEEDED_STAKE",
     ended: "INVALID_SID"
   },
-  spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "200" }
+  spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "401" }
 }
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("accounts at vendors", (it) => {

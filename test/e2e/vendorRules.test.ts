@@ -5,6 +5,8 @@ import * as Crypto from "node:crypto"
 import type { FormEntries } from "../../src/protocols/FormBody.ts"
 import { pragmaticHash } from "../../src/protocols/pragmatic/PragmaticHash.ts"
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
+import { endSession } from "../../src/domain/settlement/Launch.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
 import { samples } from "../../vendor/Samples.ts"
 import { layerE2eServer } from "../kit/E2eServer.ts"
@@ -247,6 +249,38 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
+  it.effect("Slotegrator: a refund that names a win, a prize or a refund takes nothing and pays nothing", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      yield* call("bet", { amount: "60.00", transaction_id: "b1", type: "bet", round_id: "r1" })
+      yield* call("win", { amount: "20.00", transaction_id: "w1", type: "win", round_id: "r1" })
+      yield* call("win", { amount: "5.00", transaction_id: "p1", type: "promo" })
+      yield* call("bet", { amount: "1.00", transaction_id: "b2", type: "bet", round_id: "r2" })
+      yield* call("refund", { amount: "1.00", bet_transaction_id: "b2", transaction_id: "f2", round_id: "r2" })
+      for (const target of ["w1", "p1", "f2"]) {
+        const refund = { amount: "20.00", bet_transaction_id: target, transaction_id: `f-${target}` }
+        for (let time = 0; time < 2; time++) {
+          const answer = yield* call("refund", refund)
+          assert.deepInclude(answer, { status: 200, balance: 65, transaction_id: `pb-refund:${target}` })
+        }
+      }
+      // what was named stays as it was
+      assert.deepInclude(yield* call("win", { amount: "20.00", transaction_id: "w1", type: "win", round_id: "r1" }), {
+        balance: 65
+      })
+      assert.strictEqual(yield* realOf(table.playerId), opening - 6000 + 2000 + 500)
+    }))
+
+  it.effect("Slotegrator: the amount of a free spin is not taken, but has to be one of the currency", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      const free = { amount: "1.005", transaction_id: "b1", type: "freespin", round_id: "r1" }
+      assert.deepInclude(yield* call("bet", free), { error_code: "INTERNAL_ERROR" })
+      assert.deepInclude(yield* call("bet", { ...free, amount: "1.00" }), { balance: 100 })
+    }))
+
   const listed = (...transactions: ReadonlyArray<readonly [action: string, id: string]>): Fields =>
     Object.fromEntries(transactions.flatMap(([action, id], place) => [
       [`rollback_transactions[${place}][action]`, action],
@@ -356,6 +390,42 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(unknown, { status: 400 })
       const currency = yield* call("Round/Finish", { round_id: "r1", currency: "USD" })
       assert.deepInclude(currency["meta"], { api_code: "154" })
+    }))
+
+  it.effect("A8R, GCP, Spribe: a launch that failed gives no right to play, and withholds no win", () =>
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const tables = [yield* newTable("a8r"), yield* newTable("gcp"), yield* newTable("spribe")] as const
+      const [first, second, third] = tables
+      const bets = [
+        (id: string) =>
+          a8r(first)("Round/BetWin", { ...round(first, "r1"), transactions: [{ id, type: "bet", amount: "2.00" }] }),
+        (id: string) => gcp(second)("/play", { actions: [{ action: "bet", amount: 200, action_id: id }] }),
+        (id: string) => spribe(third)("withdraw", { provider_tx_id: id, provider: "spribe-aviator", amount: 2000 })
+      ] as const
+      for (const bet of bets) assert.strictEqual((yield* bet("b1")).status, 200)
+      for (const { playerId } of tables) {
+        const { openSessions } = yield* actors.read(null, playerId)
+        for (const session of openSessions) yield* actors.ask(null, playerId, endSession(session))
+      }
+      const [inA8r, inGcp, inSpribe] = [yield* bets[0]("b2"), yield* bets[1]("b2"), yield* bets[2]("b2")]
+      assert.deepInclude(inA8r["meta"], { api_code: "101", balance: "98.00" })
+      assert.deepInclude(inGcp, { status: 412, code: 101, balance: 9_800 })
+      assert.deepInclude(inSpribe, { code: 401 })
+      const paid = yield* a8r(first)("Round/BetWin", {
+        ...round(first, "r1"),
+        transactions: [{ id: "w1", type: "win", amount: "5.00" }]
+      })
+      assert.deepInclude(paid, { status: 200, balance: "103.00" })
+      const play = yield* gcp(second)("/play", { actions: [{ action: "win", amount: 500, action_id: "w1" }] })
+      assert.deepInclude(play, { status: 200, balance: 10_300 })
+      yield* spribe(third)("deposit", {
+        provider_tx_id: "w1",
+        provider: "spribe-aviator",
+        amount: 5000,
+        withdraw_provider_tx_id: "b1"
+      })
+      assert.strictEqual(yield* realOf(third.playerId), opening + 300)
     }))
 
   it.effect("GCP: subunits, one id for one action, and nothing that was rolled back before it came", () =>

@@ -25,9 +25,22 @@ export const providerId = 1
 export const slot: SettledGame = { id: 11, providerId, type: "rng", active: true }
 export const roulette: SettledGame = { id: 12, providerId, type: "live", active: true }
 
+/** Sessions at these providers that never expire. */
+export const openSessionsAt = (providerIds: ReadonlyArray<number>): Player["openSessions"] =>
+  providerIds.map((providerId) => ({ id: 0, providerId, expiresAt: Number.MAX_SAFE_INTEGER }))
+
 /** A player with 10.00 and a session at the provider. */
-export const makePlayer = (overrides: Partial<Player> = {}): Player =>
-  newPlayer({ real: 1000, providerIds: [providerId], realUpdatedAt: noon, bonusUpdatedAt: noon, ...overrides })
+export const makePlayer = (overrides: Partial<Player> = {}): Player => {
+  const { providerIds = [providerId] } = overrides
+  return newPlayer({
+    real: 1000,
+    providerIds,
+    openSessions: openSessionsAt(providerIds),
+    realUpdatedAt: noon,
+    bonusUpdatedAt: noon,
+    ...overrides
+  })
+}
 
 export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => ({
   id: 501,

@@ -35,6 +35,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   pendingBonuses: [],
   bonusGrants: {},
   endedSessions: [],
+  openSessions: [],
   providerIds: [],
   rounds: emptyRecent,
   transactions: emptyRecent,

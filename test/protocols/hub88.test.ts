@@ -260,6 +260,7 @@ describe("calls", () => {
       action: "bet",
       transactionId: "bet-1",
       amount: { coefficient: 105, scale: 1 },
+      isFree: false,
       closesRound: false
     })
     const paid = asAction(send("/transaction/win", win))
@@ -277,14 +278,17 @@ describe("calls", () => {
       action: "rollback",
       transactionId: "rollback-1",
       targetTransactionId: "bet-1",
+      // Caleta's wins are never rolled back
+      onlyBets: false,
       closesRound: false
     })
+    assert.deepInclude(asAction(sendCaleta("/wallet/rollback", rollback)).action, { onlyBets: true })
   })
 
   it("is_free takes nothing from cash and pays wins in full; reward_uuid names the grant", () => {
     const free = { ...bet, is_free: true, reward_uuid: "reward-1" }
     const placed = asAction(send("/transaction/bet", free))
-    assert.deepInclude(placed.action, { amount: { coefficient: 0, scale: 0 } })
+    assert.deepInclude(placed.action, { isFree: true })
     assert.deepStrictEqual(placed.call.grant, { reference: "reward-1", mustExist: false, finishes: false })
     const paid = asAction(send("/transaction/win", { ...win, is_free: true, reward_uuid: "reward-1" }))
     assert.deepInclude(paid.action, { amount: { coefficient: 105, scale: 1 } })

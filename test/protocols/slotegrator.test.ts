@@ -236,7 +236,13 @@ describe("bet of Slotegrator", () => {
       roundId: "r-1",
       currency: "EUR",
       session: "token",
-      actions: [{ action: "bet", transactionId: "tx-1", amount: { coefficient: 105, scale: 1 }, closesRound: false }]
+      actions: [{
+        action: "bet",
+        transactionId: "tx-1",
+        amount: { coefficient: 105, scale: 1 },
+        isFree: false,
+        closesRound: false
+      }]
     })
     assert.deepInclude(asCall(send({ ...bet, session_id: undefined })).call, { session: "none", player })
   })
@@ -245,7 +251,7 @@ describe("bet of Slotegrator", () => {
     assert.deepInclude(actionsOf(send({ ...bet, type: "tip" }))[0], { amount: { coefficient: 105, scale: 1 } })
     const { call } = asCall(send({ ...bet, type: "freespin", freespin_id: "f-1", quantity: "3" }))
     assert.deepInclude(call, { grant: { reference: "f-1", mustExist: false, finishes: false, won: null } })
-    assert.deepInclude(actionsOf(send({ ...bet, type: "freespin" }))[0], { amount: { coefficient: 0, scale: 0 } })
+    assert.deepInclude(actionsOf(send({ ...bet, type: "freespin" }))[0], { isFree: true })
   })
 
   it("closes its round when it is finished", () => {
@@ -365,6 +371,7 @@ describe("refund of Slotegrator", () => {
       action: "rollback",
       transactionId: "tx-3",
       targetTransactionId: "tx-1",
+      onlyBets: true,
       closesRound: false
     }])
   })

@@ -66,7 +66,7 @@ for (const remembers of [true, false]) {
     const start = () => {
       const runner = new RuleRunner([makePlayer({ real: 100_000 })], () => !remembers)
       const { expiresAt, sessionId } = runner.accept(launch({ providerId: 1 }))
-      return { runner, session: { id: sessionId, expiresAt, gameId: 11, platform: "web", ip: null } }
+      return { runner, session: { id: sessionId, expiresAt, gameId: 11, providerId: 1, platform: "web", ip: null } }
     }
     let bets = 0
     const codeOf = (runner: RuleRunner, session: BetSession) => {
@@ -140,6 +140,73 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(runner.player().endedSessions, [
         { id: next.sessionId, expiresAt: next.expiresAt, exchanged: true }
       ])
+    })
+  })
+}
+
+// Goal: calls that name no session need a running one of the player at their provider, and settlement needs none. Method: bets and wins without a
+// session around launches, failures, exchanges and ends.
+for (const remembers of [true, false]) {
+  describe(`the right to play of a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const start = () => new RuleRunner([makePlayer({ real: 100_000, openSessions: [] })], () => !remembers)
+    const opened = (runner: RuleRunner, providerId = 1) => {
+      const { expiresAt, sessionId } = runner.accept(launch({ providerId }))
+      return { id: sessionId, expiresAt, gameId: 11, providerId, platform: "web", ip: null }
+    }
+    let bets = 0
+    const codeOf = (runner: RuleRunner) => {
+      const message = bet(`n${++bets}`, 1, { session: "none" })
+      const answer = runner.ask((player, context) => settle(player, message, context))
+      return "reply" in answer ? answer.reply.status : answer.refusal.code
+    }
+
+    it("begins with a launch at that provider, and ends after twelve hours", () => {
+      const runner = start()
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+      opened(runner, 9)
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+      const { expiresAt } = opened(runner)
+      assert.strictEqual(codeOf(runner), "processed")
+      runner.now = expiresAt - 1
+      assert.strictEqual(codeOf(runner), "processed")
+      runner.now = expiresAt
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+      const paid = runner.accept((player, context) => settle(player, win("late", `n${bets - 1}`, 5), context))
+      assert.strictEqual(paid.status, "processed")
+    })
+
+    it("ends with the launch that failed, and is then that of the launches before", () => {
+      const runner = start()
+      runner.accept(endSession(opened(runner)))
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+      const good = opened(runner)
+      runner.now += hour
+      const failed = [opened(runner), opened(runner), opened(runner)]
+      for (const session of failed) runner.accept(endSession(session))
+      assert.strictEqual(codeOf(runner), "processed")
+      runner.now = good.expiresAt
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+    })
+
+    it("ends with all sessions, not before the account's own refusal, and comes back with a launch", () => {
+      const runner = start()
+      opened(runner)
+      runner.set({ sessionsEndedAt: noon })
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
+      runner.set({ status: "locked" })
+      assert.strictEqual(codeOf(runner), "PLAYER_RESTRICTED")
+      runner.set({ status: "active" })
+      opened(runner)
+      assert.strictEqual(codeOf(runner), "processed")
+    })
+
+    it("goes on through an exchange, and ends with what the session was exchanged for", () => {
+      const runner = start()
+      const session = opened(runner)
+      const next = runner.accept(exchangeSession(session))
+      assert.strictEqual(codeOf(runner), "processed")
+      runner.accept(endSession({ id: next.sessionId, expiresAt: next.expiresAt }))
+      assert.strictEqual(codeOf(runner), "INVALID_SESSION")
     })
   })
 }

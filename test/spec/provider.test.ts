@@ -522,6 +522,33 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assertRefused(back, 409, "BET_ALREADY_SETTLED")
     }))
 
+  it.effect("CONTRACT 2 a free bet with an amount is refused, once its id is known to be new, in every call that bets", () =>
+    Effect.gen(function*() {
+      const house = yield* SharedCasino
+      const seat = yield* house.sit(1000)
+      const id = fresh("t")
+      const free = { is_free: true, campaign_id: "spins" }
+      const known = betOf(seat, `${id}known`, { amount: 100 })
+      yield* settle(house, "bet", known)
+      const bet = (name: string) => ({ ...betOf(seat, `${id}${name}`, { amount: 100 }), ...free })
+      const refusals = [
+        yield* house.callWallet("bet", bet("a")),
+        yield* house.callWallet("bet", { ...bet("a"), amount: 1 }),
+        yield* house.callWallet("bet-win", { ...bet("b"), win: { transaction_id: `${id}w`, amount: 50 } }),
+        yield* house.callWallet("batch", { actions: [{ action: "bet", ...bet("c") }] })
+      ]
+      for (const refused of refusals) {
+        assertRefused(refused, 422, "VALIDATION_FAILED")
+        assert.deepStrictEqual(
+          Object.keys(refused.details).filter((name) => !["retry", "action_index"].includes(name)),
+          ["amount"]
+        )
+      }
+      // whatever else a retry says, what happened has happened
+      const again = yield* settle(house, "bet", { ...known, ...free })
+      assert.deepInclude(again, { status: "replayed", real_amount: -100, balance: 900 })
+    }))
+
   it.effect("CONTRACT 2 game, player and currency are the provider's and the player's own", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]

@@ -283,7 +283,14 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     transactionIds: ["vb", "vbl", "vbll"],
     rounds: [{ gameId: 11, roundId: "v" }]
   })
-  const launched = { id: 5000, expiresAt: noon + minute + 12 * hour, gameId: 11, platform: "web", ip: null }
+  const launched = {
+    id: 5000,
+    expiresAt: noon + minute + 12 * hour,
+    gameId: 11,
+    providerId: 1,
+    platform: "web",
+    ip: null
+  }
   now += minute
   const exchanged = yield* decide(yield* load(1), 1, exchangeSession(launched))
   yield* commit("an exchange", exchanged)

@@ -74,6 +74,14 @@ interface CarriedEnd {
   readonly exchanged: boolean
 }
 
+/** A wallet session of real mode as the right to play at its provider. */
+export interface OpenSession {
+  readonly id: number
+  readonly providerId: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
 export interface Player {
   readonly id: number
   readonly operatorId: number
@@ -120,6 +128,8 @@ export interface Player {
   readonly bonusGrants: { readonly [bonusId: string]: number }
   /** Newest wallet sessions that were exchanged or abandoned and have not expired, in the order of their ids. */
   readonly endedSessions: ReadonlyArray<CarriedEnd>
+  /** Newest real-mode sessions that were not ended, oldest first: the right to play at their providers, for calls that name no session. */
+  readonly openSessions: ReadonlyArray<OpenSession>
   /** Providers with which the player ever had a real-mode session. */
   readonly providerIds: ReadonlyArray<number>
 
@@ -141,6 +151,9 @@ export const activeExclusion = (player: Player, now: number): Exclusion | null =
  * ones count as ended.
  */
 export const endedSessionsCarried = 64
+
+/** Maximum open sessions carried per provider: one gives the right to play, and a launch that fails gives back the one before. */
+export const openSessionsCarried = 4
 
 /** True when a session token or wallet session of that instant has been ended. */
 export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>

@@ -4,7 +4,7 @@ import { contribution } from "../bonus/Bonus.ts"
 import type { CasinoSource } from "../Change.ts"
 import { type Knowledge, missing } from "../Decision.ts"
 import type { Draft } from "../Draft.ts"
-import { invalidSession, isSessionGivenUp, isSessionRunning } from "./Launch.ts"
+import { invalidSession, isSessionGivenUp, isSessionRunning, mayPlayAt } from "./Launch.ts"
 import { countPlay, effectiveLimits, recordPlay, refuseBet } from "../limit/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
@@ -126,13 +126,18 @@ export const takeStake = (
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
-/** Refuses a bet without a running session. A protocol without sessions needs an earlier session of the player with the provider. */
+/** Refuses a bet without a running session: its own or, where the protocol's calls name none, one of the player at the provider. */
 const refuseSession = (
   player: Player,
   { providerId, session }: Bet,
   now: number
 ): Refusal<"INVALID_SESSION" | "NOT_FOUND"> | undefined => {
-  if (session === "none") return knowsProvider(player, providerId) ? undefined : playerUnknownToProvider
+  if (session === "none") {
+    if (!knowsProvider(player, providerId)) return playerUnknownToProvider
+    return mayPlayAt(player, providerId, now) || refuseAccount(player, "canBet", now) !== undefined
+      ? undefined
+      : invalidSession
+  }
   if (session === null || now >= session.expiresAt) return invalidSession
   // a session ended with the account: the account's own refusal takes precedence while it is not active
   if (isSessionGivenUp(player, session.id)) return invalidSession
@@ -144,6 +149,9 @@ const refuseSession = (
 /** All checks of a new bet, and its split. */
 const admit = (draft: Draft, bet: Bet, round: Round | null | undefined): Funding | Refusal<BetCode> => {
   const { now, player } = draft
+  if (bet.isFree === true && bet.amount > 0) {
+    return validation("amount", "must be 0 with is_free: a free bet costs nothing")
+  }
   const session = refuseSession(player, bet, now)
   if (session !== undefined) return session
   if (bet.currency !== player.currency) return currencyRefusal(player)

@@ -3,7 +3,14 @@ import { noChange } from "../Change.ts"
 import type { BetSession } from "../Messages.ts"
 import { answer, type Context, type Decision, refused } from "../Decision.ts"
 import { effectiveLimits, recordPlay, refusePlay } from "../limit/Limits.ts"
-import { endedSessionsCarried, isSessionEnded, type Player, sessionStart } from "../player/Player.ts"
+import {
+  endedSessionsCarried,
+  isSessionEnded,
+  type OpenSession,
+  openSessionsCarried,
+  type Player,
+  sessionStart
+} from "../player/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
@@ -21,6 +28,24 @@ export const isSessionRunning = (player: Player, expiresAt: number, now: number)
 export const isSessionGivenUp = ({ endedSessions }: Player, id: number): boolean =>
   endedSessions.some((ended) => ended.id === id) ||
   (endedSessions.length >= endedSessionsCarried && endedSessions.every((ended) => ended.id > id))
+
+/**
+ * True when the player may bet at a provider whose calls name no session: a launch there that did not fail has not expired, and was not ended with all
+ * sessions.
+ */
+export const mayPlayAt = (player: Player, providerId: number, now: number): boolean =>
+  player.openSessions.some((open) => open.providerId === providerId && isSessionRunning(player, open.expiresAt, now))
+
+/** Open sessions with one more. Expired ones are dropped, and the oldest of the provider beyond those that are carried. */
+const withOpen = (sessions: Player["openSessions"], opened: OpenSession, now: number): Player["openSessions"] => {
+  const running = sessions.filter(({ expiresAt }) => now < expiresAt)
+  const ofProvider = running.filter(({ providerId }) => providerId === opened.providerId)
+  const oldest = ofProvider.length < openSessionsCarried ? undefined : ofProvider[0]
+  return [...running.filter((open) => open !== oldest), opened]
+}
+
+const withoutOpen = (player: Player, id: number): Player["openSessions"] =>
+  player.openSessions.filter((open) => open.id !== id)
 
 export interface Launch {
   readonly gameId: number
@@ -65,7 +90,8 @@ export const launchStep =
           providerIds: player.providerIds.includes(launch.providerId)
             ? player.providerIds
             // without spare room, as every player carries it
-            : player.providerIds.concat([launch.providerId])
+            : player.providerIds.concat([launch.providerId]),
+          openSessions: withOpen(player.openSessions, { id: sessionId, providerId: launch.providerId, expiresAt }, now)
         }
         : player,
       reply: { sessionId, expiresAt },
@@ -99,6 +125,7 @@ const withEnded = (
 /** Real-mode session of the player, decoded from its token. */
 export interface ExchangedSession extends BetSession {
   readonly gameId: number
+  readonly providerId: number
   readonly platform: string | null
   readonly ip: string | null
 }
@@ -111,7 +138,7 @@ export const exchangeSession =
   (session: ExchangedSession) =>
   (player: Player, context: Context): Decision<LaunchedSession, Refusal<"INVALID_SESSION">> => {
     const { firstId: sessionId, now } = context
-    const { expiresAt, gameId, id, ip, platform } = session
+    const { expiresAt, gameId, id, ip, platform, providerId } = session
     if (!isSessionRunning(player, expiresAt, now)) return refused(invalidSession)
     const isGivenUp = isSessionGivenUp(player, id)
     // a session whose launch failed cannot be exchanged
@@ -120,7 +147,11 @@ export const exchangeSession =
     }
     return {
       _tag: "Accept",
-      state: isGivenUp ? player : { ...player, endedSessions: withEnded(player, session, true, now) },
+      state: {
+        ...player,
+        endedSessions: isGivenUp ? player.endedSessions : withEnded(player, session, true, now),
+        openSessions: withOpen(withoutOpen(player, id), { id: sessionId, providerId, expiresAt }, now)
+      },
       reply: { sessionId, expiresAt },
       change: {
         ...noChange,
@@ -139,7 +170,11 @@ export const endSession = (session: BetSession) => (player: Player, { now }: Con
     ? answer(player, undefined)
     : {
       _tag: "Accept",
-      state: { ...player, endedSessions: withEnded(player, session, false, now) },
+      state: {
+        ...player,
+        endedSessions: withEnded(player, session, false, now),
+        openSessions: withoutOpen(player, session.id)
+      },
       reply: undefined,
       change: { ...noChange, endedSessions: [{ id: session.id, playerId: player.id, endedAt: now, exchanged: false }] },
       idsUsed: 0

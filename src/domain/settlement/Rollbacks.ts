@@ -43,6 +43,7 @@ export const rollBack = (draft: Draft, rollback: Rollback, known: Knowledge | un
   if (target.playerId !== draft.player.id) {
     return earlier === undefined ? lookUp({}) : notOfPlayer
   }
+  if (rollback.onlyBets === true && target.kind !== "bet") return ignore(draft, rollback, target, null)
   if (target.kind === "rollback") {
     const outcome = rollback.policy.settledBets === "refuse"
       ? rollbackRefused(targetTransactionId)

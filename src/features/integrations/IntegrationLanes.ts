@@ -14,7 +14,7 @@ const playerRefusals = new Set(["PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "BONUS_IN
 const amountOf = (call: WalletCall | undefined): string | null => {
   if (call?.kind !== "settle") return null
   for (const action of call.actions) {
-    if (action.action === "bet") return `-${decimalText(action.amount)}`
+    if (action.action === "bet") return action.isFree === true ? "0" : `-${decimalText(action.amount)}`
     if ("amount" in action) return decimalText(action.amount)
   }
   return null

@@ -124,7 +124,15 @@ const toActions = (
       case "bet": {
         const amount = minor(action.amount, 0)
         if (amount === undefined) return undefined
-        actions.push({ ...about, ...action, amount, session })
+        const { closesRound, isFree, transactionId } = action
+        actions.push({
+          ...about,
+          action: "bet",
+          transactionId,
+          closesRound,
+          session,
+          amount: isFree === true ? 0 : amount
+        })
         break
       }
       case "win": {
@@ -397,6 +405,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           exchangeSession({
             id: session.sessionId,
             gameId: session.gameId,
+            providerId: session.providerId,
             expiresAt: session.expiresAt,
             platform: null,
             ip: null

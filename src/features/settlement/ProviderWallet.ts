@@ -167,6 +167,7 @@ export class ProviderWallet extends Context.Service<
         game,
         roundId: message.round_id,
         amount: message.amount,
+        isFree: message.is_free === true,
         // sessions of a deactivated operator take no new bets; open rounds are still settled
         session: session?.mode === "real" && operators.isActive(session.operatorId)
           ? { id: session.sessionId, expiresAt: session.expiresAt }

@@ -88,6 +88,8 @@ const readAction = (
       action: "rollback",
       transactionId,
       targetTransactionId: fields.text("reference_transaction_uuid"),
+      // Caleta's wins are never rolled back
+      onlyBets: isCaleta,
       closesRound
     }
   }
@@ -101,8 +103,7 @@ const readAction = (
       amount,
       closesRound
     }
-    // the stake of a free bet is paid by the vendor
-    : { action: "bet", transactionId, amount: isFree ? fromUnits(0, 0) : amount, closesRound }
+    : { action: "bet", transactionId, amount, isFree, closesRound }
 }
 
 const readSettle = (fields: Fields, method: "bet" | "win" | "rollback", dialect: Hub88Dialect): WalletCall => {

@@ -1,6 +1,5 @@
 /** Actions of Slotegrator GIS: the request to the wallet and the renderer of the answer. */
 import * as Crypto from "node:crypto"
-import type { Decimal } from "../Decimal.ts"
 import type { FormFields } from "../FormFields.ts"
 import { isLine } from "../JsonBody.ts"
 import { operatorId } from "../OperatorIds.ts"
@@ -9,8 +8,6 @@ import { slotegratorRenderer } from "./SlotegratorAnswers.ts"
 
 /** Maximum transactions of one rollback. */
 const maxTransactions = 100
-
-const zero: Decimal = { coefficient: 0, scale: 0 }
 
 /** Transactions of a rollback, in the order sent. */
 const transactionsOf = (form: FormFields): ReadonlyArray<{ readonly action: string; readonly id: string }> => {
@@ -105,8 +102,8 @@ const bet = (form: FormFields): ReadCall => {
     actions: [{
       action: "bet",
       transactionId,
-      // the stake of a free spin is paid by the vendor
-      amount: form.optional("type") === "freespin" ? zero : amount,
+      amount,
+      isFree: form.optional("type") === "freespin",
       closesRound: form.flag("finished")
     }],
     fields: transactionField(transactionId)
@@ -155,7 +152,7 @@ const win = (form: FormFields): ReadCall => {
   })
 }
 
-/** Our id of a refund is derived from the bet's: a second refund of the same bet is answered like the first. */
+/** Names a bet: of a win it takes nothing. Our id of a refund is derived from the bet's: a second refund of the same bet is answered like the first. */
 const refund = (form: FormFields): ReadCall => {
   const betId = form.text("bet_transaction_id")
   form.amount("amount")
@@ -166,6 +163,7 @@ const refund = (form: FormFields): ReadCall => {
       action: "rollback",
       transactionId: form.text("transaction_id"),
       targetTransactionId: betId,
+      onlyBets: true,
       closesRound: form.flag("finished")
     }],
     fields: transactionField(`refund:${betId}`)

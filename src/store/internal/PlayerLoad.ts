@@ -6,6 +6,7 @@ import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/
 import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
 import {
   endedSessionsCarried,
+  openSessionsCarried,
   exclusionTypes,
   kycStatuses,
   type Player,
@@ -75,6 +76,11 @@ const PlayerRow = Schema.Struct({
     expiresAt: Schema.Number,
     exchanged: Schema.Boolean
   }))),
+  openSessions: Schema.NullOr(Schema.Array(Schema.Struct({
+    id: Schema.Number,
+    providerId: Schema.Number,
+    expiresAt: Schema.Number
+  }))),
   realUpdatedAt: Instant,
   bonusUpdatedAt: Instant,
   openBonuses: Schema.NullOr(Schema.Array(OpenBonus)),
@@ -85,6 +91,7 @@ const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
 
 const noBonuses: ReadonlyArray<PendingBonus> = []
 const noSessions: Player["endedSessions"] = []
+const noOpenSessions: Player["openSessions"] = []
 const noGrants: Player["bonusGrants"] = {}
 
 /** Unfinished bonuses as carried by a player: the running one and the pending ones. */
@@ -122,6 +129,7 @@ const toPlayer = ({
   exclusionType: type,
   exclusionUntil: until,
   openBonuses,
+  openSessions,
   version: _version,
   ...row
 }: typeof PlayerRow.Type): Player => ({
@@ -135,6 +143,7 @@ const toPlayer = ({
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
   endedSessions: endedSessions ?? noSessions,
+  openSessions: openSessions ?? noOpenSessions,
   rounds: emptyRecent,
   transactions: emptyRecent,
   seeds: null
@@ -174,6 +183,13 @@ const playerColumns = columnsOf(PlayerRow, "p", {
   }, 'exchanged', s.exchanged) ORDER BY s.id)
     FROM (SELECT id, expires_at, exchanged FROM game_sessions
       WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2 ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
+  openSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'providerId', s.provider_id, 'expiresAt', ${
+    epochMs("s.expires_at")
+  }) ORDER BY s.id)
+    FROM (SELECT o.id, g.provider_id, o.expires_at, row_number() OVER (PARTITION BY g.provider_id ORDER BY o.id DESC) AS place
+      FROM game_sessions o JOIN games g ON g.id = o.game_id
+      WHERE o.player_id = p.id AND o.mode = 'real' AND o.ended_at IS NULL AND o.expires_at > $2) s
+    WHERE s.place <= ${openSessionsCarried})`,
   bonusGrants: `(SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted
     FROM player_bonuses b WHERE b.player_id = p.id GROUP BY b.bonus_id) g)`
 })

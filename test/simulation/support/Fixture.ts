@@ -13,6 +13,7 @@ import { type PaymentMethod, PaymentMethods } from "../../../src/features/paymen
 import { ActiveOperators } from "../../../src/features/operators/ActiveOperators.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import { operatorOf } from "../../kit/Operators.ts"
+import { openSessionsAt } from "../../kit/Messages.ts"
 import { newPlayer } from "../../kit/players.ts"
 import { policies } from "../../kit/Policies.ts"
 
@@ -44,6 +45,8 @@ export const vendors: ReadonlyArray<
   }
 })
 
+const providerIds = [1, 2, ...vendors.map(({ providerId }) => providerId)]
+
 /** The players with their opening real balance, in minor units. */
 export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =>
   playerIds.map((id) =>
@@ -52,7 +55,8 @@ export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =
       operatorId: operatorOfPlayer(id),
       kycStatus: id === 101 ? "verified" : "not_started",
       real: opening,
-      providerIds: [1, 2, ...vendors.map(({ providerId }) => providerId)],
+      providerIds,
+      openSessions: openSessionsAt(providerIds),
       realUpdatedAt: now,
       bonusUpdatedAt: now
     })
