@@ -17,8 +17,12 @@ class ConnectionRefused extends Error {
 }
 
 /** Classifies the failure of a request without an answer, by its cause. */
-export const connectionError = (cause: unknown): "dns" | "target_refused" | "connection" =>
-  cause instanceof ConnectionRefused ? cause.code : "connection"
+export const connectionError = (cause: unknown): "dns" | "target_refused" | "connection" | "too_large" =>
+  cause instanceof ConnectionRefused
+    ? cause.code
+    : cause instanceof Undici.errors.ResponseExceededMaxSizeError
+    ? "too_large"
+    : "connection"
 
 interface GuardedOptions {
   /** Allows the own network. */

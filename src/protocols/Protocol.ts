@@ -192,6 +192,8 @@ export interface VendorRequest {
   readonly headers: { readonly [name: string]: string }
   /** Undefined for a GET. */
   readonly body?: string
+  /** The answer is a list, of a catalogue or a feed: at most four megabytes instead of 64 KiB. */
+  readonly isList?: boolean
 }
 
 export interface VendorResponse {
@@ -209,7 +211,7 @@ export interface VendorFailure {
   readonly word: string
 }
 
-/** Sends one request to a vendor. No redirects; at most five seconds and four megabytes. */
+/** Sends one request to a vendor. No redirects; at most five seconds, and 64 KiB of an answer or four megabytes of a list. */
 export type SendToVendor = (request: VendorRequest) => Effect.Effect<VendorResponse, VendorFailure>
 
 export interface LaunchOrder {
@@ -281,7 +283,7 @@ export interface Outbound {
     readonly issue: (order: FreeRoundsOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
     readonly cancel: (reference: string, playerRef: string, tools: VendorTools) => Effect.Effect<void, VendorFailure>
   }
-  /** The vendor's records of a UTC day. */
+  /** The vendor's records of a UTC day: all of them, or a failure. */
   readonly feed?: (
     day: { readonly fromMs: number; readonly toMs: number },
     tools: VendorTools

@@ -22,9 +22,11 @@ export const postJson = (
   send: SendToVendor,
   url: string,
   body: string,
-  headers: { readonly [name: string]: string } = {}
+  headers: { readonly [name: string]: string } = {},
+  isList = false
 ): Effect.Effect<VendorResponse, VendorFailure> =>
   send({
+    ...isList && { isList },
     method: "POST",
     url,
     headers: { "content-type": "application/json", accept: "application/json", ...headers },
@@ -38,6 +40,59 @@ export const answerReader = <T>(schema: Schema.Codec<T, unknown>) => {
     status >= 500
       ? Effect.fail(unavailableVendor(`HTTP ${status}`))
       : Effect.mapError(decode(body), () => unavailableVendor(`unreadable answer, HTTP ${status}`))
+}
+
+/** Elements of a list that are taken at once: some milliseconds of the thread that decides bets. */
+const sliceLength = 250
+
+/** Takes the elements of a long list in order, with turns for others in between. */
+export const inSlices = <A, B, E = never, R = never>(
+  list: ReadonlyArray<A>,
+  take: (slice: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+): Effect.Effect<ReadonlyArray<B>, E, R> =>
+  Effect.gen(function*() {
+    const taken: Array<B> = []
+    for (let at = 0; at < list.length; at += sliceLength) {
+      // after whatever else waits for the thread
+      if (at > 0) yield* Effect.yieldNow
+      for (const one of yield* take(list.slice(at, at + sliceLength))) taken.push(one)
+    }
+    return taken
+  })
+
+/** Sums over the answers that make one catalogue or one feed: beyond them all of it fails. */
+interface ListBounds {
+  readonly what: "catalogue" | "feed"
+  readonly maxLines: number
+  readonly maxBytes: number
+}
+
+export const catalogueBounds: ListBounds = { what: "catalogue", maxLines: 50_000, maxBytes: 32 * 1024 * 1024 }
+
+/** Of one day. Its lines are all in memory at once. */
+export const feedBounds: ListBounds = { what: "feed", maxLines: 250_000, maxBytes: 64 * 1024 * 1024 }
+
+/** Adds up the answers of one list; fails as soon as they are too many, too long or hold too many lines. */
+export const makeListSum = ({ maxBytes, maxLines, what }: ListBounds) => {
+  let bytes = 0
+  let lines = 0
+  const add = (more: number, name: string, sum: number, maximum: number) =>
+    sum + more <= maximum
+      ? Effect.void
+      : Effect.fail(refusedByVendor(`the ${what} has more than ${maximum} ${name}`))
+  return {
+    addAnswer: ({ body }: VendorResponse): Effect.Effect<void, VendorFailure> =>
+      Effect.tap(add(body.length, "characters", bytes, maxBytes), () => Effect.sync(() => (bytes += body.length))),
+    addLines: (count: number): Effect.Effect<void, VendorFailure> =>
+      Effect.tap(add(count, "lines", lines, maxLines), () => Effect.sync(() => (lines += count)))
+  }
+}
+
+/** Decodes a long list, in slices. */
+export const listReader = <T>(schema: Schema.Codec<T, unknown>) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  return (list: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<T>, VendorFailure> =>
+    inSlices(list, (slice) => Effect.mapError(decode(slice), () => unavailableVendor("unreadable list")))
 }
 
 /** URL that a browser may be redirected to; a relative one is resolved against `base`. */

@@ -130,7 +130,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       vendor.mood = "good"
       assert.strictEqual((yield* launch({ mode: "real" }, once)).status, 200)
       assert.strictEqual((yield* sessionsOf(player)).length, 1)
-      const settings = { games_url: "http://127.0.0.1:1" }
+      const settings = { ...vendor.settings, games_url: "http://127.0.0.1:1" }
       yield* staffCall("PATCH", `/backoffice/v1/providers/${provider.id}`, { settings })
       assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
     }))

@@ -71,7 +71,17 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
         refusals: {}
       })
 
-      const moved = yield* fileOf({ games_url: "https://games.example/v2", partner: null })
+      // another path of the same host is the same vendor; another host or scheme gets no secret that was given for the first one
+      const { origin } = new URL(settings.games_url)
+      const elsewhere = yield* fileOf({ games_url: `${origin}.example/v2` })
+      const told = yield* runHere(["provider", "update", "acme", "--settings", elsewhere])
+      assert.deepInclude(JSON.parse(told.stderr).error, {
+        code: "VALIDATION_FAILED",
+        details: { "settings.api_key": ["must be given again with another address"] }
+      })
+      const samePath = yield* fileOf({ games_url: `${origin}/v3` })
+      yield* command("provider", "update", "acme", "--settings", samePath)
+      const moved = yield* fileOf({ games_url: "https://games.example/v2", partner: null, api_key: secret })
       yield* command("provider", "update", "acme", "--settings", moved, "--sync-hours", "0")
       assert.deepInclude(yield* command("provider", "show", "acme"), {
         settings: { games_url: "https://games.example/v2" },

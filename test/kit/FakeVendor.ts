@@ -64,9 +64,11 @@ const ask = Effect.fnUntraced(function*<S extends Schema.ConstraintDecoder<unkno
   { api_key, games_url }: typeof FakeSettings.Type,
   path: string,
   body: object,
-  Answer: S
+  Answer: S,
+  isList = false
 ) {
   const answer = yield* send({
+    isList,
     method: "POST",
     url: `${games_url}${path}`,
     headers: { "content-type": "application/json", "x-key": api_key },
@@ -103,13 +105,13 @@ export const fakeProtocol = anyProtocol({
     receive: () => ({ _tag: "NotFound" }),
     outbound: {
       launch: (order, tools) => Effect.map(ask(tools, settings, "/launch", order, Address), ({ url }) => url),
-      catalogue: (tools) => Effect.map(ask(tools, settings, "/games", {}, Catalogue), ({ games }) => games),
+      catalogue: (tools) => Effect.map(ask(tools, settings, "/games", {}, Catalogue, true), ({ games }) => games),
       freeRounds: {
         issue: (order, tools) => Effect.map(ask(tools, settings, "/free-rounds", order, Issued), ({ id }) => id),
         cancel: (reference, playerRef, tools) =>
           Effect.asVoid(ask(tools, settings, "/free-rounds/cancel", { reference, playerRef }, Schema.Unknown))
       },
-      feed: (day, tools) => ask(tools, settings, "/feed", day, Lines)
+      feed: (day, tools) => ask(tools, settings, "/feed", day, Lines, true)
     }
   })
 })

@@ -10,6 +10,7 @@ import type { AnyProtocol, FreeRoundsOrder, LaunchOrder, VendorRequest } from ".
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
 import { slotegratorProtocol } from "../../src/protocols/slotegrator/Slotegrator.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
+import { inSlices, makeListSum } from "../../src/protocols/VendorCalls.ts"
 import { bound, launchOf, noon, vendorAnswering } from "./support.ts"
 
 // Goal: requests to Pragmatic Play, Slotegrator, A8R and GCP are correct and signed, and their answers decoded. Method: a
@@ -49,6 +50,58 @@ const settings = {
   a8r: { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://vendor.example" },
   gcp: { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://vendor.example" }
 }
+
+describe("lists of vendors", () => {
+  // Goal: a list that is read leaves the thread to others. Method: somebody who counts turns beside a long list.
+  it.effect("are taken in slices, with turns for others in between", () =>
+    Effect.gen(function*() {
+      let turns = 0
+      const others = yield* Effect.forkChild(
+        Effect.forever(Effect.andThen(Effect.sync(() => turns++), Effect.yieldNow))
+      )
+      const lengths: Array<number> = []
+      const taken = yield* inSlices(Array.from({ length: 1001 }, (_, at) => at), (slice) => {
+        lengths.push(slice.length)
+        return Effect.succeed(slice.map((at) => at * 2))
+      })
+      yield* Fiber.interrupt(others)
+      assert.deepStrictEqual([taken.length, taken[1000]], [1001, 2000])
+      assert.isAtMost(Math.max(...lengths), 250)
+      assert.isAbove(turns, 0)
+    }))
+
+  it.effect("are added up over their answers, and fail beyond their bounds", () =>
+    Effect.gen(function*() {
+      const { addAnswer, addLines } = makeListSum({ what: "feed", maxLines: 10, maxBytes: 100 })
+      const answer = (length: number) => ({ status: 200, header: () => undefined, body: "x".repeat(length) })
+      yield* addAnswer(answer(60))
+      yield* addAnswer(answer(40))
+      assert.deepInclude(yield* Effect.flip(addAnswer(answer(1))), { word: "the feed has more than 100 characters" })
+      yield* addLines(10)
+      assert.deepInclude(yield* Effect.flip(addLines(1)), { word: "the feed has more than 10 lines" })
+    }))
+
+  it.effect("Pragmatic Play's feed without an end is given up before it fills the memory, and is no part of a day", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const { tools } = vendorAnswering("")
+      const endless = {
+        ...tools,
+        send: () =>
+          Effect.sync(() => ({
+            status: 200,
+            header: () => undefined,
+            body: `timepoint=${noon + ++asked}\n${"c".repeat(4_000_000)}`
+          }))
+      }
+      const { feed } = outboundOf(pragmaticProtocol)
+      const failure = yield* Effect.flip(
+        feed?.({ fromMs: noon, toMs: noon + 86_400_000 }, endless) ?? Effect.die("none")
+      )
+      assert.deepInclude(failure, { kind: "refused", word: `the feed has more than ${64 * 1024 * 1024} characters` })
+      assert.strictEqual(asked, 17)
+    }))
+})
 
 const outboundOf = (protocol: AnyProtocol) =>
   bound(

@@ -9,7 +9,15 @@ import type { SendToVendor, VendorFailure, VendorResponse } from "../../protocol
 /** From the first byte that is sent to the last one of the answer. */
 const requestTime = "5 seconds"
 
-const maxAnswerBytes = 4 * 1024 * 1024
+/** An answer to a launch or to one question has some hundred bytes; a list of ten thousand games, or of a quarter of an hour, some megabytes. */
+const maxAnswerBytes = 64 * 1024
+const maxListBytes = 4 * 1024 * 1024
+
+const tooLarge = (isList: boolean): VendorFailure => ({
+  _tag: "VendorFailure",
+  kind: "refused",
+  word: `the answer is larger than ${isList ? "4 MiB" : "64 KiB"}`
+})
 
 /** Requests under way at once, in all and to one host: a vendor that is slow must not keep the others waiting. */
 const maxInFlight = 256
@@ -34,7 +42,9 @@ export class VendorHttp extends Context.Service<VendorHttp, {
     Effect.gen(function*() {
       const { providerAllowInsecure: allowInsecure } = yield* Settings
       const scope = yield* Scope.Scope
-      const client = yield* makeGuardedClient({ allowInsecure, maxAnswerBytes, connections: maxInFlightPerHost })
+      const guarded = { allowInsecure, connections: maxInFlightPerHost }
+      const forAnswers = yield* makeGuardedClient({ ...guarded, maxAnswerBytes })
+      const forLists = yield* makeGuardedClient({ ...guarded, maxAnswerBytes: maxListBytes })
       const inFlight = new Map<string, number>()
       let total = 0
 
@@ -53,13 +63,16 @@ export class VendorHttp extends Context.Service<VendorHttp, {
           else inFlight.set(host, running - 1)
         })
 
-      const attempt = (request: HttpClientRequest.HttpClientRequest) =>
+      const attempt = (request: HttpClientRequest.HttpClientRequest, isList: boolean) =>
         Effect.gen(function*() {
-          const response = yield* client.execute(request)
+          const response = yield* (isList ? forLists : forAnswers).execute(request)
           const { headers, status } = response
           return { status, body: yield* response.text, header: (name) => headers[name] } satisfies VendorResponse
         }).pipe(
-          Effect.mapError(({ reason }) => vendorUnavailable(connectionError(reason.cause))),
+          Effect.mapError(({ reason }) => {
+            const word = connectionError(reason.cause)
+            return word === "too_large" ? tooLarge(isList) : vendorUnavailable(word)
+          }),
           Effect.timeoutOption(requestTime),
           Effect.flatMap(Option.match({
             onNone: () => Effect.fail(vendorUnavailable("timeout")),
@@ -71,7 +84,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
           Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
         )
 
-      const send: SendToVendor = Effect.fnUntraced(function*({ body, headers, method, url }) {
+      const send: SendToVendor = Effect.fnUntraced(function*({ body, headers, isList = false, method, url }) {
         if (targetProblem(url, allowInsecure) !== undefined) {
           return yield* Effect.fail(vendorUnavailable("target_refused"))
         }
@@ -83,7 +96,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
           : HttpClientRequest.post(url, { headers: others, body: HttpBody.text(body ?? "", contentType) })
         // a fiber of its own: its time-out works where its caller is not to be interrupted
         const running = yield* Effect.forkIn(
-          Effect.ensuring(Effect.interruptible(attempt(request)), end(host)),
+          Effect.ensuring(Effect.interruptible(attempt(request, isList)), end(host)),
           scope
         )
         const exit = yield* Fiber.await(running)

@@ -11,6 +11,7 @@ import type { CatalogueGame } from "../../protocols/Protocol.ts"
 import { rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { Games } from "../games/Games.ts"
+import { inSlices } from "../../protocols/VendorCalls.ts"
 import { vendorRefusal, Vendors } from "../integrations/Vendors.ts"
 import type { SyncReport } from "./StaffApi.ts"
 
@@ -143,10 +144,8 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
           if (outbound.catalogue === undefined) return yield* Effect.fail(noCatalogue)
           const listed = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
           if (listed.length > maxGames) return yield* Effect.fail(tooLarge)
-          const read = new Map(listed.flatMap((game) => {
-            const kept = readGame(game)
-            return kept === undefined ? [] : [[kept.external_id, kept] as const]
-          }))
+          const kept = yield* inSlices(listed, (games) => Effect.succeed(games.flatMap((game) => readGame(game) ?? [])))
+          const read = new Map(kept.map((game) => [game.external_id, game]))
           // one of which nothing can be read would switch off all games as well
           if (read.size === 0) return yield* Effect.fail(empty)
           const report = yield* auditLog.change(actor, ({ now, record }) =>

@@ -53,6 +53,13 @@ const newSecret = (entropy: Entropy["Service"]): string => entropy.token("ps_liv
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
+/** Settings that are addresses, by name. */
+const isAddress = (name: string): boolean => /url$/i.test(name)
+
+/** Scheme, host and port of an address; the text itself where it is none. */
+const originOf = (address: unknown): unknown =>
+  typeof address === "string" && URL.canParse(address) ? new URL(address).origin : address
+
 export class Providers extends Context.Service<Providers, {
   /** Makes a provider with its key. The secret is shown here and never again. */
   readonly create: (
@@ -103,13 +110,27 @@ export class Providers extends Context.Service<Providers, {
       const addressIssues = (settings: SettingsObject): { readonly [field: string]: ReadonlyArray<string> } =>
         Object.fromEntries(
           Object.entries(settings).flatMap(([name, value]) => {
-            if (!/url$/i.test(name) || typeof value !== "string") return []
+            if (!isAddress(name) || typeof value !== "string") return []
             const problem = value.length > maxAddressLength
               ? `must be at most ${maxAddressLength} characters`
               : targetProblem(value, providerAllowInsecure)
             return problem === undefined ? [] : [[`settings.${name}`, [problem]]]
           })
         )
+
+      /**
+       * Errors of a change that gives an address of another origin without all secrets: stored ones go, or prove something, only where they were given
+       * for.
+       */
+      const movedIssues = (protocol: string, known: SettingsObject, given: SettingsObject) => {
+        const isMoved = Object.entries(given).some(([name, value]) =>
+          isAddress(name) && originOf(value) !== originOf(known[name])
+        )
+        const kept = isMoved ? secretNames(protocol, known).filter((name) => (given[name] ?? null) === null) : []
+        return Object.fromEntries(
+          kept.map((name) => [`settings.${name}`, ["must be given again with another address"]])
+        )
+      }
 
       /** The columns of settings that the protocol takes, or everything that is wrong with them. */
       const judged = (
@@ -189,9 +210,12 @@ export class Providers extends Context.Service<Providers, {
             if (fields.protocol !== undefined && fields.protocol !== before.protocol) {
               return yield* Effect.fail(protocolIsFixed)
             }
+            const known = given === undefined ? {} : yield* opened(before)
+            const moved = movedIssues(before.protocol, known, given ?? {})
+            if (Object.keys(moved).length > 0) return yield* Effect.fail(refuseFields(moved))
             const replaced = given === undefined
               ? undefined
-              : yield* judged(before.id, before.protocol, withoutNulls({ ...(yield* opened(before)), ...given }))
+              : yield* judged(before.id, before.protocol, withoutNulls({ ...known, ...given }))
             const different = applyUpdate<StaffProvider, ProviderUpdate>(before, {
               ...fields,
               ...(replaced === undefined ? {} : { settings: replaced.settings })

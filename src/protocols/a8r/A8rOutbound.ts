@@ -12,7 +12,16 @@ import type {
   VendorTools
 } from "../Protocol.ts"
 import { requestSigner, signatureHeader } from "../RequestSign.ts"
-import { answerReader, browserAddress, postJson, refusedByVendor, vendorUrl } from "../VendorCalls.ts"
+import {
+  answerReader,
+  browserAddress,
+  catalogueBounds,
+  listReader,
+  makeListSum,
+  postJson,
+  refusedByVendor,
+  vendorUrl
+} from "../VendorCalls.ts"
 import type { A8rSettings } from "./A8rSettings.ts"
 
 const Failed = Schema.Struct({
@@ -31,25 +40,28 @@ const Done = Schema.Struct({})
 const Listed = Schema.Struct({
   providers: Schema.Array(Schema.Struct({
     image_assets: Schema.optional(Schema.NullOr(Schema.Struct({ base_url: Schema.optional(Schema.String) }))),
-    games: Schema.Array(Schema.Struct({
-      id: Schema.String,
-      title: Schema.String,
-      category: Schema.optional(Schema.NullOr(Schema.String)),
-      live: Schema.optional(Schema.NullOr(Schema.Boolean)),
-      released_at: Schema.optional(Schema.NullOr(Schema.String)),
-      recalled_at: Schema.optional(Schema.NullOr(Schema.String)),
-      images: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
-    }))
+    games: Schema.Array(Schema.Unknown)
   }))
 })
 
+const ListedGame = Schema.Struct({
+  id: Schema.String,
+  title: Schema.String,
+  category: Schema.optional(Schema.NullOr(Schema.String)),
+  live: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  released_at: Schema.optional(Schema.NullOr(Schema.String)),
+  recalled_at: Schema.optional(Schema.NullOr(Schema.String)),
+  images: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
+})
+
 type ListedProvider = typeof Listed.Type["providers"][number]
-type ListedGame = ListedProvider["games"][number]
+type ListedGame = typeof ListedGame.Type
 
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readDone = answerReader(Done)
 const readListed = answerReader(Listed)
+const readGames = listReader(ListedGame)
 
 /** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> =>
@@ -102,11 +114,11 @@ export const a8rOutbound = (settings: A8rSettings): Outbound => {
   const signer = requestSigner(settings.auth_token)
 
   /** Service call, signed over the bytes sent. */
-  const call = ({ send }: VendorTools, method: string, text: string) =>
+  const call = ({ send }: VendorTools, method: string, text: string, isList = false) =>
     Effect.flatMap(
       postJson(send, vendorUrl(settings.games_url, `/v2/casino_a8r.${method}`), text, {
         [signatureHeader]: signer.sign(text)
-      }),
+      }, isList),
       accepted
     )
 
@@ -132,15 +144,19 @@ export const a8rOutbound = (settings: A8rSettings): Outbound => {
     )
   }
 
-  const catalogue = (tools: VendorTools) =>
-    call(tools, "Game/List", JSON.stringify({ casino_id: settings.casino_id })).pipe(
-      Effect.flatMap(readListed),
-      Effect.map(({ providers }) =>
-        providers.flatMap((provider) =>
-          provider.games.filter((game) => isPlayable(game, tools.now())).map((game) => toGame(provider, game))
-        )
-      )
-    )
+  const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
+    const text = JSON.stringify({ casino_id: settings.casino_id })
+    const { providers } = yield* readListed(yield* call(tools, "Game/List", text, true))
+    const sum = makeListSum(catalogueBounds)
+    const playable: Array<CatalogueGame> = []
+    for (const provider of providers) {
+      yield* sum.addLines(provider.games.length)
+      for (const game of yield* readGames(provider.games)) {
+        if (isPlayable(game, tools.now())) playable.push(toGame(provider, game))
+      }
+    }
+    return playable
+  })
 
   const issue = (order: FreeRoundsOrder, tools: VendorTools) => {
     const values = {

@@ -13,7 +13,17 @@ import type {
   VendorResponse,
   VendorTools
 } from "../Protocol.ts"
-import { answerReader, browserAddress, postJson, refusedByVendor, vendorUrl } from "../VendorCalls.ts"
+import {
+  answerReader,
+  browserAddress,
+  catalogueBounds,
+  feedBounds,
+  listReader,
+  makeListSum,
+  postJson,
+  refusedByVendor,
+  vendorUrl
+} from "../VendorCalls.ts"
 import { amountScale } from "./Hub88Calls.ts"
 import { dialects } from "./Hub88Dialects.ts"
 import type { Hub88Settings } from "./Hub88Settings.ts"
@@ -29,16 +39,16 @@ const readRefusal = answerReader(Schema.Struct({
 
 const readUrl = answerReader(Schema.Struct({ url: Schema.String }))
 
-const readGames = answerReader(
-  Schema.Array(Schema.Struct({
-    game_code: Schema.String,
-    name: Schema.String,
-    enabled: optional(Schema.Boolean),
-    category: optional(Schema.String),
-    rtp: optional(Schema.Union([Schema.String, Schema.Number])),
-    url_thumb: optional(Schema.String)
-  })).check(Schema.isMaxLength(50_000))
-)
+const readList = answerReader(Schema.Array(Schema.Unknown))
+
+const readGames = listReader(Schema.Struct({
+  game_code: Schema.String,
+  name: Schema.String,
+  enabled: optional(Schema.Boolean),
+  category: optional(Schema.String),
+  rtp: optional(Schema.Union([Schema.String, Schema.Number])),
+  url_thumb: optional(Schema.String)
+}))
 
 const readPrepaids = answerReader(Schema.Array(Schema.Struct({
   prepaid_uuid: Schema.String,
@@ -52,14 +62,14 @@ const readPrepaids = answerReader(Schema.Array(Schema.Struct({
 
 const readReward = answerReader(Schema.Struct({ reward_uuid: Schema.String }))
 
-const readTransactions = answerReader(Schema.Array(Schema.Struct({
+const readTransactions = listReader(Schema.Struct({
   transaction_uuid: Schema.String,
   user: Schema.String,
   kind: Schema.String,
   transaction_status: Schema.String,
   amount: Schema.Int,
   currency: Schema.String
-})))
+}))
 
 /** Vendor's category, such as `Live Roulette` or `Video Slots`. */
 const isLive = (category: string): boolean => /\blive\b/i.test(category)
@@ -94,13 +104,16 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
     function*(
       { send }: VendorTools,
       path: string,
-      fields: object
+      fields: object,
+      isList = false
     ): Effect.fn.Return<VendorResponse, VendorFailure> {
       const body = JSON.stringify({ operator_id: operatorId, ...fields })
       const signature = Crypto.sign("sha256", Buffer.from(body), privateKey).toString("base64")
       const url = vendorUrl(gamesUrl, `/operator/generic/v2${path}`)
-      const response = yield* postJson(send, url, body, { [signatureHeader]: signature })
+      const response = yield* postJson(send, url, body, { [signatureHeader]: signature }, isList)
       if (response.status >= 500) return response
+      // a refusal is no list: a long one is parsed once
+      if (response.status < 400 && response.body.trimStart().startsWith("[")) return response
       if (response.status < 400) {
         // business errors may have HTTP 200, as the wallet's do
         const said = yield* Effect.option(readRefusal(response))
@@ -134,7 +147,9 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
 
   const catalogue = Effect.fnUntraced(
     function*(tools: VendorTools): Effect.fn.Return<ReadonlyArray<CatalogueGame>, VendorFailure> {
-      const games = yield* readGames(yield* ask(tools, "/game/list", {}))
+      const list = yield* readList(yield* ask(tools, "/game/list", {}, true))
+      yield* makeListSum(catalogueBounds).addLines(list.length)
+      const games = yield* readGames(list)
       return games.filter(({ enabled }) => enabled !== false).map((game): CatalogueGame => {
         const category = game.category ?? ""
         return {
@@ -188,8 +203,10 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
         sub_partner_id: subPartnerId,
         start_time: timeOf(fromMs),
         end_time: timeOf(toMs)
-      })
-      const transactions = yield* readTransactions(response)
+      }, true)
+      const list = yield* readList(response)
+      yield* makeListSum(feedBounds).addLines(list.length)
+      const transactions = yield* readTransactions(list)
       const lines = transactions.flatMap((transaction): ReadonlyArray<FeedTransaction> => {
         const kind = feedKinds[transaction.kind]
         if (kind === undefined || !feedStatuses.has(transaction.transaction_status)) return []

@@ -1,6 +1,8 @@
 /** Feed of finished game rounds (Data Feeds): CSV below a line with the next timepoint. */
+import { Effect } from "effect"
 import { parseDecimal } from "../Decimal.ts"
-import type { FeedRound } from "../Protocol.ts"
+import type { FeedRound, VendorFailure } from "../Protocol.ts"
+import { inSlices, unavailableVendor } from "../VendorCalls.ts"
 
 /** One answer of the feed. */
 export interface FeedPage {
@@ -18,21 +20,25 @@ const valuesOf = (line: string): ReadonlyArray<string> =>
 /** Instants are in UTC without a zone designator. */
 const instantOf = (text: string): number => Date.parse(`${text.replace(" ", "T")}Z`)
 
-/** Parses an answer; undefined when malformed. */
-export const readFeedPage = (text: string): FeedPage | undefined => {
-  const [first = "", header = "", ...lines] = text.split(/\r?\n/).filter((line) => line.trim() !== "")
+/** Lines of a text that are not blank. */
+const linesOf = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).filter((line) => line.trim() !== "")
+
+const unreadable = unavailableVendor("a feed that cannot be read")
+
+/** Parses an answer, in slices. */
+export const readFeedPage = Effect.fnUntraced(function*(text: string): Effect.fn.Return<FeedPage, VendorFailure> {
+  const [first = "", header = "", ...lines] = linesOf(text)
   const timepoint = /^timepoint=(\d{1,16})$/.exec(first.trim())?.[1]
-  if (timepoint === undefined) return undefined
+  if (timepoint === undefined) return yield* Effect.fail(unreadable)
   const columns = valuesOf(header)
-  const rounds: Array<FeedRound & { readonly endedAt: number }> = []
-  for (const line of lines) {
+  const places = new Map(columns.map((column, place) => [column, place]))
+  const readRound = (line: string): FeedPage["rounds"][number] | undefined => {
     const values = valuesOf(line)
-    const valueOf = (column: string): string => values[columns.indexOf(column)] ?? ""
+    const valueOf = (column: string): string => values[places.get(column) ?? -1] ?? ""
     const [bet, win] = [parseDecimal(valueOf("bet")), parseDecimal(valueOf("win"))]
     const endedAt = instantOf(valueOf("endDate"))
     const roundId = valueOf("playSessionID")
-    if (bet === undefined || win === undefined || Number.isNaN(endedAt) || roundId === "") return undefined
-    rounds.push({
+    return bet === undefined || win === undefined || Number.isNaN(endedAt) || roundId === "" ? undefined : {
       roundId,
       gameId: valueOf("gameID"),
       playerRef: valueOf("extPlayerID"),
@@ -40,7 +46,11 @@ export const readFeedPage = (text: string): FeedPage | undefined => {
       win,
       currency: valueOf("currency"),
       endedAt
-    })
+    }
   }
+  const rounds = yield* inSlices(lines, (slice) => {
+    const read = slice.flatMap((line) => readRound(line) ?? [])
+    return read.length === slice.length ? Effect.succeed(read) : Effect.fail(unreadable)
+  })
   return { timepoint: Number(timepoint), rounds }
-}
+})

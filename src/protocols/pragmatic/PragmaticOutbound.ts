@@ -12,7 +12,17 @@ import type {
   VendorFailure,
   VendorTools
 } from "../Protocol.ts"
-import { answerReader, browserAddress, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
+import {
+  answerReader,
+  browserAddress,
+  catalogueBounds,
+  feedBounds,
+  listReader,
+  makeListSum,
+  refusedByVendor,
+  unavailableVendor,
+  vendorUrl
+} from "../VendorCalls.ts"
 import { readFeedPage } from "./PragmaticFeed.ts"
 import { pragmaticHash } from "./PragmaticHash.ts"
 import type { PragmaticSettings } from "./PragmaticSettings.ts"
@@ -28,18 +38,21 @@ const Launched = Schema.Struct({ ...outcome, gameURL: Schema.optional(Schema.Str
 
 const Games = Schema.Struct({
   ...outcome,
-  gameList: Schema.optional(Schema.Array(Schema.Struct({
-    gameID: Schema.String,
-    gameName: Schema.String,
-    typeDescription: Schema.optional(Schema.NullOr(Schema.String)),
-    /** `RNG`, `LC` (live casino), … */
-    dataType: Schema.optional(Schema.NullOr(Schema.String))
-  })))
+  gameList: Schema.optional(Schema.Array(Schema.Unknown))
+})
+
+const Game = Schema.Struct({
+  gameID: Schema.String,
+  gameName: Schema.String,
+  typeDescription: Schema.optional(Schema.NullOr(Schema.String)),
+  /** `RNG`, `LC` (live casino), … */
+  dataType: Schema.optional(Schema.NullOr(Schema.String))
 })
 
 const readOutcome = answerReader(Outcome)
 const readLaunched = answerReader(Launched)
 const readGames = answerReader(Games)
+const readGameList = listReader(Game)
 
 type Said = typeof Outcome.Type
 
@@ -53,7 +66,7 @@ const platformOf = (platform: string | null): string => platform === "mobile" ? 
 
 const isLive = (type: string, dataType: string): boolean => dataType === "LC" || /\blive\b/i.test(type)
 
-const toGame = (game: NonNullable<typeof Games.Type["gameList"]>[number]): CatalogueGame => {
+const toGame = (game: typeof Game.Type): CatalogueGame => {
   const category = game.typeDescription ?? ""
   return {
     externalId: game.gameID,
@@ -80,8 +93,9 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
     return parameters
   }
 
-  const post = (tools: VendorTools, path: string, entries: FormEntries) =>
+  const post = (tools: VendorTools, path: string, entries: FormEntries, isList = false) =>
     tools.send({
+      ...isList && { isList },
       method: "POST",
       url: vendorUrl(settings.games_url, `${service}/http/${path}`),
       headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -115,10 +129,13 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
   }
 
   const catalogue = (tools: VendorTools) =>
-    post(tools, "CasinoGameAPI/getCasinoGames/", [["options", "GetDataTypes"]]).pipe(
+    post(tools, "CasinoGameAPI/getCasinoGames/", [["options", "GetDataTypes"]], true).pipe(
       Effect.flatMap(readGames),
       Effect.flatMap(accepted),
-      Effect.map(({ gameList }) => (gameList ?? []).map(toGame))
+      Effect.flatMap(({ gameList = [] }) =>
+        Effect.andThen(makeListSum(catalogueBounds).addLines(gameList.length), readGameList(gameList))
+      ),
+      Effect.map((games) => games.map(toGame))
     )
 
   /** Our reference is the bonus code, repeated by `bonusWin`. */
@@ -164,22 +181,24 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
       timepoint: String(timepoint)
     })
     return tools.send({
+      isList: true,
       method: "GET",
       url: vendorUrl(settings.games_url, `${service}/DataFeeds/gamerounds/finished/?${parameters.toString()}`),
       headers: {}
-    }).pipe(Effect.flatMap(({ body }) => {
-      const page = readFeedPage(body)
-      return page === undefined ? Effect.fail(unavailableVendor("a feed that cannot be read")) : Effect.succeed(page)
-    }))
+    })
   }
 
-  /** Follows the timepoints from the beginning of the day to its end; a round in two answers counts once. */
+  /** Follows the timepoints from the beginning of the day to its end; a round in two answers counts once. All of it, or a failure. */
   const feed = Effect.fnUntraced(
     function*(day: { readonly fromMs: number; readonly toMs: number }, tools: VendorTools) {
       const rounds = new Map<string, FeedRound>()
+      const sum = makeListSum(feedBounds)
       let timepoint = day.fromMs
       for (let page = 0; page < maxFeedPages; page++) {
-        const found = yield* feedPage(timepoint, tools)
+        const answer = yield* feedPage(timepoint, tools)
+        yield* sum.addAnswer(answer)
+        const found = yield* readFeedPage(answer.body)
+        yield* sum.addLines(found.rounds.length)
         for (const { endedAt, ...round } of found.rounds) {
           if (endedAt >= day.fromMs && endedAt < day.toMs) rounds.set(`${round.gameId}\n${round.roundId}`, round)
         }

@@ -12,7 +12,16 @@ import type {
   VendorResponse,
   VendorTools
 } from "../Protocol.ts"
-import { answerReader, browserAddress, refusedByVendor, unavailableVendor, vendorUrl } from "../VendorCalls.ts"
+import {
+  answerReader,
+  browserAddress,
+  catalogueBounds,
+  listReader,
+  makeListSum,
+  refusedByVendor,
+  unavailableVendor,
+  vendorUrl
+} from "../VendorCalls.ts"
 import type { SlotegratorSettings } from "./SlotegratorSettings.ts"
 import { slotegratorSign } from "./SlotegratorSign.ts"
 
@@ -21,13 +30,15 @@ const Failed = Schema.Struct({ message: Schema.optional(Schema.String), name: Sc
 const Launched = Schema.Struct({ url: Schema.String })
 
 const Listed = Schema.Struct({
-  items: Schema.Array(Schema.Struct({
-    uuid: Schema.String,
-    name: Schema.String,
-    type: Schema.optional(Schema.NullOr(Schema.String)),
-    parameters: Schema.optional(Schema.Unknown)
-  })),
+  items: Schema.Array(Schema.Unknown),
   _meta: Schema.optional(Schema.Struct({ pageCount: Schema.Number }))
+})
+
+const Game = Schema.Struct({
+  uuid: Schema.String,
+  name: Schema.String,
+  type: Schema.optional(Schema.NullOr(Schema.String)),
+  parameters: Schema.optional(Schema.Unknown)
 })
 
 const Bets = Schema.Struct({
@@ -45,6 +56,7 @@ const Bets = Schema.Struct({
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readListed = answerReader(Listed)
+const readGames = listReader(Game)
 const readBets = answerReader(Bets)
 
 /** Maximum pages of the catalogue, 50 games each. */
@@ -73,7 +85,7 @@ const rtpOf = (parameters: unknown): number | null => {
 }
 
 /** Pictures are not licensed for publication, so none is stored. */
-const toGame = ({ name, parameters, type, uuid }: typeof Listed.Type["items"][number]): CatalogueGame => ({
+const toGame = ({ name, parameters, type, uuid }: typeof Game.Type): CatalogueGame => ({
   externalId: uuid,
   name,
   type: /\blive\b/i.test(type ?? "") ? "live" : "rng",
@@ -110,7 +122,8 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
     tools: VendorTools,
     method: "GET" | "POST",
     path: string,
-    given: ReadonlyArray<readonly [name: string, value: string | null]>
+    given: ReadonlyArray<readonly [name: string, value: string | null]>,
+    isList = false
   ) => {
     const entries: FormEntries = given.flatMap(([name, value]) => value === null ? [] : [[name, value] as const])
     const headers = {
@@ -123,7 +136,7 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
     const url = vendorUrl(settings.games_url, path)
     return Effect.flatMap(
       method === "GET"
-        ? tools.send({ method, url: text === "" ? url : `${url}?${text}`, headers: signed })
+        ? tools.send({ ...isList && { isList }, method, url: text === "" ? url : `${url}?${text}`, headers: signed })
         : tools.send({
           method,
           url,
@@ -157,13 +170,14 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
   /** Page by page, within the vendor's rate limit. */
   const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
     const games: Array<CatalogueGame> = []
+    const sum = makeListSum(catalogueBounds)
     for (let page = 1; page <= maxPages; page++) {
       if (page > 1) yield* Effect.sleep(pause)
-      const listed = yield* Effect.flatMap(
-        call(tools, "GET", "/games", [["expand", "parameters"], ["page", String(page)]]),
-        readListed
-      )
-      games.push(...listed.items.map(toGame))
+      const answer = yield* call(tools, "GET", "/games", [["expand", "parameters"], ["page", String(page)]], true)
+      yield* sum.addAnswer(answer)
+      const listed = yield* readListed(answer)
+      yield* sum.addLines(listed.items.length)
+      for (const game of yield* readGames(listed.items)) games.push(toGame(game))
       if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return games
     }
     return yield* Effect.fail(unavailableVendor("a catalogue without an end"))
