@@ -1,6 +1,5 @@
 /** Form bodies (`application/x-www-form-urlencoded`), fields in the order sent. */
 import { isUtf8 } from "node:buffer"
-import { unescape as decodePercents } from "node:querystring"
 
 export type FormEntries = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -21,7 +20,32 @@ const hasFields = (body: Buffer, maximum: number): boolean => {
   return true
 }
 
-const decode = (text: string): string => decodePercents(text.replaceAll("+", " "))
+const plus = 0x2b
+const space = 0x20
+const percent = 0x25
+const equals = 0x3d
+
+/** Value of a hexadecimal digit; NaN for any other byte. */
+const digitOf = (byte: number | undefined): number =>
+  byte === undefined ? NaN : Number.parseInt(String.fromCharCode(byte), 16)
+
+/** Text of an escaped name or value; an escape that is none stays. One pass over the bytes: replacing in texts takes a microsecond for each plus sign. */
+const decode = (escaped: Buffer): string => {
+  if (!escaped.includes(percent) && !escaped.includes(plus)) return escaped.toString("utf8")
+  const bytes = Buffer.allocUnsafe(escaped.length)
+  let length = 0
+  for (let at = 0; at < escaped.length; at++) {
+    const byte = escaped[at] ?? 0
+    const value = byte === percent ? digitOf(escaped[at + 1]) * 16 + digitOf(escaped[at + 2]) : NaN
+    if (Number.isNaN(value)) {
+      bytes[length++] = byte === plus ? space : byte
+    } else {
+      bytes[length++] = value
+      at += 2
+    }
+  }
+  return bytes.toString("utf8", 0, length)
+}
 
 /**
  * Decodes the fields of a form; undefined when malformed or beyond the bounds. The signature of a form is over its decoded fields, so a stranger's is
@@ -30,12 +54,14 @@ const decode = (text: string): string => decodePercents(text.replaceAll("+", " "
 export const readForm = (body: Buffer, { bytes, fields }: FormBounds): FormEntries | undefined => {
   if (body.length > bytes || !hasFields(body, fields) || !isUtf8(body)) return undefined
   const entries: Array<readonly [name: string, value: string]> = []
-  for (const pair of body.toString("utf8").split("&")) {
-    if (pair === "") continue
-    const equals = pair.indexOf("=")
-    entries.push(
-      equals < 0 ? [decode(pair), ""] : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))]
-    )
+  for (let from = 0; from <= body.length;) {
+    const next = body.indexOf(ampersand, from)
+    const to = next < 0 ? body.length : next
+    const pair = body.subarray(from, to)
+    const at = pair.indexOf(equals)
+    if (at >= 0) entries.push([decode(pair.subarray(0, at)), decode(pair.subarray(at + 1))])
+    else if (pair.length > 0) entries.push([decode(pair), ""])
+    from = to + 1
   }
   return entries
 }

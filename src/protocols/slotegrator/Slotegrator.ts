@@ -10,8 +10,8 @@ import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
 import { SlotegratorSettings } from "./SlotegratorSettings.ts"
 import { slotegratorSign } from "./SlotegratorSign.ts"
 
-/** The largest genuine message: a rollback of a hundred transactions, each of at most six fields and some 600 bytes. */
-const largest: FormBounds = { bytes: 64 * 1024, fields: 640 }
+/** The largest genuine message: a rollback of a hundred transactions, each of at most six fields and some 400 bytes. */
+const largest: FormBounds = { bytes: 48 * 1024, fields: 640 }
 
 /** Maximum difference between their clock and ours. */
 const maxSkewMs = 30_000
