@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { AuditLog } from "../../src/features/audit/AuditLog.ts"
-import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import { ExportPatience, LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
 import { auditLine, hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
@@ -468,5 +468,32 @@ layer(live)("an export of the chain", (it) => {
       assert.deepStrictEqual(checkLines(forged, lastSeal).violations, [], "what is forged fits together")
       assert.deepStrictEqual(checkLines(forged, second).violations.map(({ subject }) => subject), ["published hash"])
       assert.isFalse(isProvenBy(forged, second))
+    }))
+})
+
+const impatient = layerBackoffice.pipe(
+  Layer.provide(Layer.succeed(ExportPatience, 200)),
+  Layer.provideMerge(layerTestService())
+)
+
+layer(impatient, { excludeTestServices: true, timeout: "60 seconds" })("an export that nobody reads", (it) => {
+  it.effect("holds up no verification, and the next export no longer than its patience", () =>
+    Effect.gen(function*() {
+      const audit = yield* LedgerAudit
+      const log = yield* AuditLog
+      const noted = log.change({ label: "staff:7" }, ({ record }) =>
+        record({ action: "operator.update", subject: "operator:1", before: null, after: null }))
+      // more pages of links than a stream holds by itself
+      yield* Effect.repeat(noted, { times: 800 })
+      const begun = yield* Deferred.make<void>()
+      const unread = yield* Effect.forkChild(
+        Stream.runForEach(yield* audit.exported(undefined), () =>
+          Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+      )
+      yield* Deferred.await(begun)
+      assert.strictEqual((yield* audit.verify(undefined)).links, 801)
+      const read = yield* Stream.runCollect(yield* audit.exported(undefined))
+      assert.match(read.at(-1) ?? "", /^\["end"/)
+      yield* Fiber.interrupt(unread)
     }))
 })

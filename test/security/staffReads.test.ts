@@ -1,7 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type SchemaAST } from "effect"
+import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../kit/Backoffice.ts"
+import * as Http from "node:http"
+import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import { readKindOf } from "../../src/features/staff/StaffReads.ts"
+import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { pass } from "../kit/Calendar.ts"
 import { layerCasinos, openCasino } from "../kit/Casino.ts"
 
@@ -57,4 +61,66 @@ layer(layerCasinos, { excludeTestServices: true })("reads of personal data by st
       assert.strictEqual(yield* read(`/players/${one}`), 200)
       assert.deepStrictEqual(yield* lines, [...expected, `player.show player:${one} ${one}`].toSorted())
     }))
+
+  it.effect("leave a line for every document, and for every stream of events", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { backofficePort } = yield* BothServers
+      const casino = yield* openCasino()
+      yield* casino.register()
+      const { id, token } = yield* made("/staff", { name: "Reader", role: "admin" })
+      const streams: Array<{ readonly action: string; readonly path: string; readonly kind: string }> = []
+      const unlisted: Array<string> = []
+      HttpApi.reflect(BackofficeApi, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint, group }) => {
+          const action = `${group.identifier}.${endpoint.identifier}`
+          const kind = endpoint.method === "GET" ? readKindOf(action, endpoint.success) : undefined
+          if (kind === "document" || kind === "events") streams.push({ action, path: endpoint.path, kind })
+          const holds = [...endpoint.success].some(({ ast }) => namesPerson(ast))
+          if (endpoint.method === "GET" && holds && kind === undefined) unlisted.push(action)
+        }
+      })
+      assert.deepStrictEqual(unlisted, [], "answers with personal data that leave no line")
+      assert.sameMembers(streams.map(({ action }) => action), ["ledger.export", "figures.live"])
+      const opened = (path: string) =>
+        Effect.callback<number | undefined>((resume) => {
+          const request = Http.get(
+            { port: backofficePort, path, headers: { authorization: `Bearer ${token}` } },
+            ({ statusCode }) => {
+              request.destroy()
+              resume(Effect.succeed(statusCode))
+            }
+          )
+        })
+      for (const { path } of streams) {
+        for (let turn = 0; turn < 2; turn++) {
+          assert.strictEqual(yield* opened(`${path}?operator=${casino.slug}`), 200, path)
+        }
+      }
+      const lines = yield* sql`SELECT action, subject, after FROM audit_log WHERE actor = ${`staff:${id}`} ORDER BY id`
+      assert.sameDeepMembers(lines.map(({ subject }) => subject), [
+        "export:ledger.export",
+        "export:ledger.export",
+        "stream:figures.live"
+      ])
+      for (const { after } of lines) assert.deepStrictEqual(after, { filters: ["operator"] })
+    }))
 })
+
+/** Fields that say who somebody is. */
+const personalFields = new Set(["first_name", "last_name", "email", "phone", "birth_date", "ip"])
+
+/** Whether an answer has one of these fields, however deep. */
+const namesPerson = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "Objects":
+      return ast.propertySignatures.some(({ name, type }) => personalFields.has(String(name)) || namesPerson(type))
+    case "Arrays":
+      return [...ast.elements, ...ast.rest].some(namesPerson)
+    case "Union":
+      return ast.types.some(namesPerson)
+    default:
+      return false
+  }
+}

@@ -72,6 +72,13 @@ const notShared = refuse(
   "Two connections to the database do not share a snapshot: it has just failed over, or a pooler sends them to different servers."
 )
 
+/** How long an export waits for its reader to take the next part, milliseconds: the time-out of a silent connection. */
+export const ExportPatience = Context.Reference<number>("pitboss/ledger/ExportPatience", {
+  defaultValue: () => 60_000
+})
+
+const notTaken = refuse("TRY_AGAIN", "The export was not read.")
+
 const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
 
 export class LedgerAudit extends Context.Service<LedgerAudit, {
@@ -81,8 +88,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
    */
   readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
-   * The hash chain with its rows as JSON lines. Streamed with back-pressure and without a transaction, since rows of the chain are immutable. Counts
-   * as a verification.
+   * The hash chain with its rows as JSON lines. Streamed with back-pressure and without a transaction, since rows of the chain are immutable. One at a
+   * time, beside a verification; ends without its last line when the reader takes nothing for a while ({@link ExportPatience}).
    */
   readonly exported: (operatorId: number | undefined) => Effect.Effect<Stream.Stream<string>, Refusal<"TRY_AGAIN">>
 }>()("pitboss/ledger/LedgerAudit") {
@@ -93,6 +100,9 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       const chain = yield* Chain
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
+      // apart: an export lasts as long as its reader takes
+      const exportTurn = yield* Semaphore.make(1)
+      const patienceMs = yield* ExportPatience
 
       /** One snapshot for all checks, for as long as they take. */
       const readOnly = Effect.provideService(
@@ -221,7 +231,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
 
       const exportedTo = Effect.fnUntraced(function*(
         operatorId: number | undefined,
-        write: (text: string) => Effect.Effect<void>
+        write: (text: string) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
       ) {
         const writer = new ExportWriter()
         yield* write(`${headLine(operatorId)}\n`)
@@ -245,10 +255,18 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         Effect.sync(() =>
           Stream.callback<string>(
             (queue) =>
-              turn.withPermits(1)(exportedTo(operatorId, (text) => Effect.asVoid(Queue.offer(queue, text)))).pipe(
+              exportTurn.withPermits(1)(
+                exportedTo(operatorId, (text) =>
+                  Queue.offer(queue, text).pipe(
+                    Effect.timeoutOrElse({ duration: patienceMs, orElse: () => Effect.fail(notTaken) }),
+                    Effect.asVoid
+                  ))
+              ).pipe(
                 orTryAgain,
                 // the last line is missing then, and the check of the export finds that
-                Effect.catch(() => Effect.void),
+                Effect.catch((refusal) =>
+                  refusal === notTaken ? Effect.logWarning("ledger export not taken") : Effect.void
+                ),
                 Effect.andThen(Queue.end(queue))
               ),
             { bufferSize: 4, strategy: "suspend" }

@@ -25,7 +25,7 @@ import { StaffSessions } from "../staffSessions/StaffSessions.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { isAction, needsStepUp, rolesFor } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
-import { StaffReads } from "./StaffReads.ts"
+import { readKindOf, StaffReads } from "./StaffReads.ts"
 
 /** Actor of a forwarded request. */
 const SentActor = Schema.fromJsonString(Schema.Struct({
@@ -171,6 +171,7 @@ export const StaffAuthLive = Layer.effect(
       const roles = rolesFor(action)
       const columns = endpoint.method === "GET" ? columnsOfList(endpoint.success) : undefined
       const query = fieldsOfQuery(endpoint.query)
+      const readKind = endpoint.method === "GET" ? readKindOf(action, endpoint.success) : undefined
       const withForm = withFormRules(handler)
       const served = (actor: Actor) =>
         Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
@@ -195,7 +196,9 @@ export const StaffAuthLive = Layer.effect(
         const response = columns === undefined || !wantsCsv(request)
           ? yield* answer
           : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
-        if (response.status < 300) yield* reads.note(actor, action, yield* readTarget)
+        if (response.status < 300 && readKind !== undefined) {
+          yield* reads.note(actor, { action, kind: readKind, target: yield* readTarget })
+        }
         return response
       })
 

@@ -1,13 +1,13 @@
 /**
- * Audit of reads of personal data by staff: one line an hour for the same actor, action and player, so that browsing is visible
- * and the log does not grow with every page.
+ * Audit of reads by staff: of personal data and of streams one line an hour for the same actor, action and player, so that browsing is visible
+ * and the log does not grow with every page; of documents each.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
-import type { Action } from "./Authorisation.ts"
+import { type Action, isAction } from "./Authorisation.ts"
 import type { Actor } from "./Staff.ts"
 
 const hourMs = 3_600_000
@@ -29,8 +29,6 @@ export const personalReads: ReadonlySet<string> = new Set<Action>([
 /** Fields of a query that say where in a list it is. */
 const positions = ["page", "per_page", "cursor", "limit"]
 
-const isPersonalRead = (action: string): action is Action => personalReads.has(action)
-
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
 /** Parameters of the path and of the query, decoded. */
@@ -39,9 +37,32 @@ interface ReadTarget {
   readonly query: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 }
 
+/**
+ * What an answered read gives away, as its declared answer has it: a list or record of personal data, a document or a stream of events.
+ * Undefined: nothing that leaves a line.
+ */
+export type ReadKind = "personal" | "document" | "events"
+
+export const readKindOf = (action: string, success: ReadonlySet<Schema.Top>): ReadKind | undefined => {
+  for (const answer of success) {
+    // streams alone are declared by what they are made of
+    if ("contentType" in answer) return answer.contentType === "text/event-stream" ? "events" : "document"
+  }
+  return personalReads.has(action) ? "personal" : undefined
+}
+
+/** Words before the action in the subject of a line of each kind. */
+const subjects = { document: "export", events: "stream" } as const
+
 export class StaffReads extends Context.Service<StaffReads, {
-  /** Audits an answered read. `target` is what it asked for, as the router read it; of the filters only the names are kept. */
-  readonly note: (actor: Actor, action: string, target: ReadTarget) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+  /**
+   * Audits an answered read: every document, and what is read again and again once an hour. `target` is what it asked for, as the router read it;
+   * of the filters only the names are kept.
+   */
+  readonly note: (
+    actor: Actor,
+    read: { readonly action: string; readonly kind: ReadKind; readonly target: ReadTarget }
+  ) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
 }>()("pitboss/staff/StaffReads") {
   static readonly layer = Layer.effect(
     StaffReads,
@@ -51,8 +72,8 @@ export class StaffReads extends Context.Service<StaffReads, {
       /** When each read was noted, the oldest first. */
       const noted = new Map<string, number>()
 
-      const note: StaffReads["Service"]["note"] = Effect.fnUntraced(function*(actor, action, target) {
-        if (!isPersonalRead(action)) return
+      const note: StaffReads["Service"]["note"] = Effect.fnUntraced(function*(actor, { action, kind, target }) {
+        if (!isAction(action)) return
         const now = yield* Clock.currentTimeMillis
         const { params: { player: playerId }, query } = target
         const filters = Object.keys(query).filter((name) => !positions.includes(name))
@@ -61,7 +82,8 @@ export class StaffReads extends Context.Service<StaffReads, {
         const page = Number(query["page"] ?? 1)
         const key = `${actor.label} ${action} ${playerId ?? ""} ${filters.join()} ${page}`
         const before = noted.get(key)
-        if (before !== undefined && before <= now && now < before + hourMs) return
+        const isNoted = before !== undefined && before <= now && now < before + hourMs
+        if (isNoted && kind !== "document") return
         yield* auditLog.change(actor, ({ record }) =>
           Effect.gen(function*() {
             const owner = playerId === undefined ? undefined : yield* oneOf(owners(
@@ -71,9 +93,13 @@ export class StaffReads extends Context.Service<StaffReads, {
               action,
               ...(owner === undefined ? {} : owner),
               ...(playerId === undefined ? {} : { playerId: Number(playerId) }),
-              subject: playerId === undefined ? (action === "audit.list" ? "audit" : "players") : `player:${playerId}`,
+              subject: kind !== "personal"
+                ? `${subjects[kind]}:${action}`
+                : playerId === undefined
+                ? (action === "audit.list" ? "audit" : "players")
+                : `player:${playerId}`,
               before: null,
-              after: playerId === undefined ? { filters, page } : null
+              after: kind !== "personal" ? { filters } : playerId === undefined ? { filters, page } : null
             })
           }))
         noted.delete(key)
