@@ -5,6 +5,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { layerEndsFile } from "./chain/EndsFile.ts"
 import { layerCluster, layerMember } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
@@ -122,7 +123,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(layerJobs),
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerWebhooks),
-  Layer.provideMerge(layerCompliance),
+  Layer.provideMerge(Layer.merge(layerCompliance, layerEndsFile)),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerCluster),
   Layer.provideMerge(layerMigratedDatabase),

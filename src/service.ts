@@ -9,6 +9,7 @@ import { RateLimiter } from "./auth/RateLimiter.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Chain } from "./chain/Chain.ts"
+import { RememberedEnds } from "./chain/Ends.ts"
 import { OldRows } from "./chain/OldRows.ts"
 import { Seals } from "./chain/Seals.ts"
 import { Compliance } from "./features/compliance/Compliance.ts"
@@ -131,6 +132,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
       Thresholds.layer,
       StaffSpending.layer
     )),
+    Layer.provideMerge(RememberedEnds.layer),
     Layer.provideMerge(Chain.layer),
     Layer.provideMerge(PersonalData.layer),
     Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),

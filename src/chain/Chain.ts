@@ -96,6 +96,9 @@ const nextLink = (key: Crypto.KeyObject, after: ChainPosition, rows: LinkedRows)
   }
 }
 
+/** Chains whose heads a process remembers, its oldest forgotten first. */
+const maxPositions = 32
+
 /** Advisory locks of shared chains; an arbitrary number. */
 const lockSpace = 720_455_104
 
@@ -116,10 +119,10 @@ export class Chain extends Context.Service<Chain, {
   /** Begins a new chain on the writer's connections. */
   readonly begin: (client: SqlClient.SqlClient) => Effect.Effect<ChainPosition, SqlError.SqlError>
   readonly nextLink: (after: ChainPosition, rows: LinkedRows) => Link
-  /** Remembers the head of the journal's chain after a commit. */
+  /** Remembers the head of a journal's chain after a commit. */
   readonly setPosition: (position: ChainPosition) => void
-  /** The head that {@link setPosition} remembers. */
-  readonly position: () => ChainPosition | undefined
+  /** The heads that {@link setPosition} remembers: of every journal of the process, and of the chains that they have left. */
+  readonly positions: () => ReadonlyArray<ChainPosition>
   /**
    * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the transaction, and
    * a lock on rows taken after it could deadlock.
@@ -134,7 +137,7 @@ export class Chain extends Context.Service<Chain, {
       const sql = yield* SqlClient.SqlClient
       const { firstChainId, key } = yield* ChainKey
       const [auditChainId, oldRowsChainId] = [firstChainId, firstChainId + 1]
-      let current: ChainPosition | undefined
+      const written = new Map<number, ChainPosition>()
 
       const begin: Chain["Service"]["begin"] = (client) =>
         Effect.map(reserveChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
@@ -169,9 +172,13 @@ export class Chain extends Context.Service<Chain, {
         begin,
         nextLink: (after, rows) => nextLink(key, after, rows),
         setPosition: (position) => {
-          current = position
+          // the last one written is the last to be forgotten
+          written.delete(position.chainId)
+          written.set(position.chainId, position)
+          const [oldest] = written.keys()
+          if (written.size > maxPositions && oldest !== undefined) written.delete(oldest)
         },
-        position: () => current,
+        positions: () => [...written.values()],
         writeAuditLines,
         linkOldRows: (rows) => extend(oldRowsChainId, rows)
       })

@@ -142,9 +142,4 @@ export class ChainCheck {
     this.lastSeal = number
     this.lastHash = hash
   }
-
-  /** Whether the verified part of a chain includes a position. */
-  reaches(chainId: string, link: number): boolean {
-    return (this.positions.get(chainId)?.link ?? 0n) >= BigInt(link)
-  }
 }

@@ -58,6 +58,10 @@ export const addProvider = Effect.fnUntraced(function*(slug: string, ipAllowlist
   return { id, header: "X-Provider-Key", key, secret } satisfies Signer & { readonly id: number }
 })
 
+/** Violations of a ledger but that of the accounts that {@link addStaff} writes past the audit log. */
+export const exceptAddedStaff = <A extends { readonly rule: string }>(violations: ReadonlyArray<A>): ReadonlyArray<A> =>
+  violations.filter(({ rule }) => rule !== "staff_unrecorded")
+
 /** Adds a staff member with all permissions; returns the token. */
 export const addStaff = Effect.fnUntraced(function*(name: string) {
   const sql = yield* SqlClient.SqlClient

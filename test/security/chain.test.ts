@@ -1,16 +1,18 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { AuditLog } from "../../src/features/audit/AuditLog.ts"
 import { ExportPatience, LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { Chain } from "../../src/chain/Chain.ts"
+import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
 import { auditLine, hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
 import { OldRows } from "../../src/chain/OldRows.ts"
 import { Seals } from "../../src/chain/Seals.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
+import { StaffAccounts } from "../../src/features/staff/Staff.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { Profiles } from "../../src/features/players/Profiles.ts"
@@ -53,7 +55,7 @@ const history = Effect.gen(function*() {
   yield* seals.run
   const chains = yield* sql<{ readonly id: number; readonly links: number }>`SELECT chain_id::float8 AS id,
     max(link)::float8 AS links FROM chain_links GROUP BY chain_id ORDER BY max(link) DESC, chain_id DESC`
-  const journal = (yield* Chain).position()?.chainId ?? 0
+  const journal = (yield* Chain).positions().at(-1)?.chainId ?? 0
   return { ada, bob, operator, other, chains, journal }
 })
 
@@ -254,7 +256,7 @@ layer(live)("the chain of a journal", (it) => {
       yield* Effect.forEach(players, (playerId) => correct(playerId, 10), { discard: true })
       yield* sql`UPDATE accounts SET version = version + 1 WHERE player_id = ${players[4] ?? 0}`
       yield* Effect.forEach(players, (playerId) => correct(playerId, 10), { concurrency: "unbounded", discard: true })
-      const before = chain.position()
+      const before = chain.positions().at(-1)
       assert.deepStrictEqual(yield* findings, [])
 
       // the next link is taken: nothing is written, and the next commit begins a chain
@@ -263,7 +265,7 @@ layer(live)("the chain of a journal", (it) => {
       const refused = yield* Effect.exit(correct(players[0] ?? 0, 10))
       assert.isTrue(Exit.isFailure(refused))
       yield* correct(players[0] ?? 0, 10)
-      assert.notStrictEqual(chain.position()?.chainId, before?.chainId)
+      assert.notStrictEqual(chain.positions().at(-1)?.chainId, before?.chainId)
       yield* sql`SET session_replication_role = replica`.pipe(
         Effect.andThen(sql`DELETE FROM chain_links WHERE link = ${taken} AND chain_id = ${before?.chainId ?? 0}`),
         Effect.andThen(sql`SET session_replication_role = origin`),
@@ -495,5 +497,115 @@ layer(impatient, { excludeTestServices: true, timeout: "60 seconds" })("an expor
       const read = yield* Stream.runCollect(yield* audit.exported(undefined))
       assert.match(read.at(-1) ?? "", /^\["end"/)
       yield* Fiber.interrupt(unread)
+    }))
+})
+
+/** Removes the end of the audit log: its last lines with their links, all seals that cover them, and the heads of these. */
+const cutOff = Effect.fnUntraced(function*(from: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SET LOCAL session_replication_role = replica`.pipe(
+    Effect.andThen(sql`DELETE FROM chain_seal_heads WHERE seal >= (SELECT min(seal) FROM chain_seal_heads
+      WHERE chain_id = 1 AND link >= ${from})`),
+    Effect.andThen(
+      sql`DELETE FROM chain_seals WHERE NOT EXISTS (SELECT FROM chain_seal_heads h WHERE h.seal = chain_seals.seal)`
+    ),
+    Effect.andThen(sql`DELETE FROM audit_log WHERE id IN (SELECT unnest(audit_ids) FROM chain_links
+      WHERE chain_id = 1 AND link >= ${from})`),
+    Effect.andThen(sql`DELETE FROM chain_links WHERE chain_id = 1 AND link >= ${from}`),
+    sql.withTransaction
+  )
+})
+
+const founder = { id: null, name: "bootstrap", role: "admin", operators: null, label: "staff:bootstrap" } as const
+
+const noteLine = Effect.flatMap(
+  AuditLog,
+  (log) =>
+    log.change(
+      { label: "staff:7" },
+      ({ record }) => record({ action: "operator.update", subject: "operator:1", before: null, after: null })
+    )
+)
+
+// Goal: the end of a log that was cut off, with everything in the tables that speaks of it, is found by a process that has seen it, and by the
+// next one that reads its file. Method: the deletion by the owner of the database; two processes' memories on one database.
+layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
+  it.effect("is found missing by who remembers it, after a restart as well, and when it grew again", () =>
+    Effect.gen(function*() {
+      const ends = yield* RememberedEnds
+      const seals = yield* Seals
+      yield* Effect.repeat(noteLine, { times: 3 })
+      yield* seals.run
+      assert.deepStrictEqual(yield* ends.look, [])
+      yield* Effect.repeat(noteLine, { times: 1 })
+      yield* seals.run
+      assert.deepStrictEqual(yield* ends.look, [])
+      const kept = ends.current()
+      assert.deepStrictEqual([kept.seal?.seal, kept.heads.find(({ chainId }) => chainId === "1")?.link], ["2", "6"])
+      assert.deepStrictEqual(yield* findings, [])
+
+      yield* cutOff(5)
+      const expected = ["chain_link_broken: chain 1", "chain_seal_broken: seals"]
+      assert.deepStrictEqual(yield* findings, expected)
+      // it is not forgotten, and what a process writes from there on is no cover
+      assert.strictEqual((yield* ends.look).length, 2)
+      yield* Effect.repeat(noteLine, { times: 4 })
+      yield* seals.run
+      yield* ends.look
+      assert.deepStrictEqual(yield* findings, expected)
+      // a process that begins now, with the file of the one before and without
+      const fresh = Layer.build(Layer.fresh(RememberedEnds.layer))
+      const [next, unknowing] = [Context.get(yield* fresh, RememberedEnds), Context.get(yield* fresh, RememberedEnds)]
+      next.restore(kept)
+      assert.deepStrictEqual((yield* next.look).map(({ message }) => message), [
+        "has another link 6 than the one that this service remembers",
+        "has another seal 2 than the seal that this service remembers"
+      ])
+      assert.deepStrictEqual(yield* unknowing.look, [])
+    }))
+
+  it.effect("is not what tells of an account that nobody made", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const unrecorded = Effect.map(
+        Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)),
+        ({ violations }) => violations.filter(({ rule }) => rule === "staff_unrecorded").map(({ subject }) => subject)
+      )
+      const { id } = yield* (yield* StaffAccounts).create(founder, { name: "Made" })
+      assert.deepStrictEqual(yield* unrecorded, [])
+      yield* sql`INSERT INTO staff (id, name, role, token_hash, token_issued_at, created_at)
+        VALUES (77, 'Nobody', 'admin', 'x', now(), now())`
+      assert.deepStrictEqual(yield* unrecorded, ["staff:77"])
+      // nor of one whose line was cut off with the end
+      yield* sql`SET LOCAL session_replication_role = replica`.pipe(
+        Effect.andThen(sql`DELETE FROM audit_log WHERE subject = ${`staff:${id}`}`),
+        sql.withTransaction
+      )
+      assert.sameMembers(yield* unrecorded, ["staff:77", `staff:${id}`])
+    }))
+
+  it.effect("of every journal of a process is remembered, also of chains that it has left", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const operator = yield* addOperator("ends")
+      const [ada, bob] = [yield* addPlayer(operator, "eva"), yield* addPlayer(operator, "ole")]
+      yield* correct(ada, 10)
+      const other = yield* Layer.build(PlayerActors.layerOver(makePlayerStore))
+      yield* Effect.provideContext(correct(bob, 10), other)
+      const journals = (yield* Chain).positions().slice(-2)
+      assert.strictEqual(new Set(journals.map(({ chainId }) => chainId)).size, 2)
+      for (const { chainId } of journals) {
+        const found = yield* Effect.flip(
+          sql.withTransaction(Effect.gen(function*() {
+            yield* sql`SET LOCAL session_replication_role = replica`
+            yield* sql`DELETE FROM chain_links WHERE chain_id = ${chainId}`
+            return yield* Effect.fail(yield* (yield* RememberedEnds).compare(sql, (yield* RememberedEnds).current()))
+          }))
+        )
+        assert.isTrue(
+          Array.isArray(found) && found.some(({ subject }) => subject === `chain ${chainId}`),
+          String(chainId)
+        )
+      }
     }))
 })

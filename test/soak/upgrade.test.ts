@@ -14,7 +14,7 @@ import { callerOf, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
 import { History } from "../kit/History.ts"
 import { audit } from "../kit/HistoryAudit.ts"
-import { addStaff } from "../kit/Keys.ts"
+import { addStaff, exceptAddedStaff } from "../kit/Keys.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
@@ -121,7 +121,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
       const proof = yield* Effect.flatMap(LedgerAudit, ({ verify }) => verify(undefined)).pipe(
         Effect.provide(LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed)))
       )
-      assert.deepStrictEqual(proof.violations, [])
+      assert.deepStrictEqual(exceptAddedStaff(proof.violations), [])
 
       // rows of either version have their operator; a job fills in those from before the column
       for (const table of ["rounds", "provider_transactions", "game_sessions"]) {

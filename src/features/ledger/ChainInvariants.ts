@@ -1,5 +1,6 @@
 /**
- * Ledger invariants of the hash chain: rows without a link. The links themselves are checked by walking them (`src/chain`).
+ * Ledger invariants of the hash chain: rows without a link, and accounts of staff without the line of their making. The links themselves are checked
+ * by walking them (`src/chain`).
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
@@ -13,6 +14,14 @@ const waitingEntry = isWaiting(
 const waitingAudit = isWaiting("id > (SELECT audit_id FROM chain_old_rows)")
 
 export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
+  {
+    // of the whole installation: an account is of no operator
+    rule: "staff_unrecorded",
+    statement: `SELECT NULL::bigint AS player_id, 'staff:' || s.id AS subject,
+        'has no line in the audit log that says who made it' AS message
+      FROM (SELECT id, NULL::bigint AS operator_id FROM staff) s
+      WHERE $operator AND NOT EXISTS (SELECT FROM audit_log a WHERE a.action = 'staff.create' AND a.subject = 'staff:' || s.id)`
+  },
   {
     rule: "chain_row_added",
     seconds: 3,

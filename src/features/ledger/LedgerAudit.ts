@@ -6,8 +6,9 @@
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { Chain, ChainKey, type ChainPosition } from "../../chain/Chain.ts"
+import { ChainKey } from "../../chain/Chain.ts"
 import { ChainCheck } from "../../chain/ChainCheck.ts"
+import { type LedgerEnds, RememberedEnds } from "../../chain/Ends.ts"
 import { walkChain } from "../../chain/ChainWalk.ts"
 import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
@@ -97,7 +98,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
     LedgerAudit,
     Effect.gen(function*() {
       const sql = yield* ReportClient
-      const chain = yield* Chain
+      const ends = yield* RememberedEnds
       const chainKey = yield* ChainKey
       const turn = yield* Semaphore.make(1)
       // apart: an export lasts as long as its reader takes
@@ -135,9 +136,9 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           Effect.updateContext((context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
         )
 
-      /** Verifies the hash chain and its rows. `written`: the head as this process wrote it. */
+      /** Verifies the hash chain and its rows. `remembered`: its ends, as this process has seen and written them. */
       const checkChain = Effect.fnUntraced(
-        function*(operatorId: number | undefined, written: ChainPosition | undefined) {
+        function*(operatorId: number | undefined, remembered: LedgerEnds) {
           const check = new ChainCheck()
           yield* walkChain(
             { sql, operatorId, ...chainKey, onlyWrong: true },
@@ -149,19 +150,15 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
               }
             })
           )
-          if (written !== undefined && !check.reaches(String(written.chainId), written.link)) {
-            check.find(
-              "chain_link_broken",
-              `chain ${written.chainId}`,
-              `ends before link ${written.link}, which this service has written`
-            )
+          for (const { message, rule, subject } of yield* ends.compare(sql, remembered)) {
+            check.find(rule, subject, message)
           }
           return check
         }
       )
 
       const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
-        const written = chain.position()
+        const remembered = ends.current()
         const waiting = invariants.map((invariant, index) => ({ invariant, index }))
           .sort((one, other) => (other.invariant.seconds ?? 0) - (one.invariant.seconds ?? 0))
         const violations = invariants.map((): ReadonlyArray<Violation> => [])
@@ -187,7 +184,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           ))
           // read page by page, by indexes: before the statements that read whole tables
           const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
-          const chained = yield* checkChain(operatorId, written)
+          const chained = yield* checkChain(operatorId, remembered)
           const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
           yield* checkWaiting
           return { counted, wrongOutcomes, chained, unlinked }

@@ -1,0 +1,146 @@
+/**
+ * Remembered ends of the chains: the tables alone cannot prove that their end was not cut off. Each process remembers the last seal and the heads of
+ * the chains that it has seen or written, in memory and, where it can, in a file beside its own data (`docs/decisions/0029-chain-of-hashes.md`).
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { texts } from "../platform/ArrayParameters.ts"
+import { Chain, ChainKey, tagOf } from "./Chain.ts"
+import type { Head } from "./Lines.ts"
+
+/** Heads remembered at once, those of the newest chains: a process begins another after a commit of unknown outcome. */
+const maxHeads = 64
+
+const HeadShape = Schema.Struct({ chainId: Schema.String, link: Schema.String, hash: Schema.String })
+const SealShape = Schema.Struct({ seal: Schema.String, hash: Schema.String })
+
+/** Ends as remembered and as kept in a file. */
+export const LedgerEnds = Schema.Struct({
+  /** Null before the first seal. */
+  seal: Schema.NullOr(SealShape),
+  heads: Schema.Array(HeadShape)
+})
+
+export type LedgerEnds = typeof LedgerEnds.Type
+
+/** An end that is not in the tables as it is remembered. */
+export interface LostEnd {
+  readonly rule: "chain_link_broken" | "chain_seal_broken"
+  readonly subject: string
+  readonly message: string
+}
+
+const decodeHeads = Schema.decodeUnknownEffect(Schema.Array(HeadShape))
+const decodeSeals = Schema.decodeUnknownEffect(Schema.Array(SealShape))
+const decodeStored = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.NullOr(Schema.String) })))
+
+const lost = (name: string, place: string, expected: string, stored: string | null): string | undefined =>
+  stored === null
+    ? `ends before ${place}, which this service remembers`
+    : stored === expected
+    ? undefined
+    : `has another ${place} than the ${name} that this service remembers`
+
+/** The heads of both, of each chain the later one; the newest chains first. */
+export const mergeHeads = (remembered: ReadonlyArray<Head>, seen: ReadonlyArray<Head>): ReadonlyArray<Head> => {
+  const heads = new Map<string, Head>()
+  for (const head of [...remembered, ...seen]) {
+    const before = heads.get(head.chainId)
+    if (before === undefined || BigInt(before.link) < BigInt(head.link)) heads.set(head.chainId, head)
+  }
+  return [...heads.values()]
+    .sort((one, other) => BigInt(one.chainId) < BigInt(other.chainId) ? 1 : -1)
+    .slice(0, maxHeads)
+}
+
+export class RememberedEnds extends Context.Service<RememberedEnds, {
+  /** Identifies the ledger: that of another database is another. */
+  readonly ledgerId: string
+  /** What is remembered now, with what this process has just written. Take it before the snapshot that it is compared with. */
+  readonly current: () => LedgerEnds
+  /** Adds what was remembered before this process began. */
+  readonly restore: (ends: LedgerEnds) => void
+  /** Compares with the tables, on the connection of `sql`. */
+  readonly compare: (
+    sql: SqlClient.SqlClient,
+    ends: LedgerEnds
+  ) => Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
+  /** Compares, and remembers the ends of now where nothing is lost. */
+  readonly look: Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
+}>()("pitboss/chain/RememberedEnds") {
+  static readonly layer = Layer.effect(
+    RememberedEnds,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const chain = yield* Chain
+      const { firstChainId, key } = yield* ChainKey
+      const ledgerId = Buffer.from(tagOf(key, "ledger ends")).toString("hex").slice(0, 16)
+      let remembered: LedgerEnds = { seal: null, heads: [] }
+
+      const current = (): LedgerEnds => ({
+        seal: remembered.seal,
+        heads: mergeHeads(
+          remembered.heads,
+          chain.positions().map(({ chainId, hash, link }) => ({ chainId: String(chainId), link: String(link), hash }))
+        )
+      })
+
+      const compare: RememberedEnds["Service"]["compare"] = Effect.fnUntraced(function*(client, { heads, seal }) {
+        const stored = yield* Effect.orDie(decodeStored(
+          yield* client`SELECT encode(c.hash, 'hex') AS hash
+            FROM unnest(${texts(heads.map(({ chainId }) => chainId))}::text[], ${
+            texts(heads.map(({ link }) => link))
+          }::text[]) WITH ORDINALITY AS u(chain_id, link, place)
+            LEFT JOIN chain_links c ON c.chain_id = u.chain_id::bigint AND c.link = u.link::bigint ORDER BY u.place`
+        ))
+        const found = heads.flatMap(({ chainId, hash, link }, index): ReadonlyArray<LostEnd> => {
+          const message = lost("one", `link ${link}`, hash, stored[index]?.hash ?? null)
+          return message === undefined ? [] : [{ rule: "chain_link_broken", subject: `chain ${chainId}`, message }]
+        })
+        if (seal === null) return found
+        const [sealed] = yield* Effect.orDie(decodeStored(
+          yield* client`SELECT encode(hash, 'hex') AS hash FROM chain_seals WHERE seal = ${seal.seal}::text::bigint`
+        ))
+        const message = lost("seal", `seal ${seal.seal}`, seal.hash, sealed?.hash ?? null)
+        return message === undefined ? found : [...found, { rule: "chain_seal_broken", subject: "seals", message }]
+      })
+
+      /** The last seal, and the heads of the chains that all processes share. */
+      const read = Effect.gen(function*() {
+        const [seal] = yield* Effect.orDie(decodeSeals(
+          yield* sql`SELECT chain_seals.seal::text AS seal, encode(hash, 'hex') AS hash FROM chain_seals
+            ORDER BY chain_seals.seal DESC LIMIT 1`
+        ))
+        const heads = yield* Effect.orDie(decodeHeads(
+          yield* sql`SELECT u.chain_id::text AS "chainId", c.link::text AS link, encode(c.hash, 'hex') AS hash
+            FROM (VALUES (${firstChainId}::float8::bigint), (${firstChainId + 1}::float8::bigint)) AS u(chain_id)
+            CROSS JOIN LATERAL (SELECT link, hash FROM chain_links
+              WHERE chain_id = u.chain_id ORDER BY chain_links.link DESC LIMIT 1) c`
+        ))
+        return { seal: seal ?? null, heads } satisfies LedgerEnds
+      })
+
+      const look = Effect.gen(function*() {
+        const before = current()
+        const found = yield* compare(sql, before)
+        if (found.length > 0) return found
+        const now = yield* read
+        remembered = { seal: now.seal ?? before.seal, heads: mergeHeads(before.heads, now.heads) }
+        return found
+      })
+
+      return RememberedEnds.of({
+        ledgerId,
+        current,
+        restore: (ends) => {
+          remembered = {
+            seal: remembered.seal ?? ends.seal,
+            heads: mergeHeads(ends.heads, remembered.heads)
+          }
+        },
+        compare,
+        look
+      })
+    })
+  )
+}

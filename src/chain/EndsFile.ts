@@ -1,0 +1,67 @@
+/** Keeps the remembered ends of the chains in a file in `DATA_DIR`, across restarts of the process, and compares them every few seconds. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
+import { Settings } from "../platform/Settings.ts"
+import { LedgerEnds, RememberedEnds } from "./Ends.ts"
+
+/** Time between two comparisons. What was written since the last one is in memory only. */
+const every = "5 seconds"
+
+/** Comparisons between two log lines about the same loss: about a minute. */
+const saidEvery = 12
+
+const Kept = Schema.fromJsonString(LedgerEnds)
+const decode = Schema.decodeUnknownEffect(Kept)
+const encode = Schema.encodeSync(Kept)
+
+export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const ends = yield* RememberedEnds
+  const { dataDir, nodePort } = yield* Settings
+  // nodes of one machine share the folder; a folder may see several databases
+  const name = `ledger-ends-${ends.ledgerId}${nodePort === undefined ? "" : `-${nodePort}`}.json`
+  const file = path.join(dataDir, name)
+  let written = ""
+  let losses = { text: "", times: 0 }
+
+  const write = Effect.suspend(() => {
+    const text = encode(ends.current())
+    if (text === written) return Effect.void
+    return Effect.andThen(
+      fs.writeFileString(`${file}.new`, text, { mode: 0o600 }),
+      fs.rename(`${file}.new`, file)
+    ).pipe(Effect.andThen(Effect.sync(() => {
+      written = text
+    })))
+  })
+
+  const look = Effect.gen(function*() {
+    const lost = yield* ends.look
+    const text = lost.map(({ message, subject }) => `${subject} ${message}`).join("; ")
+    losses = { text, times: text === losses.text ? losses.times + 1 : 0 }
+    if (text !== "" && losses.times % saidEvery === 0) {
+      yield* Effect.annotateLogs(Effect.logError("ledger ends before what this process remembers"), {
+        ends: text.slice(0, 2000),
+        remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
+      })
+    }
+    yield* write
+  })
+
+  yield* fs.makeDirectory(dataDir, { recursive: true, mode: 0o711 }).pipe(
+    Effect.andThen(fs.exists(file)),
+    Effect.flatMap((isThere) => isThere ? Effect.flatMap(fs.readFileString(file), decode) : Effect.undefined),
+    Effect.tap((kept) => Effect.sync(() => kept === undefined ? undefined : ends.restore(kept))),
+    Effect.andThen(write),
+    Effect.catch((error) =>
+      Effect.annotateLogs(Effect.logWarning("ends of the ledger are remembered in memory only"), {
+        file,
+        reason: String(error.message)
+      })
+    )
+  )
+  yield* Effect.addFinalizer(() => Effect.ignore(write))
+  // a database or disk that does not answer is asked again
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced(every)))
+})).pipe(Layer.provide(NodeServices.layer))
