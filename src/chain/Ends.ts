@@ -42,7 +42,7 @@ const lost = (name: string, place: string, expected: string, stored: string | nu
     : `has another ${place} than the ${name} that this service remembers`
 
 /** The heads of both, of each chain the later one; the newest chains first. */
-export const mergeHeads = (remembered: ReadonlyArray<Head>, seen: ReadonlyArray<Head>): ReadonlyArray<Head> => {
+const mergeHeads = (remembered: ReadonlyArray<Head>, seen: ReadonlyArray<Head>): ReadonlyArray<Head> => {
   const heads = new Map<string, Head>()
   for (const head of [...remembered, ...seen]) {
     const before = heads.get(head.chainId)

@@ -57,7 +57,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     Effect.catch((error) =>
       Effect.annotateLogs(Effect.logWarning("ends of the ledger are remembered in memory only"), {
         file,
-        reason: String(error.message)
+        reason: error.message
       })
     )
   )
