@@ -123,6 +123,8 @@ export class Chain extends Context.Service<Chain, {
   readonly setPosition: (position: ChainPosition) => void
   /** The heads that {@link setPosition} remembers: of every journal of the process, and of the chains that they have left. */
   readonly positions: () => ReadonlyArray<ChainPosition>
+  /** Forgets them: another end was accepted. */
+  readonly forgetPositions: () => void
   /**
    * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the transaction, and
    * a lock on rows taken after it could deadlock.
@@ -179,6 +181,7 @@ export class Chain extends Context.Service<Chain, {
           if (written.size > maxPositions && oldest !== undefined) written.delete(oldest)
         },
         positions: () => [...written.values()],
+        forgetPositions: () => written.clear(),
         writeAuditLines,
         linkOldRows: (rows) => extend(oldRowsChainId, rows)
       })

@@ -2,9 +2,10 @@
  * Remembered ends of the chains: the tables alone cannot prove that their end was not cut off. Each process remembers the last seal and the heads of
  * the chains that it has seen or written, in memory and, where it can, in a file beside its own data (`docs/decisions/0029-chain-of-hashes.md`).
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../platform/ArrayParameters.ts"
+import { equalSecrets } from "../platform/Secrets.ts"
 import { Chain, ChainKey, tagOf } from "./Chain.ts"
 import type { Head } from "./Lines.ts"
 
@@ -18,7 +19,9 @@ const SealShape = Schema.Struct({ seal: Schema.String, hash: Schema.String })
 export const LedgerEnds = Schema.Struct({
   /** Null before the first seal. */
   seal: Schema.NullOr(SealShape),
-  heads: Schema.Array(HeadShape)
+  heads: Schema.Array(HeadShape),
+  /** When they were seen, epoch milliseconds: an acceptance of a restored backup that is older does not replace them. */
+  at: Schema.Number
 })
 
 export type LedgerEnds = typeof LedgerEnds.Type
@@ -32,6 +35,13 @@ export interface LostEnd {
 
 const decodeHeads = Schema.decodeUnknownEffect(Schema.Array(HeadShape))
 const decodeSeals = Schema.decodeUnknownEffect(Schema.Array(SealShape))
+const decodeRestores = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({
+  id: Schema.Number,
+  oldHash: Schema.NullOr(Schema.String),
+  newHash: Schema.NullOr(Schema.String),
+  at: Schema.Date,
+  tag: Schema.Uint8Array
+})))
 const decodeStored = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.NullOr(Schema.String) })))
 
 const lost = (name: string, place: string, expected: string, stored: string | null): string | undefined =>
@@ -65,8 +75,13 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
     sql: SqlClient.SqlClient,
     ends: LedgerEnds
   ) => Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
-  /** Compares, and remembers the ends of now where nothing is lost. */
+  /** Compares, and remembers the ends of now where nothing is lost, or two persons have accepted the loss since. */
   readonly look: Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
+  /** The last seal, and the tag of an acceptance of it in place of the one that was remembered. */
+  readonly approve: (
+    restoreId: number,
+    accepted: { readonly oldHash: string | null; readonly at: number }
+  ) => Effect.Effect<{ readonly seal: LedgerEnds["seal"]; readonly tag: Uint8Array }, SqlError.SqlError>
 }>()("pitboss/chain/RememberedEnds") {
   static readonly layer = Layer.effect(
     RememberedEnds,
@@ -75,10 +90,10 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
       const chain = yield* Chain
       const { firstChainId, key } = yield* ChainKey
       const ledgerId = Buffer.from(tagOf(key, "ledger ends")).toString("hex").slice(0, 16)
-      let remembered: LedgerEnds = { seal: null, heads: [] }
+      let remembered: LedgerEnds = { seal: null, heads: [], at: 0 }
 
       const current = (): LedgerEnds => ({
-        seal: remembered.seal,
+        ...remembered,
         heads: mergeHeads(
           remembered.heads,
           chain.positions().map(({ chainId, hash, link }) => ({ chainId: String(chainId), link: String(link), hash }))
@@ -117,15 +132,44 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
             CROSS JOIN LATERAL (SELECT link, hash FROM chain_links
               WHERE chain_id = u.chain_id ORDER BY chain_links.link DESC LIMIT 1) c`
         ))
-        return { seal: seal ?? null, heads } satisfies LedgerEnds
+        return { seal: seal ?? null, heads, at: yield* Clock.currentTimeMillis } satisfies LedgerEnds
+      })
+
+      const tagOfRestore = (id: number, oldHash: string | null, newHash: string | null, at: number): Uint8Array =>
+        tagOf(key, JSON.stringify(["restore", id, oldHash, newHash, at]))
+
+      const approve: RememberedEnds["Service"]["approve"] = Effect.fnUntraced(function*(restoreId, { at, oldHash }) {
+        const { seal } = yield* read
+        return { seal, tag: tagOfRestore(restoreId, oldHash, seal?.hash ?? null, at) }
+      })
+
+      /** Whether two persons have accepted another end since this one was seen. An acceptance without the key's tag is none. */
+      const isAccepted = Effect.fnUntraced(function*({ at }: LedgerEnds) {
+        const restores = yield* Effect.orDie(decodeRestores(
+          yield* sql`SELECT id::float8 AS id, old_hash AS "oldHash", new_hash AS "newHash", approved_at AS at, tag FROM ledger_restores
+            WHERE approved_at > ${new Date(at)} ORDER BY approved_at DESC LIMIT 10`
+        ))
+        return restores.some((restore) =>
+          equalSecrets(
+            Buffer.from(restore.tag).toString("hex"),
+            Buffer.from(tagOfRestore(restore.id, restore.oldHash, restore.newHash, restore.at.getTime())).toString(
+              "hex"
+            )
+          )
+        )
       })
 
       const look = Effect.gen(function*() {
         const before = current()
         const found = yield* compare(sql, before)
-        if (found.length > 0) return found
+        if (found.length > 0 && !(yield* isAccepted(before))) return found
+        if (found.length > 0) {
+          chain.forgetPositions()
+          remembered = yield* read
+          return []
+        }
         const now = yield* read
-        remembered = { seal: now.seal ?? before.seal, heads: mergeHeads(before.heads, now.heads) }
+        remembered = { seal: now.seal ?? before.seal, heads: mergeHeads(before.heads, now.heads), at: now.at }
         return found
       })
 
@@ -133,13 +177,17 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
         ledgerId,
         current,
         restore: (ends) => {
+          const isLater = remembered.seal === null ||
+            (ends.seal !== null && BigInt(ends.seal.seal) > BigInt(remembered.seal.seal))
           remembered = {
-            seal: remembered.seal ?? ends.seal,
-            heads: mergeHeads(ends.heads, remembered.heads)
+            seal: isLater ? ends.seal : remembered.seal,
+            heads: mergeHeads(ends.heads, remembered.heads),
+            at: Math.max(ends.at, remembered.at)
           }
         },
         compare,
-        look
+        look,
+        approve
       })
     })
   )

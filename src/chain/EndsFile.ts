@@ -26,10 +26,12 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
   let losses = { text: "", times: 0 }
 
   const write = Effect.suspend(() => {
-    const text = encode(ends.current())
+    const current = ends.current()
+    // not for the time alone
+    const text = JSON.stringify([current.seal, current.heads])
     if (text === written) return Effect.void
     return Effect.andThen(
-      fs.writeFileString(`${file}.new`, text, { mode: 0o600 }),
+      fs.writeFileString(`${file}.new`, encode(current), { mode: 0o600 }),
       fs.rename(`${file}.new`, file)
     ).pipe(Effect.andThen(Effect.sync(() => {
       written = text

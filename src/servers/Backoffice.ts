@@ -11,6 +11,7 @@ import { Corrections } from "../features/corrections/Corrections.ts"
 import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
 import { LedgerEntries } from "../features/ledger/LedgerEntries.ts"
+import { LedgerRestores } from "../features/ledger/LedgerRestores.ts"
 import { PaymentQueue } from "../features/payments/PaymentQueue.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
@@ -34,6 +35,7 @@ export const layerBackoffice = Layer.mergeAll(
     Layer.provideMerge(Layer.merge(StaffAccounts.layer, StaffSessions.layer))
   ),
   StaffReads.layer,
+  LedgerRestores.layer,
   Operators.layer,
   ApiKeys.layer,
   Providers.layer,

@@ -72,6 +72,9 @@ export const ledger = noun("ledger", "The ledger").pipe(Command.withSubcommands(
     to: optional(text("to", "At or before")),
     ...cursorFlags
   }, (client, input) => client.ledger.entries({ query: given(input) })),
+  verb("accept-restore", "Accept a restored backup in place of the end that was remembered; takes two people", {
+    reason: text("reason", "Why commits are gone, and which backup it is")
+  }, (client, payload) => client.ledger.accept_restore({ payload })),
   exportLedger,
   checkExport
 ]))

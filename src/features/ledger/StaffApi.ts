@@ -1,9 +1,9 @@
 /** The ledger in the staff API: entries over players, verification and export. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { amountFrom, currency, instant, oneOf, pathId, reference } from "../../contract/Fields.ts"
+import { amountFrom, currency, instant, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
 import { cursorPage, cursorQuery, single } from "../../contract/Pagination.ts"
-import { id } from "../../contract/Resource.ts"
+import { id, timestamp } from "../../contract/Resource.ts"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { Transaction } from "../wallet/WalletResource.ts"
 
@@ -22,6 +22,20 @@ const LedgerReport = Schema.Struct({
   not_yet_linked: Schema.Int,
   seals: Schema.Int,
   last_seal_hash: Schema.NullOr(Schema.String)
+})
+
+/** A restored backup that is to be accepted, or was. */
+export const LedgerRestore = Schema.Struct({
+  id,
+  status: Schema.Literals(["pending", "accepted"]),
+  reason: Schema.String,
+  requested_by: Schema.String.annotate({ description: "As the audit log names who acts." }),
+  requested_at: timestamp,
+  approved_by: Schema.NullOr(Schema.String),
+  old_seal: Schema.NullOr(Schema.Int).annotate({ description: "The last seal that the service remembered." }),
+  old_hash: Schema.NullOr(Schema.String),
+  new_seal: Schema.NullOr(Schema.Int).annotate({ description: "The last seal of the restored ledger." }),
+  new_hash: Schema.NullOr(Schema.String)
 })
 
 /** An entry with its operator, player and game. */
@@ -56,6 +70,10 @@ export const LedgerGroup = HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verification", {
     query: { operator: optional(reference) },
     success: single(LedgerReport)
+  }),
+  HttpApiEndpoint.post("accept_restore", "/ledger/restores", {
+    payload: Schema.Struct({ reason: text(500) }),
+    success: single(LedgerRestore)
   }),
   HttpApiEndpoint.get("export", "/ledger/export", {
     query: { operator: optional(reference) },

@@ -3,11 +3,12 @@ import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { cursorPaged } from "../../http/Page.ts"
-import { enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { Operators } from "../operators/Operators.ts"
 import { LedgerAudit } from "./LedgerAudit.ts"
 import { LedgerEntries } from "./LedgerEntries.ts"
+import { LedgerRestores } from "./LedgerRestores.ts"
 
 export const LedgerHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -16,6 +17,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
     const audit = yield* LedgerAudit
     const operators = yield* Operators
     const entries = yield* LedgerEntries
+    const restores = yield* LedgerRestores
     const resolve = (operator: string | undefined) =>
       operator === undefined ? Effect.undefined : operators.resolve(operator)
     return handlers.handle("entries", ({ query }) =>
@@ -42,9 +44,12 @@ export const LedgerHandlers = HttpApiBuilder.group(
       })).handle(
         "export",
         ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
-      ).handle("verify", ({ query }) =>
-        enveloped(Effect.gen(function*() {
-          return yield* audit.verify(yield* resolve(query.operator))
-        })))
+      ).handle("accept_restore", ({ payload }) => asStaff((actor) => restores.accept(actor, payload.reason))).handle(
+        "verify",
+        ({ query }) =>
+          enveloped(Effect.gen(function*() {
+            return yield* audit.verify(yield* resolve(query.operator))
+          }))
+      )
   })
 )

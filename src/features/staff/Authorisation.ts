@@ -148,6 +148,7 @@ const permissions = {
   "figures.live": { roles: anyRole, concern: "operator" },
   "ledger.entries": { roles: anyRole, concern: "operator" },
   "ledger.verify": { roles: ["payments", "compliance"], concern: "one_operator" },
+  "ledger.accept_restore": { roles: [], concern: "installation", is: "authority" },
   "ledger.export": { roles: ["compliance"], concern: "one_operator" },
   "secret.list": { roles: [], concern: "installation" },
   "secret.reseal": { roles: [], concern: "installation", is: "authority" },

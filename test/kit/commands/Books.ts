@@ -2,7 +2,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
-import { made } from "../Backoffice.ts"
+import { SqlClient } from "effect/sql"
+import { RememberedEnds } from "../../../src/chain/Ends.ts"
+import { made, staffCall } from "../Backoffice.ts"
 import { dayMs, pass, whileTimePasses } from "../Calendar.ts"
 import { openCasino } from "../Casino.ts"
 import { dataOf } from "../PublicApi.ts"
@@ -18,6 +20,14 @@ const heard = Effect.fnUntraced(function*({ house }: SceneShape) {
   const webhook = yield* made("/webhooks", { operator: house.slug, url: sink.url, active: false })
   return { sink, webhook }
 })
+
+/** Has the service remember a seal that the tables do not have, as before a backup was restored. */
+const loseEnd = Effect.flatMap(
+  RememberedEnds,
+  ({ restore }) => Effect.sync(() => restore({ seal: { seal: "999999", hash: "0".repeat(64) }, heads: [], at: 0 }))
+)
+
+const verification = Effect.map(staffCall("GET", "/backoffice/v1/ledger/verification"), ({ data }) => data)
 
 const onlyOf = (name: string): ReadonlyArray<readonly [line: string, code: string]> => [
   [`webhook ${name} ${nobody}`, "NOT_FOUND"],
@@ -262,6 +272,44 @@ export const bookCases: ReadonlyArray<CommandCase> = [
       const all = yield* done(`${line} --include-test-players true`)
       assert.strictEqual(all.payments.deposits, 1005)
     }
+  },
+  {
+    line: "ledger accept-restore --reason backup",
+    misused: ["ledger accept-restore", "ledger accept-restore now --reason backup"],
+    refused: [["ledger accept-restore --reason backup", "INVALID_REQUEST"]],
+    *works({ tokens }) {
+      const second = yield* made("/staff", { name: "Second", role: "admin" })
+      const puppet = yield* done("staff create --name Puppet", undefined, tokens["admin"])
+      yield* pass(1000)
+      yield* loseEnd
+      const lost: ReadonlyArray<{ readonly rule: string }> = (yield* verification).violations
+      assert.deepStrictEqual(lost.map(({ rule }) => rule), ["chain_seal_broken"])
+      const asked = yield* done("ledger accept-restore --reason backup", undefined, tokens["admin"])
+      assert.deepInclude(asked, { status: "pending", reason: "backup", old_seal: 999_999, approved_by: null })
+      // once more by the same person, and by one that is the same
+      assert.deepStrictEqual(yield* done("ledger accept-restore --reason again", undefined, tokens["admin"]), asked)
+      const one = yield* refusal("ledger accept-restore --reason backup", undefined, { token: puppet.token })
+      assert.strictEqual(one.code, "INVALID_REQUEST")
+      assert.match(one.message, /created the account of the other/)
+      assert.lengthOf((yield* verification).violations, 1)
+      const accepted = yield* done("ledger accept-restore --reason backup", undefined, second.token)
+      assert.deepInclude(accepted, { id: asked.id, status: "accepted", approved_by: `staff:${second.id}` })
+      assert.deepStrictEqual((yield* verification).violations, [])
+      // an acceptance that was written past the service is none
+      yield* loseEnd
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO ledger_restores SELECT id + 1, reason, requested_by, requested_at, old_seal, old_hash, approved_by,
+        approved_at + interval '1 hour', new_seal, new_hash, tag FROM ledger_restores WHERE id = ${asked.id}`
+      yield* Effect.flatMap(RememberedEnds, ({ look }) => look)
+      assert.lengthOf((yield* verification).violations, 1)
+      yield* sql`DELETE FROM ledger_restores WHERE id = ${asked.id + 1}`
+      for (const token of [tokens["admin"], second.token]) {
+        yield* pass(1000)
+        yield* done("ledger accept-restore --reason backup", undefined, token)
+      }
+      assert.deepStrictEqual((yield* verification).violations, [])
+    },
+    changes: () => Effect.as(loseEnd, { line: "ledger accept-restore --reason backup", differs: [] })
   },
   {
     line: "ledger verify",

@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { RememberedEnds } from "../../../src/chain/Ends.ts"
 import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
@@ -29,7 +30,7 @@ interface Names {
   readonly names: { readonly [name: string]: string }
 }
 
-export type Needs = BothServers | Calendar | SqlClient.SqlClient | StaleRounds | Scope.Scope
+export type Needs = BothServers | Calendar | SqlClient.SqlClient | RememberedEnds | StaleRounds | Scope.Scope
 
 /** One command with everything that is tried with it. */
 export interface CommandCase {

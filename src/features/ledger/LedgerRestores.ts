@@ -1,0 +1,140 @@
+/** Acceptance of a restored backup by two persons: the ends that the processes remember are given up for those of the tables. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { RememberedEnds } from "../../chain/Ends.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { objectionMessage, objectionToApproval } from "../../domain/wallet/FourEyes.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { makeStaffFacts } from "../payments/StaffFacts.ts"
+import type { Actor } from "../staff/Staff.ts"
+import type { LedgerRestore } from "./StaffApi.ts"
+
+type LedgerRestore = typeof LedgerRestore.Type
+
+/** Time in which the second person accepts, milliseconds. */
+const waitsMs = 86_400_000
+
+/** Advisory lock of acceptances; an arbitrary number. */
+const lockKey = 7_204_551_047
+
+const rows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  reason: Schema.String,
+  requestedBy: Schema.String,
+  requestedAt: Schema.Date
+}))
+
+const nothingLost = refuse(
+  "INVALID_REQUEST",
+  "The ledger ends as this process remembers it: there is nothing to accept."
+)
+
+export class LedgerRestores extends Context.Service<LedgerRestores, {
+  /** Asks for the acceptance of the present end, or, by a second person, accepts it. */
+  readonly accept: (
+    actor: Actor,
+    reason: string
+  ) => Effect.Effect<LedgerRestore, Refusal<"INVALID_REQUEST" | "TRY_AGAIN">>
+}>()("pitboss/ledger/LedgerRestores") {
+  static readonly layer = Layer.effect(
+    LedgerRestores,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const ends = yield* RememberedEnds
+      const staffFacts = yield* makeStaffFacts
+
+      const refuseOnePerson = Effect.fnUntraced(function*(actor: Actor, requestedBy: string, requestedAt: number) {
+        const { staff, trust } = yield* staffFacts([actor.label, requestedBy])
+        const objection = objectionToApproval({
+          actor: staff.get(actor.label),
+          others: [staff.get(requestedBy)],
+          correctors: [],
+          requestedAt,
+          trust
+        })
+        if (objection !== undefined) {
+          return yield* Effect.fail(
+            refuse("INVALID_REQUEST", objectionMessage(objection), { reason: objection, requested_by: requestedBy })
+          )
+        }
+      })
+
+      const accept: LedgerRestores["Service"]["accept"] = Effect.fn("LedgerRestores.accept")(
+        function*(actor, reason) {
+          if ((yield* orTryAgain(ends.look)).length === 0) return yield* Effect.fail(nothingLost)
+          const old = ends.current().seal
+          const accepted = yield* auditLog.change(actor, ({ newId, now, record }) =>
+            Effect.gen(function*() {
+              yield* sql`SELECT pg_advisory_xact_lock(${lockKey}::bigint)`
+              const asked = yield* oneOf(rows(
+                sql`SELECT id, reason, requested_by AS "requestedBy", requested_at AS "requestedAt" FROM ledger_restores
+                  WHERE approved_at IS NULL AND old_hash IS NOT DISTINCT FROM ${old?.hash ?? null}::text
+                    AND requested_at > ${toDate(now - waitsMs)} ORDER BY requested_at DESC LIMIT 1`
+              ))
+              const before = { seal: old === null ? null : Number(old.seal), digest: old?.hash ?? null }
+              if (asked === undefined) {
+                yield* sql`INSERT INTO ledger_restores (id, reason, requested_by, requested_at, old_seal, old_hash)
+                  VALUES (${newId}, ${reason}, ${actor.label}, ${toDate(now)}, ${before.seal}, ${before.digest})`
+                yield* record({
+                  action: "ledger.accept_restore",
+                  subject: `restore:${newId}`,
+                  before: null,
+                  after: { status: "pending", ...before },
+                  reason
+                })
+              }
+              const pending: LedgerRestore = {
+                id: asked?.id ?? newId,
+                status: "pending",
+                reason: asked?.reason ?? reason,
+                requested_by: asked?.requestedBy ?? actor.label,
+                requested_at: iso(asked?.requestedAt.getTime() ?? now),
+                approved_by: null,
+                old_seal: before.seal,
+                old_hash: before.digest,
+                new_seal: null,
+                new_hash: null
+              }
+              if (pending.requested_by === actor.label) return pending
+              yield* refuseOnePerson(actor, pending.requested_by, Date.parse(pending.requested_at))
+              const after = yield* ends.approve(pending.id, { oldHash: before.digest, at: now })
+              yield* sql`UPDATE ledger_restores SET approved_by = ${actor.label}, approved_at = ${toDate(now)},
+                new_seal = ${after.seal === null ? null : Number(after.seal.seal)}, new_hash = ${
+                after.seal?.hash ?? null
+              },
+                tag = ${after.tag} WHERE id = ${pending.id}`
+              const restore: LedgerRestore = {
+                ...pending,
+                status: "accepted",
+                approved_by: actor.label,
+                new_seal: after.seal === null ? null : Number(after.seal.seal),
+                new_hash: after.seal?.hash ?? null
+              }
+              // links the seal of before to the end that takes its place: the line is in the chain, and the next seal over it
+              yield* record({
+                action: "ledger.accept_restore",
+                subject: `restore:${pending.id}`,
+                before: { status: "pending", ...before },
+                after: {
+                  status: "accepted",
+                  requested_by: pending.requested_by,
+                  seal: restore.new_seal,
+                  digest: restore.new_hash
+                },
+                reason
+              })
+              return restore
+            }))
+          // finds the acceptance, as every other process does
+          yield* orTryAgain(ends.look)
+          return accepted
+        }
+      )
+
+      return LedgerRestores.of({ accept })
+    })
+  )
+}
