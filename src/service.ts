@@ -62,6 +62,7 @@ import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
+import { RoundClosing } from "./features/rounds/RoundClosing.ts"
 import { StaleRounds } from "./features/settlement/StaleRounds.ts"
 import { ProviderWallet } from "./features/settlement/ProviderWallet.ts"
 import { VendorLaunches } from "./features/games/VendorLaunches.ts"
@@ -93,6 +94,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Profiles.layer,
     PlayerAccounts.layer,
     DueAccountChanges.layer,
+    RoundClosing.layer,
     StaleRounds.layer,
     PlayerTokens.layer,
     layerEndedSessions,

@@ -5,6 +5,7 @@ import type { Context } from "../../src/domain/Decision.ts"
 import { type Bet, settleBetWin, type Win } from "../../src/domain/settlement/Settlement.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, close, day, makeBonus, makePlayer, minute, noon, rollback, win } from "../kit/Messages.ts"
+import { staffCloseStep } from "../../src/domain/settlement/OtherMessages.ts"
 import { policies } from "../kit/Policies.ts"
 
 // Messages that undo the end of a bonus, by hand: conversions and losses, what they led to, and caps. Every test runs with
@@ -407,6 +408,34 @@ for (const remembers of [true, false]) {
       runner.accept(does(win("w", "b", 5000, { policy, closesRound: "when_settled" })))
       assert.deepInclude(runner.player(), { bonus: 5000 })
       assert.strictEqual(runner.player().activeBonus?.id, 501)
+    })
+
+    it("is over when staff close the round that held it, and still gets the win of it", () => {
+      const { hub88, spribe } = policies
+      for (const policy of [hub88, spribe]) {
+        const runner = makeRunner({ ...allIn, pendingBonuses: [second] })
+        const closes = staffCloseStep({
+          providerId: 1,
+          gameId: 11,
+          roundId: "round",
+          reason: "silent",
+          actor: "staff:1"
+        })
+        runner.accept(closes)
+        assert.isEmpty(runner.store.tables().audit)
+        runner.accept(does(bet("b", 1000, { policy })))
+        runner.accept(closes)
+        assert.deepInclude(bonusOf(runner), { result: "lost" })
+        assert.strictEqual(runner.player().activeBonus?.id, 502)
+        runner.accept(closes)
+        const lines = runner.store.tables().audit
+        assert.deepStrictEqual(lines.map(({ action, reason, subject }) => [action, reason, subject]), [
+          ["round.close", "silent", "round:11:round"]
+        ])
+        runner.accept(does(win("w", "b", 10, { policy })))
+        assert.deepInclude(runner.player(), { bonus: 10 })
+        assert.strictEqual(runner.player().activeBonus?.id, 501)
+      }
     })
   })
 }

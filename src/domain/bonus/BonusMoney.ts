@@ -234,6 +234,12 @@ export const holdUntil = (draft: Draft, at: number): void => {
   if (bonus !== null) draft.activeBonus = { ...bonus, openUntil: Math.max(bonus.openUntil ?? 0, at) }
 }
 
+/** The inverse of {@link holdUntil}, if the bonus runs: no such stake can be won any more. */
+export const releaseHold = (draft: Draft, bonusId: number | null): void => {
+  const bonus = draft.activeBonus
+  if (bonus !== null && bonus.id === bonusId) draft.activeBonus = { ...bonus, openUntil: null }
+}
+
 /** Adjusts the number of open rounds of a bonus. */
 export const countOpenRound = (draft: Draft, bonusId: number, difference: 1 | -1): void =>
   changeProgress(draft, bonusId, ({ openRounds, wagered }) => ({ wagered, openRounds: openRounds + difference }))

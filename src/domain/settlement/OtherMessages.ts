@@ -1,7 +1,8 @@
 /** Promo-wins, adjustments and the closing of rounds (rules in `Settlement.ts`). */
 import { writeRound } from "./Bets.ts"
-import { type Knowledge, missing } from "../Decision.ts"
-import type { Draft } from "../Draft.ts"
+import { releaseHold } from "../bonus/BonusMoney.ts"
+import { answer, type Context, type Decision, type Knowledge, missing } from "../Decision.ts"
+import { Draft } from "../Draft.ts"
 import { countPlay } from "../limit/Limits.ts"
 import {
   type Adjustment,
@@ -42,6 +43,45 @@ export const applyCloseRound = (
   writeRound(draft, round, { ...round ?? emptyRound(draft, game.id, roundId), closed: true })
   return settlement(draft, null, "processed", "closed")
 }
+
+export interface StaffClose {
+  readonly providerId: number
+  readonly gameId: number
+  readonly roundId: string
+  readonly reason: string
+  /** Audit log label of the actor. */
+  readonly actor: string
+}
+
+/**
+ * Closes a round on behalf of its provider, which did not: no bet of it holds a bonus any more. A win that comes all the same undoes the loss of a bonus
+ * (`docs/decisions/0026-undone-ends.md`). Changes nothing where nothing is open.
+ */
+export const staffCloseStep =
+  ({ actor, gameId, providerId, reason, roundId }: StaffClose) =>
+  (player: Player, context: Context): Decision<null, never> => {
+    const draft = new Draft(player, context)
+    const round = findRound(draft, context.known, gameId, roundId)
+    if (round === undefined) return missing({ providerId, rounds: [{ gameId, roundId }] })
+    if (round === null) return answer(player, null)
+    const isHeld = draft.activeBonus?.id === round.bonusId && draft.activeBonus?.openUntil !== null
+    if (round.closed && !isHeld) return answer(player, null)
+    releaseHold(draft, round.bonusId)
+    writeRound(draft, round, { ...round, closed: true })
+    const audit = {
+      id: draft.takeId(),
+      at: context.now,
+      actor,
+      action: "round.close",
+      operatorId: player.operatorId,
+      playerId: player.id,
+      subject: `round:${gameId}:${roundId}`,
+      before: { state: round.closed ? "closed" : "open" },
+      after: { state: "closed" },
+      reason
+    }
+    return draft.accept(null, { audit: [audit] })
+  }
 
 /** Rule of `payPromoWin`. */
 export const applyPromoWin = (draft: Draft, win: PromoWin, known: Knowledge | undefined): Outcome<PromoWinCode> => {

@@ -30,5 +30,17 @@ export const round = noun("round", "Rounds of games").pipe(Command.withSubcomman
     game: Argument.String("game").pipe(Argument.withDescription("The provider's id of the game, or ours")),
     round: Argument.String("round").pipe(Argument.withDescription("The provider's id of the round")),
     player: optional(integer("player", "Only what is this player's"))
-  }, (client, { player, ...params }) => client.round.show({ params, query: given({ player }) }))
+  }, (client, { player, ...params }) => client.round.show({ params, query: given({ player }) })),
+  verb(
+    "close",
+    "Close a round that its provider did not end; a win that comes all the same is paid if the provider may send one",
+    {
+      provider: Argument.String("provider").pipe(Argument.withDescription("The id or slug of the provider")),
+      game: Argument.String("game").pipe(Argument.withDescription("The provider's id of the game, or ours")),
+      round: Argument.String("round").pipe(Argument.withDescription("The provider's id of the round")),
+      player: optional(integer("player", "Only this player's part of it")),
+      reason: text("reason", "Why, for the audit log")
+    },
+    (client, { player, reason, ...params }) => client.round.close({ params, payload: given({ player, reason }) })
+  )
 ]))

@@ -12,6 +12,7 @@ import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import { idIn } from "../operators/References.ts"
 import { type Scope, within } from "../staff/OperatorBounds.ts"
 import { makeProviderMessages } from "./ProviderMessages.ts"
+import { RoundClosing } from "./RoundClosing.ts"
 import { makeRoundParts } from "./internal/RoundParts.ts"
 import { type RoundDetails, RoundLine, type roundStates } from "./StaffApi.ts"
 
@@ -29,6 +30,14 @@ export interface RoundQuery extends PartQuery {
   /** Epoch milliseconds of the opening, both included. */
   readonly from?: number | undefined
   readonly to?: number | undefined
+}
+
+/** Round as staff name it: provider and game by id, slug or the provider's id. */
+interface NamedRound {
+  readonly provider: string
+  readonly game: string
+  readonly roundId: string
+  readonly playerId?: number | undefined
 }
 
 type Failure = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
@@ -54,6 +63,8 @@ type Key = typeof Position.Type
 const noProvider = refuse("NOT_FOUND", "There is no such provider.")
 const noGame = refuse("NOT_FOUND", "There is no such game.")
 const noRound = refuse("NOT_FOUND", "There is no such round.")
+const isOriginal = refuse("NOT_FOUND", "A round of an original has ended with its play.")
+const hasMany = refuseFields({ player: ["must be given: the round has very many messages"] })
 const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
 const gameNeedsProvider = refuseFields({ provider: ["must be given with a provider's id of a game"] })
 
@@ -66,13 +77,14 @@ export class RoundRecords extends Context.Service<RoundRecords, {
   /** A round with its messages and entries, oldest first, of one player or of all its players. */
   readonly show: (
     scope: Scope,
-    round: {
-      readonly provider: string
-      readonly game: string
-      readonly roundId: string
-      readonly playerId?: number | undefined
-    }
+    round: NamedRound
   ) => Effect.Effect<typeof RoundDetails.Type, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
+  /** Closes what is open of a round, of one player or of all its players, and shows it. */
+  readonly close: (
+    scope: Scope,
+    round: NamedRound,
+    by: { readonly reason: string; readonly actor: string }
+  ) => Effect.Effect<typeof RoundDetails.Type, Failure>
 }>()("pitboss/rounds/RoundRecords") {
   static readonly layer = Layer.effect(
     RoundRecords,
@@ -82,6 +94,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
       const messages = yield* makeProviderMessages
       const parts = yield* makeRoundParts
       const calls = yield* ProviderCallLog
+      const closing = yield* RoundClosing
 
       const isPlayerWithin = (scope: Scope, playerId: number) =>
         Effect.map(
@@ -249,7 +262,20 @@ export class RoundRecords extends Context.Service<RoundRecords, {
         orTryAgain
       )
 
-      return RoundRecords.of({ search, show })
+      const close: RoundRecords["Service"]["close"] = Effect.fn("RoundRecords.close")(function*(scope, round, by) {
+        const { game, is_cut: isCut, original_round_id: original, players, provider } = yield* show(scope, round)
+        if (original !== null) return yield* Effect.fail(isOriginal)
+        if (isCut && round.playerId === undefined) return yield* Effect.fail(hasMany)
+        yield* closing.close(players.map(({ player_id: id }) => id), {
+          ...by,
+          providerId: provider.id,
+          gameId: game.id,
+          roundId: round.roundId
+        })
+        return yield* show(scope, round)
+      })
+
+      return RoundRecords.of({ search, show, close })
     })
   )
 }

@@ -123,5 +123,10 @@ export const RoundGroup = HttpApiGroup.make("round").add(
     params: { provider: reference, game: reference, round: reference },
     query: { player: optional(pathId) },
     success: single(RoundDetails)
+  }),
+  HttpApiEndpoint.post("close", "/rounds/:provider/:game/:round/close", {
+    params: { provider: reference, game: reference, round: reference },
+    payload: Schema.Struct({ reason: text(500), player: optional(integer(1, Number.MAX_SAFE_INTEGER)) }),
+    success: single(RoundDetails)
   })
 )

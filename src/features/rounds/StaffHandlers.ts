@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { mapPart } from "../../store/Cursors.ts"
 import { cursorPaged, walked } from "../../http/Page.ts"
-import { enveloped } from "../../http/StaffEnvelope.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { Operators } from "../operators/Operators.ts"
 import { reconcileAfterMs, type StaleRound, StaleRounds } from "../settlement/StaleRounds.ts"
@@ -66,5 +66,11 @@ export const RoundHandlers = HttpApiBuilder.group(
           const { game, provider, round: roundId } = params
           return yield* rounds.show(scope, { provider, game, roundId, playerId: query.player })
         })))
+      .handle("close", ({ params, payload }) =>
+        asStaff(({ label, operators: scope }) => {
+          const { game, provider, round: roundId } = params
+          const { player: playerId, reason } = payload
+          return rounds.close(scope, { provider, game, roundId, playerId }, { reason, actor: label })
+        }))
   })
 )

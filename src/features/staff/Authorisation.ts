@@ -114,6 +114,7 @@ const permissions = {
   "round.list": { roles: anyRole, concern: "operator" },
   "round.search": { roles: anyRole, concern: "operator" },
   "round.show": { roles: anyRole, concern: "operator" },
+  "round.close": { roles: ["support", "payments"], concern: "operator" },
   // results of each kind need the role that may list that kind
   "search.find": { roles: anyRole, concern: "operator" },
   "job.list": { roles: anyRole, concern: "catalogue" },

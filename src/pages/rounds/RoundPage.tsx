@@ -4,6 +4,7 @@ import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf } from "../app/session.tsx"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts, entryColumns, namedPlayerColumn, playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
@@ -97,7 +98,22 @@ function Round({ round }: { readonly round: Details }) {
   ]
   return (
     <Stack>
-      <PageHead heading={`Round ${round.round_id}`} />
+      <PageHead heading={`Round ${round.round_id}`}>
+        {original === null && players.some(({ state }) => state === "open") && (
+          <ActionButton
+            action="round.close"
+            label="Close round"
+            params={{ provider: String(provider.id), game: String(game.id), round: round.round_id }}
+            fields={[{ name: "reason", label: "Reason", kind: "lines", required: true }]}
+            toPayload={({ reason }) => ({
+              reason: String(reason),
+              ...(search["player"] === undefined ? {} : { player: Number(search["player"]) })
+            })}
+            explanation="For a round that its provider did not end. No money moves; an empty bonus that had a stake in it is lost."
+            done={`Round ${round.round_id} closed`}
+          />
+        )}
+      </PageHead>
       {round.is_cut && (
         <Alert color="orange" variant="light" title="Not all messages are shown">
           <Text size="sm">The round has very many. Open it from a player's row in Rounds to see that player's.</Text>

@@ -52,6 +52,32 @@ export const readingCases: ReadonlyArray<CommandCase> = [
     }
   },
   {
+    line: "round close $studio $slots $round --reason $fresh",
+    misused: ["round close $studio $slots $round"],
+    refused: [
+      [`round close $studio $slots ${nobody} --reason lost`, "NOT_FOUND"],
+      ["round close nobody $slots $round --reason lost", "NOT_FOUND"],
+      [`round close $studio $slots $round --player ${nobody} --reason lost`, "NOT_FOUND"],
+      ["round close $studio $slots $round --reason $long$long", "VALIDATION_FAILED"]
+    ],
+    *works() {
+      const { bet, casino } = yield* played
+      const close = `round close ${casino.studio.slug} slots ${bet} --reason "no result came"`
+      assert.strictEqual((yield* done(close)).players[0].state, "closed")
+      assert.strictEqual((yield* done(close)).players[0].state, "closed")
+      const [line, ...others] = yield* done(
+        `audit list --player ${(yield* done(close)).players[0].player_id} --action round.close`
+      )
+      assert.deepInclude(line, { action: "round.close", reason: "no result came" })
+      assert.deepStrictEqual(others, [])
+    },
+    changes: () =>
+      Effect.map(played, ({ bet, casino }) => ({
+        line: `round close ${casino.studio.slug} slots ${bet} --reason gone`,
+        differs: ["state"]
+      }))
+  },
+  {
     line: "ledger entries",
     misused: ["ledger entries --player ada", "ledger entries --wallet purse", "ledger entries --min-amount much"],
     refused: [
