@@ -240,21 +240,50 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       GROUP BY player_id, player_bonus_id HAVING sum(amount) <> 0 OR player_bonus_id IS NULL`
   },
   {
-    rule: "bonus_is_its_entries",
+    // one pass over the bonuses beside their entries
+    rule: ["bonus_is_its_entries", "conversion_within_its_cap", "lost_forfeited_nothing"],
     seconds: 4,
-    statement:
-      `SELECT b.player_id, 'bonus ' || b.id AS subject, 'a ' || b.state || ' bonus of ' || b.amount || ', of which '
-          || b.converted || ' converted and ' || b.late_amount || ' came later, has entries of ' || coalesce(e.granted, 0) || ' granted, '
-          || coalesce(e.converted, 0) || ' converted and ' || coalesce(e.late, 0) || ' later' AS message
+    statement: `SELECT found.rule, b.player_id, 'bonus ' || b.id AS subject, found.message
       FROM (SELECT * FROM player_bonuses WHERE $operator) b
       LEFT JOIN (SELECT player_bonus_id, player_id,
           sum(CASE WHEN type = 'bonus_correction_up' THEN amount ELSE 0 END) AS granted,
           sum(CASE WHEN type = 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS converted,
-          sum(CASE WHEN type <> 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS late
+          sum(CASE WHEN type <> 'bonus_conversion' AND wallet = 'real' THEN amount ELSE 0 END) AS late,
+          sum(CASE WHEN type = 'bonus_correction_down' THEN -amount ELSE 0 END) AS gone,
+          sum(CASE WHEN type IN ('correction_up', 'correction_down') THEN amount ELSE 0 END) AS from_real
         FROM ledger_entries WHERE $operator AND player_bonus_id IS NOT NULL GROUP BY player_bonus_id, player_id) e
         ON e.player_bonus_id = b.id AND e.player_id = b.player_id
-      WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount + b.restored_amount END
-        OR coalesce(e.late, 0) <> b.late_amount OR coalesce(e.converted, 0) <> b.converted OR (b.max_conversion > 0 AND b.converted > b.max_conversion)`
+      CROSS JOIN LATERAL (
+        SELECT 'bonus_is_its_entries' AS rule, 'a ' || b.state || ' bonus of ' || b.amount || ', of which '
+          || b.converted || ' converted and ' || b.late_amount || ' came later, has entries of ' || coalesce(e.granted, 0) || ' granted, '
+          || coalesce(e.converted, 0) || ' converted and ' || coalesce(e.late, 0) || ' later' AS message
+        WHERE coalesce(e.granted, 0) <> CASE WHEN b.started_at IS NULL THEN 0 ELSE b.amount + b.restored_amount END
+          OR coalesce(e.late, 0) <> b.late_amount OR coalesce(e.converted, 0) <> b.converted
+        UNION ALL
+        SELECT 'conversion_within_its_cap', 'converted ' || b.converted || ', and ' || b.late_amount || ' came later, of at most '
+          || b.max_conversion
+        WHERE b.max_conversion > 0 AND b.converted + greatest(b.late_amount, 0) > b.max_conversion
+        UNION ALL
+        -- what went without a game came back to it since, or came from the real wallet
+        SELECT 'lost_forfeited_nothing', 'lost, and ' || coalesce(e.gone, 0) || ' of it was forfeited or moved out, of which '
+          || b.restored_amount + coalesce(e.from_real, 0) || ' came back'
+        WHERE b.result = 'lost' AND coalesce(e.from_real, 0) <= 0
+          AND coalesce(e.gone, 0) <> b.restored_amount + coalesce(e.from_real, 0)) found`
+  },
+  {
+    // where another bonus runs, the one whose end is undone runs or waits
+    rule: "undone_while_another_ran",
+    statement: `SELECT b.player_id, 'bonus ' || b.id AS subject,
+        'its conversion was undone, and it was cancelled while the bonus ' || min(c.id) || ' ran' AS message
+      FROM (SELECT * FROM player_bonuses WHERE $operator AND result = 'cancelled') b
+      JOIN (SELECT DISTINCT player_id, player_bonus_id, created_at FROM ledger_entries
+        WHERE $operator AND type = 'bonus_conversion' AND wallet = 'real' AND amount < 0) e
+        ON e.player_bonus_id = b.id AND e.player_id = b.player_id AND e.created_at = b.finished_at
+      JOIN player_bonuses c ON c.player_id = b.player_id
+      LEFT JOIN (SELECT subject FROM audit_log WHERE action = 'bonus.cancel') a ON a.subject = 'player_bonus:' || b.id
+      WHERE a.subject IS NULL AND c.id <> b.id AND c.state <> 'pending' AND c.started_at <= b.finished_at
+        AND (c.finished_at IS NULL OR c.finished_at > b.finished_at)
+      GROUP BY b.player_id, b.id`
   },
   {
     // rounds of originals name no bonus: those of the time in which it was wagered count in full

@@ -324,7 +324,32 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "conversion_was_wagered"
   ]],
   ["UPDATE player_bonuses SET converted = converted + 1 WHERE result = 'converted'", ["bonus_is_its_entries"]],
-  ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["bonus_is_its_entries"]],
+  ["UPDATE player_bonuses SET max_conversion = 29 WHERE result = 'converted'", ["conversion_within_its_cap"]],
+  // a late win above the cap that became real money
+  ["UPDATE player_bonuses SET max_conversion = 30, late_amount = 5 WHERE result = 'converted'", [
+    "bonus_is_its_entries",
+    "conversion_within_its_cap"
+  ]],
+  // money that came back to a lost bonus, and was forfeited
+  [
+    "UPDATE player_bonuses SET state = 'finished', result = 'lost', finished_at = now() WHERE state = 'activated';" +
+    "UPDATE ledger_entries SET type = 'bonus_correction_down', amount = -80 WHERE type = 'bonus_correction_up' AND amount = 80",
+    ["balance_chain", "account_is_its_ledger", "bonus_is_its_entries", "lost_forfeited_nothing"]
+  ],
+  // an undone conversion that was forfeited because another bonus ran
+  [
+    "UPDATE player_bonuses b SET started_at = (SELECT finished_at FROM player_bonuses WHERE result = 'converted') WHERE state = 'activated';" +
+    "UPDATE player_bonuses SET result = 'cancelled' WHERE result = 'converted';" +
+    "UPDATE ledger_entries SET amount = -30 WHERE type = 'bonus_conversion'",
+    [
+      "balance_chain",
+      "account_is_its_ledger",
+      "conversion_in_pairs",
+      "bonus_is_its_entries",
+      "undone_while_another_ran",
+      "daily_sums_are_the_ledger"
+    ]
+  ],
   ["DELETE FROM player_bonuses WHERE state = 'activated'", ["entry_of_a_bonus", "bonus_costs_are_the_grants"]],
   [
     `UPDATE player_bonuses SET state = 'activated', result = NULL, finished_at = NULL, expires_at = now()

@@ -120,6 +120,7 @@ export const bonuses: ReadonlyArray<CatalogueBonus> = [
   bonusOf(21, 1, {}),
   bonusOf(22, 1, { wageringMultiplier: 0, type: "cash", defaultAmount: 50 }),
   bonusOf(23, 1, { maxGrantsPerPlayer: 1, maxBet: 150, maxConversionMultiplier: 1, defaultAmount: 200 }),
+  bonusOf(25, 1, { wageringMultiplier: 1, maxConversionMultiplier: 1 }),
   bonusOf(24, 2, { contributions: { 12: 50 }, defaultAmount: 120, wageringMultiplier: 1 })
 ]
 

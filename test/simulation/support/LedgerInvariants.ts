@@ -167,9 +167,9 @@ const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean
   const isMet = next.wagered >= next.wagerRequirement
   if (next.result === "converted" && !isMet) return false
   if (end.result === "lost") return change.entries.some((entry) => entry.playerBonusId === end.id)
-  return end.result === "converted" && (next.result === "converted"
-    ? isReversal(change, end)
-    : next.converted === 0 && !isMet)
+  // one that waits is judged when it runs, also where a reinstated bet has met the requirement again
+  return end.result === "converted" &&
+    (isReversal(change, end) || (next.result !== "converted" && next.converted === 0 && !isMet))
 }
 
 /** Bonuses: each passes its states once, except for ends that are undone. */
@@ -283,22 +283,28 @@ const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string
   return status === "paid" || status === "rejected" ? [`withdrawal.${status} ${id}`] : []
 }
 
+/** Whether a change undoes the end of a bonus so that it runs or waits, though the same message may end it again. */
+const runsAgain = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean =>
+  next.state !== "finished" || ((next.result === "converted" || next.result === "lost") &&
+    (!isSameEnd(end, next) || isReversal(change, end)))
+
 /** Outbox against effects: one event per effect that requires it, and no others. */
 const checkEvents = ({ beginning, database }: Remains, report: Report): void => {
   const balance = new Map<string, number>()
   const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)
   const kyc = new Map(beginning.map(({ id, kycStatus }) => [id, kycStatus]))
   // an end that is undone is told as another grant
-  const ended = new Set<number>()
+  const ended = new Map<number, PlayerBonus>()
   for (const { changes, playerId } of database.history) {
     for (const change of changes) {
       for (const { isNew, payment } of change.payments) {
         for (const name of eventsOfPayment(payment, isNew)) count(name, 1)
       }
       for (const { bonus, isNew } of change.bonuses) {
-        const isUndone = ended.has(bonus.id) && bonus.state !== "finished"
-        if (isNew || isUndone) count(`bonus.granted ${bonus.id}`, 1)
-        ended[bonus.state === "finished" ? "add" : "delete"](bonus.id)
+        const end = ended.get(bonus.id)
+        if (isNew || (end !== undefined && runsAgain(end, bonus, change))) count(`bonus.granted ${bonus.id}`, 1)
+        if (bonus.state === "finished") ended.set(bonus.id, bonus)
+        else ended.delete(bonus.id)
       }
       const status = change.settings?.kycStatus
       if (status !== undefined && status !== kyc.get(playerId)) {

@@ -510,8 +510,19 @@ const makeActions = (seed: number, steps: number, topology: Topology): ReadonlyA
   let longPauses = swarm.pick([0, 1, 2, 3]) * (isSlow ? 0 : 1)
   const past: Past = { stakes: [], payouts: [], payments: [], grants: [], vendor: [] }
   const actions: Array<Action> = []
+  // bonuses in every world: one for each player, and mostly another one that waits
+  for (const playerId of playerIds) {
+    const chance = chanceOf(seed, "grants", playerId)
+    const own = bonuses.filter((one) => one.operatorId === operatorOfPlayer(playerId) && one.wageringMultiplier > 0)
+    for (const number of chance.happens(0.7) ? [1, 2] : [1]) {
+      const [id, what] = [`g${playerId}${number}`, { kind: "grant" as const, bonusId: chance.pick(own).id }]
+      remember(past, id, playerId, what)
+      actions.push({ id, at: 40 * number + chance.below(20), playerId, what, repeats: 0, patience: 3 })
+    }
+  }
+  const granted = actions.length
   let at = 100
-  for (let number = 0; actions.length < steps && number < 4 * steps; number++) {
+  for (let number = 0; actions.length - granted < steps && number < 4 * steps; number++) {
     const chance = chanceOf(seed, "action", number)
     const playerId = isQuiet || swarm.happens(0.4) ? playerIds[0] ?? 0 : swarm.pick([...crowd, ...playerIds.slice(3)])
     const id = `a${number}`

@@ -1,6 +1,7 @@
 /** Seeded bugs that the simulator must find. Each wraps the store, the actors or the port of a correct service. */
 import { Effect } from "effect"
-import type { Change } from "../../../src/domain/Change.ts"
+import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
+import type { BonusChange, Change, Entry } from "../../../src/domain/Change.ts"
 import { effectiveLimits } from "../../../src/domain/limit/Limits.ts"
 import type { Player } from "../../../src/domain/player/Player.ts"
 import { filterRecent } from "../../../src/domain/settlement/Recent.ts"
@@ -104,6 +105,127 @@ const convertsTwice: SeededBug = altering(({ change, state }, before) =>
     ? { change, state: { ...state, activeBonus: before.activeBonus } }
     : { change, state }
 )
+
+/** Entries in this order, with the numbers and balances that follow from it. */
+const inOrder = (before: Player, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const balances = { real: before.real, bonus: before.bonus }
+  return entries.map((entry, index) => {
+    balances[entry.wallet] += entry.amount
+    return { ...entry, seq: before.entrySeq + index + 1, balanceAfter: balances[entry.wallet] }
+  })
+}
+
+/** A decision with other entries and bonuses, and without the events of a bonus that runs again. */
+const rewritten = (
+  { change, state }: Decided,
+  before: Player,
+  entries: ReadonlyArray<Entry>,
+  bonuses: ReadonlyArray<BonusChange>,
+  activeBonus: Player["activeBonus"]
+): Decided => {
+  const ordered = inOrder(before, entries)
+  const last = (wallet: "real" | "bonus") => ordered.findLast((entry) => entry.wallet === wallet)?.balanceAfter
+  const events = change.events.filter(({ type }) => type !== "bonus.granted")
+  return {
+    change: { ...change, entries: ordered, bonuses, events },
+    state: {
+      ...state,
+      activeBonus,
+      real: last("real") ?? before.real,
+      bonus: last("bonus") ?? before.bonus,
+      entrySeq: before.entrySeq + ordered.length
+    }
+  }
+}
+
+/** The bonus that a decision lets run, or wait, again. */
+const undoneIn = (change: Change): PlayerBonus | undefined => {
+  const told = change.events.flatMap(({ data, type }) => type === "bonus.granted" ? [Object(data["bonus"]).id] : [])
+  return change.bonuses.find(({ bonus, isNew }) => !isNew && told.includes(bonus.id))?.bonus
+}
+
+const forfeits = (entry: Entry, playerBonusId: number, amount: number): Entry => ({
+  ...entry,
+  wallet: "bonus",
+  type: "bonus_correction_down",
+  amount: -amount,
+  gameId: null,
+  gameRoundId: null,
+  playerBonusId
+})
+
+/** Forfeits what comes back to a lost bonus. */
+const leavesLosses: SeededBug = altering((decided, before) => {
+  const { change } = decided
+  const undone = undoneIn(change)
+  const told = change.events.find(({ type }) => type === "bonus.granted")
+  const own = change.entries.filter(({ playerBonusId, wallet }) => playerBonusId === undone?.id && wallet === "bonus")
+  const [credit] = own
+  const isLoss = own.every(({ type }) => type !== "bonus_conversion")
+  if (undone === undefined || told === undefined || credit === undefined || !isLoss) return decided
+  const kept = change.entries.filter(({ type }) => type === "casino_win" || type === "casino_rollback")
+  const lost = { ...undone, state: "finished" as const, result: "lost" as const, finishedAt: credit.createdAt }
+  const bonus = { ...lost, expiresAt: undone.expiresAt ?? credit.createdAt, held: null, remainingMs: null }
+  const entries = [...kept, { ...forfeits(credit, undone.id, credit.amount), id: told.id }]
+  const active = before.activeBonus
+  const altered = rewritten(decided, before, entries, [{ bonus, isNew: false, note: null }], active)
+  return { ...altered, state: { ...altered.state, pendingBonuses: before.pendingBonuses } }
+})
+
+/** Cancels a bonus whose conversion was undone while its successor runs. */
+const keepsSuccessors: SeededBug = altering((decided, before) => {
+  const { change } = decided
+  const undone = undoneIn(change)
+  const successor = before.activeBonus
+  const displaced = change.entries.find(({ playerBonusId, type }) =>
+    playerBonusId === successor?.id && type === "bonus_correction_down"
+  )
+  const isConversion = change.entries.some(({ playerBonusId, type }) =>
+    playerBonusId === undone?.id && type === "bonus_conversion"
+  )
+  if (undone === undefined || successor === null || displaced === undefined || !isConversion) return decided
+  const kept = change.entries.filter((entry) => entry !== displaced)
+  const own = kept.reduce(
+    (sum, { amount, playerBonusId, wallet }) => playerBonusId === undone.id && wallet === "bonus" ? sum + amount : sum,
+    0
+  )
+  const cancelled = {
+    ...undone,
+    state: "finished" as const,
+    result: "cancelled" as const,
+    forfeited: own,
+    finishedAt: displaced.createdAt
+  }
+  const entries = [...kept, forfeits(displaced, undone.id, own)]
+  const altered = rewritten(decided, before, entries, [{ bonus: cancelled, isNew: false, note: null }], successor)
+  return { ...altered, state: { ...altered.state, pendingBonuses: before.pendingBonuses } }
+})
+
+/** Pays late money of a converted bonus in full. */
+const paysAboveCap: SeededBug = altering((decided, before) => {
+  const { change, state } = decided
+  const over = change.entries.find(({ type, wallet }, index) =>
+    wallet === "bonus" && (type === "casino_win" || type === "casino_rollback") &&
+    change.entries[index + 1]?.type === "bonus_correction_down"
+  )
+  const capped = change.bonuses.find(({ bonus }) => bonus.id === over?.playerBonusId && bonus.result === "converted")
+  const [transaction, ...others] = change.transactions
+  if (over === undefined || capped === undefined || transaction === undefined || others.length > 0) return decided
+  const forfeit = change.entries[change.entries.indexOf(over) + 1]
+  const entries = change.entries.flatMap((entry) =>
+    entry === forfeit ? [] : entry === over ? [{ ...entry, wallet: "real" as const }] : [entry]
+  )
+  const { bonus } = capped
+  const paid = { ...bonus, late: bonus.late + over.amount, forfeited: bonus.forfeited - over.amount }
+  const bonuses = change.bonuses.map((one) => one === capped ? { ...capped, bonus: paid } : one)
+  const entryIds = transaction.entryIds.filter((id) => id !== forfeit?.id)
+  const settled = { ...transaction, entryIds, realAmount: transaction.realAmount + over.amount }
+  const altered = rewritten(decided, before, entries, bonuses, state.activeBonus)
+  return {
+    state: { ...altered.state, transactions: filterRecent(state.transactions, (one) => one !== transaction) },
+    change: { ...altered.change, transactions: [settled] }
+  }
+})
 
 /** Checks an exclusion when a game is launched, but not on its bets. */
 const checksExclusionAtLaunchOnly: SeededBug = {
@@ -333,6 +455,9 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "keeps a bet open on a rollback": keepsBetsOpenOnRollback,
   "shows what was, after a failover": showsWhatWasAtItsStart,
   "converts a bonus twice": convertsTwice,
+  "bonus lost is not undone": leavesLosses,
+  "conversion's successor is not undone": keepsSuccessors,
+  "late money above the cap": paysAboveCap,
   "checks an exclusion at the launch only": checksExclusionAtLaunchOnly,
   "sends an event without its effect": writesEventsFirst,
   "shows a balance before its commit": showsBeforeCommit,
