@@ -179,7 +179,22 @@ export class SettlementModel {
           wagered: player.activeBonus.wagered,
           openUntil: 0
         },
-        queue: [],
+        queue: player.pendingBonuses.map((pending) => ({
+          bonus: {
+            id: pending.id,
+            amount: pending.amount,
+            validDays: pending.validDays,
+            requirement: pending.wagerRequirement,
+            maxBet: pending.maxBet,
+            maxConversion: pending.maxConversion,
+            contributions: pending.contributions,
+            expiresAt: 0,
+            wagered: 0,
+            openUntil: 0
+          },
+          credit: pending.amount,
+          ms: pending.validDays * dayMs
+        })),
         granted: [],
         excludedFromBonuses: false,
         hasMoved: false

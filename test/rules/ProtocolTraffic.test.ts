@@ -5,7 +5,7 @@ import { protocols } from "../../src/protocols/Protocols.ts"
 import { policies } from "../kit/Policies.ts"
 import { checkLedger, does, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
-import { checkCounters, forgetting } from "../kit/SettlementChecks.ts"
+import { checkBonusMoney, checkCounters, forgetting } from "../kit/SettlementChecks.ts"
 import { answerOf, SettlementModel } from "../kit/SettlementModel.ts"
 
 // Goal: for any order, duplication and loss of a vendor's messages of one round, the rules answer as the plain model
@@ -91,10 +91,24 @@ const rounds: { readonly [protocol in keyof typeof policies]: (policy: Settlemen
   })
 }
 
+const second = { ...makeBonus({ id: 502, amount: 30, wagerRequirement: 60 }), interrupted: null }
+
 const players = {
   "real money": makePlayer({ real: 60 }),
   "a mixed stake": makePlayer({ real: 15, bonus: 100, activeBonus: makeBonus() }),
-  "a bonus that converts": makePlayer({ real: 10, bonus: 40, activeBonus: makeBonus({ wagerRequirement: 40 }) })
+  "a bonus that converts": makePlayer({ real: 10, bonus: 40, activeBonus: makeBonus({ wagerRequirement: 40 }) }),
+  "the last of a bonus": makePlayer({
+    real: 0,
+    bonus: 40,
+    activeBonus: makeBonus({ amount: 40 }),
+    pendingBonuses: [second]
+  }),
+  "a bonus that converts within its cap": makePlayer({
+    real: 0,
+    bonus: 50,
+    activeBonus: makeBonus({ amount: 50, wagerRequirement: 40, maxConversion: 25 }),
+    pendingBonuses: [second]
+  })
 }
 
 const sequence = <A>(all: ReadonlyArray<A>, length: number, index: number): ReadonlyArray<A> =>
@@ -113,7 +127,10 @@ describe("the policies of the protocols", () => {
 for (const [protocol, policy] of Object.entries(policies)) {
   describe(`every order of a round's messages under the policy of ${protocol}`, () => {
     if (!isProtocol(protocol)) return
-    const messages = Object.entries(rounds[protocol](policy))
+    const messages = Object.entries({
+      ...rounds[protocol](policy),
+      "end of the round": close("round", undefined, { policy })
+    })
 
     for (const [name, player] of Object.entries(players)) {
       const length = name === "real money" ? runs(4, 5) : runs(3, 4)
@@ -135,34 +152,36 @@ for (const [protocol, policy] of Object.entries(policies)) {
           const { bonus, real, walletSeq } = runner.player()
           mustEqual({ real, bonus, walletSeq }, model.balances(1))
           checkLedger(runner.store, [player])
+          checkBonusMoney(runner, [player])
           checkCounters(runner, model, 1)
         }
       })
     }
 
     it("lists of them, all or nothing", () => {
-      const player = players["a mixed stake"]
       const length = runs(3, 4)
-      for (let index = 0; index < messages.length ** length; index++) {
-        const sent = sequence(messages, length, index).map(([, action]) => action)
-        const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
-        const model = new SettlementModel([player], noon)
-        // the first one or two are sent alone
-        const alone = 1 + index % 2
-        for (const action of sent.slice(0, alone)) {
-          runner.ask(does(action))
-          model.settle(1, action)
+      for (const player of [players["a mixed stake"], players["the last of a bonus"]]) {
+        for (let index = 0; index < messages.length ** length; index++) {
+          const sent = sequence(messages, length, index).map(([, action]) => action)
+          const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))
+          const model = new SettlementModel([player], noon)
+          // the first one or two are sent alone
+          const alone = 1 + index % 2
+          for (const action of sent.slice(0, alone)) {
+            runner.ask(does(action))
+            model.settle(1, action)
+          }
+          const list = sent.slice(alone)
+          const answer = runner.ask((player, context) => settleAll(player, list, context))
+          mustEqual(
+            "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : answer.refusal.code,
+            model.batch(1, list),
+            () => JSON.stringify(sent)
+          )
+          const { bonus, real, walletSeq } = runner.player()
+          mustEqual({ real, bonus, walletSeq }, model.balances(1))
+          checkLedger(runner.store, [player])
         }
-        const list = sent.slice(alone)
-        const answer = runner.ask((player, context) => settleAll(player, list, context))
-        mustEqual(
-          "reply" in answer ? answer.reply.map((reply) => answerOf({ reply })) : answer.refusal.code,
-          model.batch(1, list),
-          () => JSON.stringify(sent)
-        )
-        const { bonus, real, walletSeq } = runner.player()
-        mustEqual({ real, bonus, walletSeq }, model.balances(1))
-        checkLedger(runner.store, [player])
       }
     })
   })
