@@ -9,6 +9,7 @@ ALTER TABLE player_bonuses
   -- "pending" was "never started"
   DROP CONSTRAINT player_bonuses_check3,
   ADD CONSTRAINT player_bonuses_waiting CHECK (state <> 'pending' OR (expires_at IS NULL
-    AND (started_at IS NULL OR (held_amount >= 0 AND remaining_ms > 0)))) NOT VALID;
+    AND (started_at IS NULL
+      OR (held_amount IS NOT NULL AND held_amount >= 0 AND remaining_ms IS NOT NULL AND remaining_ms > 0)))) NOT VALID;
 -- of the few that run with such a stake: read by the job that ends what time has ended
 CREATE INDEX IF NOT EXISTS player_bonuses_open_until ON player_bonuses (open_until) WHERE state = 'activated' AND open_until IS NOT NULL;

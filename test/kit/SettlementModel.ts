@@ -99,6 +99,7 @@ interface ModelPlayer {
   status: Player["status"]
   canBet: boolean
   excludedUntil: number
+  isTimeOut: boolean
   limits: Player["limits"]
   real: number
   bonus: number
@@ -163,6 +164,7 @@ export class SettlementModel {
         status: player.status,
         canBet: player.restrictions.canBet,
         excludedUntil: 0,
+        isTimeOut: false,
         limits: player.limits,
         real: player.real,
         bonus: player.bonus,
@@ -209,7 +211,9 @@ export class SettlementModel {
   }
 
   exclude(playerId: number, until: number): void {
-    this.player(playerId).excludedUntil = until
+    const player = this.player(playerId)
+    player.excludedUntil = until
+    player.isTimeOut = true
   }
 
   setLimits(playerId: number, limits: Player["limits"]): void {
@@ -263,6 +267,7 @@ export class SettlementModel {
     this.applyDue(player)
     if (!isTimeOut) this.forfeit(player, "cancelled")
     player.excludedUntil = until
+    player.isTimeOut = isTimeOut
     this.count(player)
     return true
   }
@@ -831,14 +836,19 @@ export class SettlementModel {
       return { real: 0, bonus: 0 - first }
     }
     if (end === undefined || end.result === "lost") return { real: 0, bonus: 0 }
-    const undone = Math.min(end.forfeited, forfeited)
-    end.forfeited -= undone
     if (forfeited !== 0) player.hasMoved = true
-    if (end.result !== "converted" || past === undefined) return { real: 0, bonus: 0 }
+    if (end.result !== "converted" || past === undefined) {
+      end.forfeited = Math.max(0, end.forfeited - forfeited)
+      return { real: 0, bonus: 0 }
+    }
     if (credited !== 0) player.hasMoved = true
-    player.real -= credited + forfeited - undone
-    past.late -= credited + forfeited - undone
-    return { real: 0 - credited, bonus: 0 }
+    // all that the bonus brought, less this: what exceeds the cap was never the player's
+    const real = 0 - Math.max(0, credited - Math.max(0, end.forfeited - forfeited))
+    const missing = Math.max(0, credited + forfeited - end.forfeited)
+    end.forfeited = Math.max(0, end.forfeited - credited - forfeited)
+    player.real -= missing
+    past.late -= missing
+    return { real, bonus: 0 }
   }
 
   /** Changes how much was wagered for a bonus, wherever it is. */
@@ -876,7 +886,8 @@ export class SettlementModel {
     this.ended.delete(bonus.id)
     const { active } = player
     const mayRun = this.mayReceive(player)
-    if (this.now >= bonus.expiresAt || (active === null && !mayRun)) {
+    const isExcluded = this.now < player.excludedUntil && !player.isTimeOut
+    if (this.now >= bonus.expiresAt || (active === null && (player.status === "closed" || isExcluded))) {
       const result = this.now >= bonus.expiresAt ? "expired" : "cancelled"
       this.ended.set(bonus.id, { result, converted: 0, forfeited: money })
       return false
@@ -884,7 +895,7 @@ export class SettlementModel {
     const isLater = active !== null && active.id > bonus.id
     const isUntouched = active !== null && active.wagered === 0 && player.bonus === active.amount &&
       !this.isOpen(player, active)
-    if (active !== null && !(mayRun && isLater && isUntouched)) {
+    if (active === null ? !mayRun : !(mayRun && isLater && isUntouched)) {
       player.queue.push({ bonus, credit: money, ms: bonus.expiresAt - this.now })
     } else {
       if (active !== null) {

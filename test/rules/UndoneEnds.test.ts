@@ -105,8 +105,8 @@ for (const remembers of [true, false]) {
       ["its time is over", (runner) => runner.now = noon + 8 * day, "expired"],
       ["the account is closed", (runner) => runner.set({ status: "closed" }), "cancelled"],
       [
-        "the player is kept from bonuses",
-        (runner) => runner.set({ restrictions: { ...noRestrictions, excludedFromBonuses: true } }),
+        "the player has excluded themselves",
+        (runner) => runner.set({ exclusion: { type: "self_exclusion", since: 0, until: null } }),
         "cancelled"
       ]
     ]
@@ -151,6 +151,60 @@ for (const remembers of [true, false]) {
       runner.accept(does(rollback("kb", "b")))
       assert.deepInclude(runner.player(), { real: 0, bonus: 1000 })
       assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
+    })
+
+    it("gives back of a win from before what the cap had forfeited first, and what exceeds that from the real wallet", () => {
+      const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 600, maxConversion: 1000 })
+      const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
+      runner.accept(doesAll(bet("b", 500), win("w", "b", 3000, { closesRound: true })))
+      runner.accept(does(bet("b2", 100, { roundId: "second", closesRound: true })))
+      assert.deepInclude(runner.player(), { real: 1000, bonus: 0 })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 1000, forfeited: 2400 })
+      assert.deepInclude(runner.accept(does(rollback("k", "w"))), { realAmount: -600, balance: 400, bonusBalance: 0 })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 1000, late: -600, forfeited: 0 })
+    })
+
+    it("pays late wins up to its cap in any order of those that are taken back", () => {
+      for (const [taken, left] of [["w1", 1000], ["w2", 1000], ["w3", 1000]] as const) {
+        const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 1000, maxConversion: 1000 })
+        const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
+        runner.accept(does(bet("b", 1000)))
+        for (const [id, amount] of [["w1", 1000], ["w2", 700], ["w3", 600]] as const) {
+          runner.accept(does(win(id, "b", amount)))
+        }
+        runner.accept(does(rollback("k", taken)))
+        assert.strictEqual(runner.player().real, left, taken)
+        const rest = ["w1", "w2", "w3"].filter((id) => id !== taken)
+        for (const id of rest) runner.accept(does(rollback(`k${id}`, id)))
+        assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+        assert.deepInclude(bonusOf(runner), { converted: 0, late: 0, forfeited: 0 })
+      }
+    })
+
+    it("waits while the account may not receive bonuses, and runs on when it may", () => {
+      const states = [
+        { status: "locked" as const },
+        { restrictions: { ...noRestrictions, excludedFromBonuses: true } },
+        { exclusion: { type: "time_out" as const, since: 0, until: noon + day } }
+      ]
+      for (const state of states) {
+        for (const staked of [1000, 300_000]) {
+          const runner = makeRunner({
+            real: staked - 1000,
+            bonus: 1000,
+            activeBonus: makeBonus({ amount: 1000, wagerRequirement: 300_000 })
+          })
+          runner.accept(does(bet("b", staked, { closesRound: true })))
+          runner.set(state)
+          runner.accept(does(rollback("k", "b")))
+          assert.deepInclude(runner.player(), { real: staked - 1000, bonus: 0, activeBonus: null })
+          assert.deepInclude(bonusOf(runner), { state: "pending", result: null, held: 1000, forfeited: 0 })
+          runner.set({ status: "active", restrictions: noRestrictions, exclusion: null })
+          runner.accept(applyDueBonusesStep)
+          assert.deepInclude(runner.player(), { bonus: 1000 })
+          assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 0 })
+        }
+      }
     })
 
     it("pays a bet and its win in one message no more than its cap", () => {
@@ -341,7 +395,7 @@ for (const remembers of [true, false]) {
     for (
       const [because, happens, result] of [
         ["its time is over", (runner: RuleRunner) => runner.now = noon + 8 * day, "expired"],
-        ["the account is locked", (runner: RuleRunner) => runner.set({ status: "locked" }), "cancelled"]
+        ["the account is closed", (runner: RuleRunner) => runner.set({ status: "closed" }), "cancelled"]
       ] as const
     ) {
       it(`gets nothing when ${because}, and says so`, () => {

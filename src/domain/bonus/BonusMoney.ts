@@ -12,6 +12,7 @@ import {
   termsOf
 } from "./Bonus.ts"
 import { type CasinoReferences, type Draft, mayReceiveBonuses } from "../Draft.ts"
+import { activeExclusion, type Player } from "../player/Player.ts"
 
 /** Signed amounts moved in each wallet, and the entries that say so. */
 export interface Moved {
@@ -120,7 +121,7 @@ export const creditBonus = (
 
 /**
  * Debits what a message had credited: `amount` that went to a wallet, and `forfeited` that went to none. Bonus money spent meanwhile does not become a
- * debt; once the bonus was converted the real wallet pays. The bonus must be known.
+ * debt; once the bonus was converted the real wallet pays what exceeds the forfeited part. The bonus must be known.
  */
 export const debitBonus = (
   draft: Draft,
@@ -130,10 +131,13 @@ export const debitBonus = (
   about: CasinoReferences
 ): Moved => {
   if (bonusId === null) return noMovement
+  if (forfeited === 0) return debitMoved(draft, type, amount, bonusId, about)
+  // of a converted bonus the message's own forfeited part first: only what is left of all that was forfeited spares the real wallet
+  const isConverted = bonusStatusOf(draft, bonusId) === "converted"
+  const before = isConverted ? debitForfeited(draft, type, forfeited, bonusId, about) : []
   const moved = debitMoved(draft, type, amount, bonusId, about)
-  if (forfeited === 0) return moved
-  const entryIds = [...moved.entryIds, ...debitForfeited(draft, type, forfeited, bonusId, about)]
-  return { ...moved, entryIds }
+  const after = isConverted ? [] : debitForfeited(draft, type, forfeited, bonusId, about)
+  return { ...moved, entryIds: [...moved.entryIds, ...before, ...after] }
 }
 
 const debitMoved = (
@@ -155,9 +159,26 @@ const debitMoved = (
       draft.post("bonus", "bonus_correction_up", left, { playerBonusId: bonusId })
       return { entryIds: posted(draft.post("bonus", type, -left, references)), real: 0, bonus: 0 - left }
     }
-    case "converted":
-      changeEnded(draft, bonusId, (bonus) => ({ ...bonus, late: bonus.late - amount }))
-      return { entryIds: posted(draft.post("real", type, -amount, references)), real: -amount, bonus: 0 }
+    case "converted": {
+      // what the cap had forfeited would not have been won: the real wallet pays the rest
+      const undone = Math.min(draft.endedBonus(bonusId)?.forfeited ?? 0, amount)
+      const rest = amount - undone
+      changeEnded(draft, bonusId, (bonus) => ({
+        ...bonus,
+        forfeited: bonus.forfeited - undone,
+        late: bonus.late - rest,
+        restored: bonus.restored + undone
+      }))
+      return {
+        entryIds: posted(
+          draft.post("bonus", "bonus_correction_up", undone, references),
+          draft.post("bonus", type, -undone, references),
+          draft.post("real", type, -rest, references)
+        ),
+        real: 0 - rest,
+        bonus: 0
+      }
+    }
     case "lost":
     case "over":
     case undefined:
@@ -277,11 +298,17 @@ const undoConversion = (draft: Draft, bonus: PlayerBonus): void => {
 /** Where a bonus goes when its end is undone. */
 type Fate = "expired" | "cancelled" | "runs" | "displaces" | "waits"
 
+/** Whether the account's state would have cancelled a running bonus: a lock, a time-out and a restriction keep it. */
+const isCancelling = (player: Player, now: number): boolean => {
+  const exclusion = activeExclusion(player, now)
+  return player.status === "closed" || (exclusion !== null && exclusion.type !== "time_out")
+}
+
 const fateOf = (draft: Draft, { expiresAt, id }: PlayerBonus): Fate => {
   if (expiresAt === null || draft.now >= expiresAt) return "expired"
   const running = draft.activeBonus
   const mayRun = mayReceiveBonuses(draft.player, draft.now)
-  if (running === null) return mayRun ? "runs" : "cancelled"
+  if (running === null) return mayRun ? "runs" : isCancelling(draft.player, draft.now) ? "cancelled" : "waits"
   const isUntouched = running.wagered === 0 && running.openRounds <= 0 && running.openUntil === null &&
     draft.bonus === running.amount
   return mayRun && running.id > id && isUntouched ? "displaces" : "waits"

@@ -21,7 +21,7 @@ export const liabilitiesOf = (
     ...(bonusId === undefined ? [] : [sql`bonus_id = ${bonusId}::float8::bigint`])
   ])
   return sql`(WITH few AS MATERIALIZED (
-      SELECT player_id, bonus_id, state, amount FROM player_bonuses WHERE ${of} AND state <> 'finished' LIMIT ${
+      SELECT player_id, bonus_id, state, coalesce(held_amount, amount) AS amount FROM player_bonuses WHERE ${of} AND state <> 'finished' LIMIT ${
     maxRead + 1
   }
     )

@@ -151,7 +151,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
         const now = toDate(yield* Clock.currentTimeMillis)
         const rows = yield* sql`WITH held AS (
             SELECT b.operator_id, b.bonus_id, p.currency, p.is_test, count(*) AS running,
-              sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE b.amount END) AS amount
+              sum(CASE b.state WHEN 'activated' THEN a.bonus_balance ELSE coalesce(b.held_amount, b.amount) END) AS amount
             FROM player_bonuses b JOIN players p ON p.id = b.player_id JOIN accounts a ON a.player_id = b.player_id
             WHERE b.state <> 'finished' GROUP BY 1, 2, 3, 4
           ), before AS (SELECT operator_id, bonus_id, currency, is_test FROM bonus_liabilities)
