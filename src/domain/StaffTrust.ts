@@ -112,7 +112,9 @@ export const onePerson = (trust: StaffTrust, one: string, other: string): OnePer
   if (!factors.some((factor) => factor !== undefined && factor.since !== null)) return undefined
   const isUnproved = (handover: Handover): boolean => {
     const factor = trust.factors.get(handover.to)
-    return factor === undefined || factor.since === null || !isAfter(factor.provedAt, handover.at)
+    // what an account proves at the millisecond of its making is later
+    const since = handover.kind === "made" ? handover.at - 1 : handover.at
+    return factor === undefined || factor.since === null || !isAfter(factor.provedAt, since)
   }
   const unproved = [one, other].map((account) => holdersOf(trust, account, isUnproved))
   const maker = [...ofOne.keys()].find((holder) =>

@@ -78,6 +78,7 @@ describe("one person", () => {
     assert.isUndefined(tag(made, {}))
     assert.strictEqual(tag(made, { a: shown(4) }), "CommonMaker")
     assert.isUndefined(tag(made, { a: shown(4), b: shown(5) }))
+    assert.isUndefined(tag(made, { a: shown(1), b: shown(2) }), "at the moment of its making")
     assert.strictEqual(tag([...made, handover("m", "b", 6)], { a: shown(4), b: shown(5) }), "CommonMaker")
   })
 
