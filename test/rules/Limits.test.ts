@@ -1,7 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countPlay, emptyCounters, limitFields, roll } from "../../src/domain/limit/Limits.ts"
+import {
+  breakMs,
+  countDeposit,
+  countPlay,
+  countWithdrawal,
+  emptyCounters,
+  limitFields,
+  playSince,
+  recordPlay,
+  refusePlay,
+  roll
+} from "../../src/domain/limit/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
-import { day, hour, noon } from "../kit/Messages.ts"
+import { day, hour, minute, noon } from "../kit/Messages.ts"
 import { newPlayer } from "../kit/players.ts"
 
 // Cases that LimitTraffic.test.ts does not reach. It proves windows, sums, refusals, pending raises and every figure of the limits resource
@@ -35,11 +46,57 @@ describe("the limits resource", () => {
   })
 })
 
+// Goal: what a clock that was ahead counted is not kept for the days until then, and what was counted in the same window stays. Method: counts at a
+// time to come, then at the right one.
+
+const noonOf = (date: string): number => Date.parse(`${date}T12:00:00Z`)
+
 describe("counters", () => {
-  it("keep what was counted when the clock is set back", () => {
+  it("keep what was counted when the clock is set back within the day", () => {
     const counted = countPlay(emptyCounters, noon, 5, 5, noon)
-    assert.deepStrictEqual(roll(counted, noon - 2 * day), counted)
     const later = countPlay(counted, noon - hour, 1, 1, noon - hour)
     assert.deepStrictEqual([later.betDay, later.betWeek, later.betMonth, later.at], [6, 6, 6, noon])
+  })
+
+  it("drop the bets of a day to come, and keep its week and month when they are the present ones", () => {
+    const ahead = noon + 3 * day
+    const wrong = countPlay(emptyCounters, ahead, 1000, 1000, ahead)
+    const right = countPlay(wrong, noon, 1, 1, noon)
+    assert.deepInclude(right, { at: noon, betDay: 1, lossDay: 1, betWeek: 1001, betMonth: 1001 })
+    const next = countPlay(right, noon + day, 1, 1, noon + day)
+    assert.deepInclude(next, { at: noon + day, betDay: 1, lossDay: 1, betWeek: 1002, betMonth: 1002 })
+  })
+
+  it("drop the deposits of a week to come, and keep its month", () => {
+    const wrong = countDeposit(emptyCounters, noonOf("2026-11-23"), 700)
+    const right = countDeposit(wrong, noonOf("2026-11-22"), 2)
+    assert.deepInclude(right, { depositDay: 2, depositWeek: 2, depositMonth: 702, depositYear: 702 })
+  })
+
+  it("drop sums of a month and a year to come, and keep the week that they share", () => {
+    const wrong = countWithdrawal(countDeposit(emptyCounters, noonOf("2027-01-01"), 700), noonOf("2027-01-01"), 50)
+    const right = roll(wrong, noonOf("2026-12-31"))
+    assert.deepInclude(right, { depositDay: 0, depositWeek: 700, depositMonth: 0, depositYear: 0, withdrawalDay: 0 })
+    assert.deepInclude(roll(wrong, noonOf("2026-11-30")), { depositWeek: 0, depositMonth: 0, depositYear: 0 })
+  })
+})
+
+describe("a stretch of play", () => {
+  it("begins anew when it was begun by a clock that was ahead, and is no longer for a game opened then", () => {
+    const ahead = noon + 3 * day
+    const wrong = recordPlay(emptyCounters, ahead, true)
+    assert.isNull(playSince(wrong, noon))
+    const opened = recordPlay(wrong, noon, false)
+    assert.strictEqual(playSince(opened, noon + minute), noon)
+    assert.isNull(playSince(opened, noon + breakMs))
+    const limits = { max_session_minutes: 10 }
+    assert.isUndefined(refusePlay(limits, opened, noon + 9 * minute))
+    assert.strictEqual(refusePlay(limits, opened, noon + 10 * minute)?.details.limit, "max_session_minutes")
+  })
+
+  it("goes on when the clock goes back a little", () => {
+    const begun = recordPlay(recordPlay(emptyCounters, noon, true), noon + 14 * minute, true)
+    assert.strictEqual(playSince(begun, noon + 14 * minute - 100), noon)
+    assert.strictEqual(playSince(recordPlay(begun, noon + 14 * minute - 100, false), noon + 20 * minute), noon)
   })
 })

@@ -1,8 +1,8 @@
 /**
  * Responsible-gaming limits: values, usage, and the checks of bets, play and deposits (SPEC sections 2.9 and 3.6).
  *
- * Usage is kept as sums per calendar window and updated with the money itself, so that a check needs no query. A past window counts as empty on the
- * next access.
+ * Usage is kept as sums per calendar window and updated with the money itself, so that a check needs no query. A window other than the present one
+ * counts as empty on the next access.
  */
 import { type Refusal, refuse } from "../Refusal.ts"
 import { sameWindow, type Window, windowEnd } from "./Windows.ts"
@@ -84,9 +84,12 @@ export const emptyCounters: Counters = {
 /** A break of this length without a bet ends a stretch of play. */
 export const breakMs = 15 * 60_000
 
-/** Counters at `now`: sums of past windows are zero. */
+/**
+ * Counters at `now`: sums of other windows are zero, of past ones and of those to come, which a clock that was ahead had begun. Within the same
+ * window a sum stands although the clock went back.
+ */
 export const roll = (counters: Counters, now: number): Counters => {
-  if (sameWindow("day", counters.at, now) || now < counters.at) return counters
+  if (sameWindow("day", counters.at, now)) return counters
   const week = sameWindow("week", counters.at, now)
   const month = sameWindow("month", counters.at, now)
   return {
@@ -160,16 +163,17 @@ export const countDeposit = (counters: Counters, now: number, amount: number): C
   }
 }
 
-/** Start of the current stretch of play; null when there is none or a break has passed. */
+/** Start of the current stretch of play; null when there is none, a break has passed, or it lies as far ahead, by a clock that was wrong. */
 export const playSince = (counters: Counters, now: number): number | null =>
-  counters.playSince === 0 || now - Math.max(counters.playSince, counters.lastBetAt) >= breakMs
+  counters.playSince === 0 || Math.abs(now - Math.max(counters.playSince, counters.lastBetAt)) >= breakMs
     ? null
     : counters.playSince
 
 /** Records play at `now`: a bet, or the launch of a game, begins a stretch when none is running. */
 export const recordPlay = (counters: Counters, now: number, isBet: boolean): Counters => {
   const since = playSince(counters, now) ?? now
-  const lastBetAt = isBet ? now : counters.lastBetAt
+  // a bet that lies ahead ends no stretch until then
+  const lastBetAt = isBet ? now : Math.min(counters.lastBetAt, now)
   return since === counters.playSince && lastBetAt === counters.lastBetAt
     ? counters
     : { ...counters, playSince: since, lastBetAt }
