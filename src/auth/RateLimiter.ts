@@ -78,14 +78,15 @@ const countsChannel = "rate counts"
 const timeoutMs = 400
 
 /**
- * Nodes that count a key in turn: the owner of the key's number, and while that one does not answer those of the next numbers, the same at every
- * node. Each node counting by itself would multiply the limit by their number.
+ * Nodes that count a key in turn: the owner of the key's number, and while that one does not answer the owner of the first of the next numbers that is
+ * another node, the same at every node. Each node counting by itself would multiply the limit by their number: it does so when `maxAsked` did not answer,
+ * or none is left among the owners of this many numbers.
  */
-const places = 4
-const numberAt = (keyId: number, place: number): number => keyId + place
+const numbers = 16
+const maxAsked = 2
 
-/** Time in ms for which a node that did not answer is passed over. */
-const silentMs = 1000
+/** Time in ms for which a node that did not answer is passed over: longer than a call waits for all that it asks. */
+const silentMs = 1500
 
 /** Interval at which nodes tell each other their counts, so that whoever counts next goes on from there; and maximum keys told at once. */
 const toldEveryMs = 200
@@ -109,8 +110,8 @@ const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof ma
   const monotonic = monotonicClock(clock)
   /** Keys whose counts the other nodes do not know yet. */
   const untold = new Set<number>()
-  /** Monotonic ms until which the node of a number is passed over. */
-  const silentUntil = new Map<number, number>()
+  /** Monotonic ms until which a node is passed over; one of them stands for all unknown owners. */
+  const silentUntil = new Map<string | undefined, number>()
 
   const takeHere = (keyId: number, limit: number, now: number): RateLimitStatus => {
     const status = windows.take(keyId, limit, now)
@@ -148,25 +149,34 @@ const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof ma
   // in fibers of their own: a frozen node does not delay what the others are told
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(toldEveryMs), Effect.forkChild(tell))))
 
-  const isSilent = (number: number): boolean => {
-    const until = silentUntil.get(number)
+  const isSilent = (node: string | undefined): boolean => {
+    const until = silentUntil.get(node)
     if (until === undefined) return false
     if (monotonic.currentTimeMillisUnsafe() < until) return true
-    silentUntil.delete(number)
+    silentUntil.delete(node)
     return false
   }
 
-  const takeAt = (keyId: number, limit: number, now: number, place: number): Effect.Effect<RateLimitStatus> => {
-    if (place >= places) return Effect.sync(() => takeHere(keyId, limit, now))
-    const number = numberAt(keyId, place)
-    if (silentUntil.size > 0 && isSilent(number)) return takeAt(keyId, limit, now, place + 1)
+  /** The first number whose owner is not passed over. */
+  const numberFor = (keyId: number): number | undefined => {
+    if (silentUntil.size === 0) return keyId
+    for (let number = keyId; number < keyId + numbers; number++) {
+      if (!isSilent(forwarder.ownerOf(number))) return number
+    }
+    return undefined
+  }
+
+  const takeFrom = (keyId: number, limit: number, now: number, asked: number): Effect.Effect<RateLimitStatus> => {
+    const number = asked < maxAsked ? numberFor(keyId) : undefined
+    if (number === undefined) return Effect.sync(() => takeHere(keyId, limit, now))
+    const node = forwarder.ownerOf(number)
     const known = windows.read(keyId, now)
     const head = known === undefined ? `${keyId} ${limit}` : `${keyId} ${limit} ${known.taken} ${known.startedAt}`
     const call = { head, body: "" }
     return Effect.matchEffect(forwarder.send(number, channel, call, { isRepeatable: false, timeoutMs }), {
       onFailure: () => {
-        silentUntil.set(number, monotonic.currentTimeMillisUnsafe() + silentMs)
-        return takeAt(keyId, limit, now, place + 1)
+        silentUntil.set(node, monotonic.currentTimeMillisUnsafe() + silentMs)
+        return takeFrom(keyId, limit, now, asked + 1)
       },
       onSuccess: ({ body }) => {
         const status = decodeStatus(body)
@@ -177,7 +187,7 @@ const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof ma
       }
     })
   }
-  return (keyId: number, limit: number, now: number) => takeAt(keyId, limit, now, 0)
+  return (keyId: number, limit: number, now: number) => takeFrom(keyId, limit, now, 0)
 })
 
 /**

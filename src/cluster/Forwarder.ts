@@ -52,6 +52,8 @@ export class Forwarder extends Context.Service<Forwarder, {
   readonly node: string | undefined
   /** Whether this node certainly owns a key. */
   readonly isHere: (key: number) => boolean
+  /** Name of the node that owns a key, as far as known here; undefined before the first assignment. */
+  readonly ownerOf: (key: number) => string | undefined
   /** Serves a channel of this node to the others. Each name once. */
   readonly serve: (channel: string, handle: Handler) => void
   /**
@@ -98,6 +100,7 @@ export class Forwarder extends Context.Service<Forwarder, {
     return Forwarder.of({
       node: undefined,
       isHere: () => true,
+      ownerOf: () => "",
       serve: (channel, handle) => void channels.set(channel, handle),
       post: (_, channel, call, __, done) => {
         const handle = channels.get(channel)

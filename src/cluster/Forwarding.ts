@@ -415,6 +415,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const forwarder = Forwarder.of({
     node,
     isHere: (key) => placement.epochOf(key) !== 0,
+    ownerOf: ownership.ownerOf,
     serve: (channel, handle) => void channels.set(channel, handle),
     post,
     send: (key, channel, call, options) => Effect.callback((resume) => post(key, channel, call, options, resume)),

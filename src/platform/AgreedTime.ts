@@ -1,6 +1,6 @@
 /**
  * Time that two clocks agree on, the process's and PostgreSQL's (`docs/decisions/0016-scheduler.md`). Between two readings it goes on by the monotonic
- * clock, so that setting either of them changes nothing.
+ * clock, so that setting either of them changes nothing. What it is off it makes up for slowly, so that it never goes back.
  */
 
 /** Three clocks, read at one moment; milliseconds. */
@@ -11,11 +11,17 @@ export interface Reading {
   readonly databaseMs: number
   /** Of the machine, never set; goes on while the machine sleeps. */
   readonly monotonicMs: number
+  /** Time that the question to PostgreSQL took: its answer is of any moment within half of it before and after. */
+  readonly tookMs: number
 }
 
 export interface AgreedTime {
-  /** Epoch milliseconds of the time in use, less the monotonic ones. */
-  readonly sinceEpochMs: number
+  /** Epoch milliseconds of the time in use at `sinceMs`. */
+  readonly startMs: number
+  /** Monotonic time of the last change. */
+  readonly sinceMs: number
+  /** What PostgreSQL's time was ahead at the last change: made up for since. */
+  readonly gapMs: number
   /** Whether both clocks agreed with the time in use at the last reading. */
   readonly isAgreed: boolean
   /** The process's clock less PostgreSQL's. */
@@ -27,6 +33,19 @@ export interface AgreedTime {
 /** Time in ms after which a time other than the expected one is believed, when both clocks say so: a clock set by mistake is set back within minutes. */
 export const settledAfterMs = 300_000
 
+/** Share by which the time in use is faster or slower than the monotonic clock while it makes up for a difference: a second takes twenty. */
+export const slewRate = 0.05
+
+/** Part of the difference that has been made up for after a time. */
+const madeUp = (gapMs: number, elapsedMs: number): number =>
+  Math.min(Math.abs(gapMs), elapsedMs * slewRate) * Math.sign(gapMs)
+
+/** Time in use at a monotonic time, epoch milliseconds with fractions. It never decreases, but for {@link stepTime}. */
+export const timeAt = ({ gapMs, sinceMs, startMs }: AgreedTime, monotonicMs: number): number => {
+  const elapsedMs = monotonicMs - sinceMs
+  return startMs + (elapsedMs + madeUp(gapMs, elapsedMs))
+}
+
 /**
  * First reading. Clocks that agree are believed. Of two that do not, the earlier one that is not before `knownMs`, the newest time in the database: time
  * does not go back, and what is late can be made up for.
@@ -37,22 +56,47 @@ export const beginTime = (reading: Reading, knownMs: number, toleranceMs: number
   const isAgreed = Math.abs(offsetMs) <= toleranceMs
   const [earlier, later] = [Math.min(processMs, databaseMs), Math.max(processMs, databaseMs)]
   const believed = isAgreed ? databaseMs : earlier >= knownMs - toleranceMs ? earlier : later
-  return { sinceEpochMs: believed - monotonicMs, isAgreed, offsetMs, otherSince: undefined }
+  return { startMs: believed, sinceMs: monotonicMs, gapMs: 0, isAgreed, offsetMs, otherSince: undefined }
 }
 
-/** Next reading: follows PostgreSQL while both clocks are near the time in use, and a time that both have agreed on for long enough. */
-export const followTime = (time: AgreedTime, reading: Reading, toleranceMs: number): AgreedTime => {
-  const { databaseMs, monotonicMs, processMs } = reading
-  const expected = time.sinceEpochMs + monotonicMs
+/** Takes PostgreSQL's time of a reading at once, at the monotonic time `atMs`. */
+const stepTime = (time: AgreedTime, { databaseMs, monotonicMs }: Reading, atMs: number): AgreedTime => ({
+  ...time,
+  startMs: databaseMs + (atMs - monotonicMs),
+  sinceMs: atMs,
+  gapMs: 0
+})
+
+const isNear = (time: AgreedTime, { databaseMs, monotonicMs }: Reading, toleranceMs: number): boolean =>
+  Math.abs(databaseMs - timeAt(time, monotonicMs)) <= toleranceMs
+
+/** Takes PostgreSQL's time, although the process's clock does not agree. Within the tolerance it is followed slowly anyway. */
+export const believeReading = (time: AgreedTime, reading: Reading, atMs: number, toleranceMs: number): AgreedTime =>
+  isNear(time, reading, toleranceMs) ? time : stepTime(time, reading, atMs)
+
+/**
+ * Next reading, taken into account from the monotonic time `atMs` on: follows PostgreSQL slowly while it is near the time in use, and only as far
+ * as the reading is certain; takes at once a time that both clocks have agreed on for long enough.
+ */
+export const followTime = (time: AgreedTime, reading: Reading, atMs: number, toleranceMs: number): AgreedTime => {
+  const { databaseMs, monotonicMs, processMs, tookMs } = reading
   const offsetMs = processMs - databaseMs
-  const isNear = Math.abs(databaseMs - expected) <= toleranceMs
+  const isNearNow = isNear(time, reading, toleranceMs)
   const agreeWithOneAnother = Math.abs(offsetMs) <= toleranceMs
-  const otherSince = agreeWithOneAnother && !isNear ? time.otherSince ?? monotonicMs : undefined
-  const isSettled = otherSince !== undefined && monotonicMs - otherSince >= settledAfterMs
+  const otherSince = agreeWithOneAnother && !isNearNow ? time.otherSince ?? monotonicMs : undefined
+  if (otherSince !== undefined && monotonicMs - otherSince >= settledAfterMs) {
+    return { ...stepTime(time, reading, atMs), isAgreed: true, offsetMs, otherSince: undefined }
+  }
+  const uncertaintyMs = tookMs / 2
+  const leftMs = time.gapMs - madeUp(time.gapMs, atMs - time.sinceMs)
+  const measuredMs = databaseMs + (atMs - monotonicMs) - timeAt(time, atMs)
   return {
-    sinceEpochMs: isNear || isSettled ? databaseMs - monotonicMs : time.sinceEpochMs,
-    isAgreed: agreeWithOneAnother && (isNear || isSettled),
+    startMs: timeAt(time, atMs),
+    sinceMs: atMs,
+    // any difference within the uncertainty may be the true one: the one that is being made up for stands
+    gapMs: isNearNow ? Math.min(Math.max(leftMs, measuredMs - uncertaintyMs), measuredMs + uncertaintyMs) : 0,
+    isAgreed: agreeWithOneAnother && isNearNow,
     offsetMs,
-    otherSince: isSettled ? undefined : otherSince
+    otherSince
   }
 }

@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import * as Os from "node:os"
-import { type AgreedTime, beginTime, followTime, type Reading } from "./AgreedTime.ts"
+import { type AgreedTime, beginTime, believeReading, followTime, type Reading, timeAt } from "./AgreedTime.ts"
 import { ServingClient } from "./Database.ts"
 import { registerGauge } from "./Metrics.ts"
 import { Settings } from "./Settings.ts"
@@ -43,7 +43,6 @@ export interface ProcessClocks {
 
 interface Taken extends Reading {
   readonly knownMs: number
-  readonly tookMs: number
 }
 
 const offset = Metric.gauge("clock_offset_seconds", {
@@ -59,7 +58,7 @@ export interface DatabaseTimeService {
    * bonus, no sum of a day.
    */
   readonly isAgreed: () => boolean
-  /** Time in use, epoch milliseconds: that of the service's `Clock`. */
+  /** Time in use, epoch milliseconds: that of the service's `Clock`. It goes back only where both clocks were set, or this process's is wrong. */
   readonly now: () => number
   /** Takes PostgreSQL's time, because other processes agree with it and this one does not. */
   readonly believeDatabase: () => void
@@ -106,7 +105,7 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   let last: Reading = first
   let warnedAt = Number.NEGATIVE_INFINITY
 
-  const now = (): number => Math.floor(time.sinceEpochMs + clocks.monotonicMs() + sleptMs)
+  const now = (): number => Math.floor(timeAt(time, monotonicMs()))
   // the process's clock may have been set since the last reading
   const isAgreed = (): boolean => time.isAgreed && Math.abs(clocks.processMs() - now()) <= toleranceMs
 
@@ -128,7 +127,7 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   const follow = take.pipe(
     Effect.map((taken) => {
       if (taken.tookMs > maxReadingMs) return
-      time = followTime(time, taken, toleranceMs)
+      time = followTime(time, taken, monotonicMs(), toleranceMs)
       last = taken
     }),
     // without an answer the time goes on by the monotonic clock
@@ -140,7 +139,7 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   yield* registerGauge(offset, () => time.offsetMs / 1000)
   yield* registerGauge(agreed, () => isAgreed() ? 1 : 0)
 
-  const nanos = (): bigint => BigInt(Math.floor((time.sinceEpochMs + monotonicMs()) * 1000)) * 1000n
+  const nanos = (): bigint => BigInt(Math.floor(timeAt(time, monotonicMs()) * 1000)) * 1000n
   const clock: Clock.Clock = {
     currentTimeMillisUnsafe: now,
     currentTimeMillis: Effect.sync(now),
@@ -151,7 +150,7 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
     sleep: (duration) => base.sleep(duration)
   }
   const believeDatabase = (): void => {
-    time = { ...time, sinceEpochMs: last.databaseMs - last.monotonicMs }
+    time = believeReading(time, last, monotonicMs(), toleranceMs)
   }
   return Context.make(Clock.Clock, clock).pipe(Context.add(DatabaseTime, { isAgreed, now, believeDatabase }))
 })

@@ -81,7 +81,7 @@ const makeNodes = Effect.gen(function*() {
   const scope = yield* Effect.scope
   const frozen = new Set<number>()
   const channels = [0, 1, 2].map(() => new Map<string, Handler>())
-  const network = { first: 0 }
+  const network = { first: 0, ownerOf: (number: number): number => (network.first + number) % 3 }
   const lost = new NotAnswered({ because: "lost" })
   const call = (node: number, channel: string, body: { readonly head: string; readonly body: string }) =>
     Effect.suspend((): Effect.Effect<Answered, NotAnswered> =>
@@ -98,9 +98,10 @@ const makeNodes = Effect.gen(function*() {
     const forwarder = Forwarder.of({
       node: String(node),
       isHere: () => false,
+      ownerOf: (number) => String(network.ownerOf(number)),
       serve: (channel, handle) => void channels[node]?.set(channel, handle),
       post: () => {},
-      send: (number, channel, body) => call((network.first + number) % 3, channel, body),
+      send: (number, channel, body) => call(network.ownerOf(number), channel, body),
       sendTo: () => Effect.undefined,
       sendToAll: (channel, body) =>
         Effect.as(
@@ -126,7 +127,22 @@ const makeNodes = Effect.gen(function*() {
       yield* TestClock.adjust(2000)
       return (yield* Fiber.join(asking)).filter(({ isAllowed }) => isAllowed).length
     })
-  return { ask, frozen, network }
+  /** Asks at a node; returns the ms that the answer took. */
+  const timeOf = (keyId: number, node: number) =>
+    Effect.gen(function*() {
+      const begunAt = yield* Clock.currentTimeMillis
+      const asking = yield* Effect.forkChild(
+        Effect.andThen(limiters[node]?.take(keyId, 30, begunAt) ?? Effect.die("no such node"), Clock.currentTimeMillis),
+        { startImmediately: true }
+      )
+      let waitedMs = 0
+      while (asking.pollUnsafe() === undefined && waitedMs < 5000) {
+        yield* TestClock.adjust(100)
+        waitedMs += 100
+      }
+      return (yield* Fiber.join(asking)) - begunAt
+    })
+  return { ask, frozen, network, timeOf }
 })
 
 const many = (node: number, count = 30) => Array.from({ length: count }, () => node)
@@ -167,5 +183,29 @@ describe("a key counted by the nodes of a cluster", () => {
       const { ask, frozen } = yield* makeNodes
       frozen.add(0).add(1)
       assert.strictEqual(yield* ask(keyId, 30, many(2, 50)), 30)
+    }))
+
+  it.effect("waits once for a frozen node, although it owns the next numbers and keys as well", () =>
+    Effect.gen(function*() {
+      const { frozen, network, timeOf } = yield* makeNodes
+      network.ownerOf = (number) => number < 100 ? 0 : 1
+      frozen.add(0)
+      assert.strictEqual(yield* timeOf(3, 1), 400)
+      assert.strictEqual(yield* timeOf(3, 1), 0)
+      assert.strictEqual(yield* timeOf(20, 1), 0)
+      // the owner of one of the next numbers counts
+      assert.strictEqual(yield* timeOf(97, 1), 0)
+      yield* TestClock.adjust(1500)
+      assert.strictEqual(yield* timeOf(97, 2), 400)
+      assert.strictEqual(yield* timeOf(97, 2), 0)
+    }))
+
+  it.effect("waits for two frozen nodes at most, and for neither before the other one may be asked again", () =>
+    Effect.gen(function*() {
+      const { frozen, timeOf } = yield* makeNodes
+      frozen.add(0).add(1).add(2)
+      assert.strictEqual(yield* timeOf(keyId, 2), 800)
+      assert.isAtMost(yield* timeOf(keyId, 2), 400)
+      assert.strictEqual(yield* timeOf(keyId, 2), 0)
     }))
 })

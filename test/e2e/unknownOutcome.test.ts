@@ -81,6 +81,7 @@ const layerLosing = Layer.merge(
     Forwarder.of({
       node: "one",
       isHere: () => !isLost,
+      ownerOf: () => "another",
       serve: () => {},
       post: () => {},
       send: () => Effect.fail(new NotAnswered({ because: "lost" })),

@@ -23,6 +23,7 @@ const lose = (
         Forwarder.of({
           node: "one",
           isHere: () => false,
+          ownerOf: () => "another",
           serve: () => {},
           post: () => {},
           send: (_, __, ___, options) => {

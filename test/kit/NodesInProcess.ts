@@ -83,6 +83,7 @@ export const makeNodesInProcess = (
           Forwarder.of({
             node: `n${node}`,
             isHere: (key) => !isKnown || ownerOf(key) === node,
+            ownerOf: (key) => `n${ownerOf(key)}`,
             serve: (channel, open) => void channels[node]?.set(channel, open),
             post: (key, channel, call, _, done) =>
               void fork(context)(ask(node, ownerOf(key), key, channel, call)).addObserver(done),

@@ -1,6 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { type AgreedTime, beginTime, followTime, type Reading, settledAfterMs } from "../../src/platform/AgreedTime.ts"
+import {
+  type AgreedTime,
+  beginTime,
+  followTime as followTimeFrom,
+  type Reading,
+  settledAfterMs,
+  slewRate,
+  timeAt as timeAtMs
+} from "../../src/platform/AgreedTime.ts"
 
 // Goal: one clock that is wrong, whichever and whenever, never moves the time in use, and is never taken for right. Method: readings every two
 // seconds of a world whose true time is known, with one clock set away and back at random.
@@ -14,10 +22,14 @@ const dayMs = 86_400_000
 const readingOf = (afterMs: number, processOff: number, databaseOff: number): Reading => ({
   processMs: startedAt + afterMs + processOff,
   databaseMs: startedAt + afterMs + databaseOff,
-  monotonicMs: 5000 + afterMs
+  monotonicMs: 5000 + afterMs,
+  tookMs: 0
 })
 
-const timeAt = (time: AgreedTime, { monotonicMs }: Reading): number => time.sinceEpochMs + monotonicMs
+const timeAt = (time: AgreedTime, { monotonicMs }: Reading): number => timeAtMs(time, monotonicMs)
+
+const followTime = (time: AgreedTime, reading: Reading): AgreedTime =>
+  followTimeFrom(time, reading, reading.monotonicMs + reading.tookMs / 2, toleranceMs)
 
 /** Differences from minutes to years, in both directions. */
 const wrong = fc.tuple(fc.integer({ min: 31_000, max: 400 * dayMs }), fc.boolean()).map(([ms, isBehind]) =>
@@ -38,7 +50,7 @@ describe("the time in use", () => {
           for (let reading = 0; reading < readings; reading++) {
             after += readEveryMs
             const read = readingOf(after, which === "process" ? off : 0, which === "database" ? off : 0)
-            time = followTime(time, read, toleranceMs)
+            time = followTime(time, read)
             assert.strictEqual(timeAt(time, read), startedAt + after)
             assert.strictEqual(time.isAgreed, off === 0)
           }
@@ -64,7 +76,7 @@ describe("the time in use", () => {
     const run = (forMs: number, off: number) => {
       for (const until = after + forMs; after < until;) {
         after += readEveryMs
-        time = followTime(time, readingOf(after, off, off), toleranceMs)
+        time = followTime(time, readingOf(after, off, off))
       }
       return timeAt(time, readingOf(after, off, off)) - startedAt - after
     }
@@ -77,14 +89,77 @@ describe("the time in use", () => {
     assert.isTrue(time.isAgreed)
   })
 
-  it("takes the differences of good clocks as PostgreSQL has them", () => {
+  it("takes the differences of good clocks as PostgreSQL has them, a second in twenty", () => {
     const read = readingOf(0, 1500, 0)
     const begun = beginTime(read, 0, toleranceMs)
     assert.deepInclude(begun, { isAgreed: true, offsetMs: 1500 })
     assert.strictEqual(timeAt(begun, read), startedAt)
     const later = readingOf(2000, 1500, 700)
-    const next = followTime(begun, later, toleranceMs)
+    const next = followTime(begun, later)
     assert.deepInclude(next, { isAgreed: true, offsetMs: 800 })
-    assert.strictEqual(timeAt(next, later), startedAt + 2700)
+    assert.strictEqual(timeAt(next, later), startedAt + 2000)
+    assert.strictEqual(timeAt(next, readingOf(3000, 0, 0)), startedAt + 3050)
+    assert.strictEqual(timeAt(next, readingOf(16_000, 0, 0)), startedAt + 16_700)
+  })
+
+  it("never goes back, and by no more than its rate faster or slower, over readings within the tolerance", () => {
+    fc.assert(fc.property(
+      fc.array(
+        fc.record({
+          off: fc.integer({ min: -14_000, max: 14_000 }),
+          tookMs: fc.nat(1000),
+          // of the time that the question took, the part before PostgreSQL looked at its clock
+          side: fc.double({ min: 0, max: 1, noNaN: true }),
+          pauseMs: fc.double({ min: 0, max: 3000, noNaN: true })
+        }),
+        { minLength: 1, maxLength: 60 }
+      ),
+      (readings) => {
+        let after = 0
+        let time = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
+        let told = timeAt(time, readingOf(0, 0, 0))
+        const look = (ms: number) => {
+          const now = timeAt(time, readingOf(after + ms, 0, 0))
+          const [least, most] = [told + ms * (1 - slewRate), told + ms * (1 + slewRate)]
+          assert.isTrue(now >= told && now > least - 0.01 && now < most + 0.01, `${now - told} in ${ms}`)
+          after += ms
+          told = now
+        }
+        for (const { off, pauseMs, side, tookMs } of readings) {
+          look(tookMs)
+          const middle = after - tookMs / 2
+          const read = { ...readingOf(middle, 0, off + (side - 0.5) * tookMs), tookMs }
+          time = followTime(time, read)
+          look(0)
+          look(pauseMs)
+        }
+      }
+    ))
+  })
+
+  it("is not moved by a slow answer, whichever way its delay lies, and makes up for what a quick one shows", () => {
+    for (const side of [-0.5, -0.2, 0.5]) {
+      const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
+      const slow = { ...readingOf(2000, 0, side * 800), tookMs: 800 }
+      const next = followTime(begun, slow)
+      assert.strictEqual(timeAt(next, readingOf(60_000, 0, 0)), startedAt + 60_000)
+      // what is being made up for stands as well
+      const corrected = followTime(begun, readingOf(2000, 0, -300))
+      const behind = followTime(corrected, { ...readingOf(4000, 0, side * 800 - 300), tookMs: 800 })
+      assert.strictEqual(timeAt(behind, readingOf(60_000, 0, 0)), startedAt + 60_000 - 300)
+    }
+  })
+
+  it("follows PostgreSQL set back within the tolerance by going slower", () => {
+    const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
+    let time = begun
+    for (let after = readEveryMs; after <= 29_000 / slewRate; after += readEveryMs) {
+      const read = readingOf(after, 0, -29_000)
+      time = followTime(time, read)
+      assert.isTrue(time.isAgreed)
+      assert.approximately(timeAt(time, read) - startedAt, after - (after - readEveryMs) * slewRate, 0.1)
+    }
+    const last = readingOf(29_000 / slewRate + readEveryMs, 0, -29_000)
+    assert.approximately(timeAt(time, last), last.databaseMs, 0.1)
   })
 })

@@ -11,12 +11,12 @@ const minuteMs = 60_000
 const makeWorld = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const start = clock.currentTimeMillisUnsafe()
-  const world = { processOff: 0, databaseOff: 0, sleptMs: 0, answerMs: 0, isUp: true }
+  const world = { processOff: 0, databaseOff: 0, sleptMs: 0, answerMs: 0, early: 0.5, isUp: true }
   const passed = () => clock.currentTimeMillisUnsafe() - start
   const lines: Array<string> = []
   const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
   const read = Effect.gen(function*() {
-    const [before, after] = [world.answerMs / 2, world.answerMs / 2]
+    const [before, after] = [world.answerMs * world.early, world.answerMs * (1 - world.early)]
     yield* Effect.sleep(before)
     if (!world.isUp) return yield* Effect.fail({ message: "no answer" })
     const databaseMs = clock.currentTimeMillisUnsafe() + world.sleptMs + world.databaseOff
@@ -114,5 +114,50 @@ describe("the time of the service", () => {
       yield* TestClock.adjust(2000)
       assert.strictEqual(off(), world.sleptMs)
       assert.isTrue(time.isAgreed())
+    }))
+
+  it.effect("is not moved by answers that are slow on one side", () =>
+    Effect.gen(function*() {
+      const { make, world } = yield* makeWorld
+      const { off } = yield* make
+      world.answerMs = 800
+      for (const early of [0, 1]) {
+        world.early = early
+        yield* TestClock.adjust(minuteMs)
+        assert.strictEqual(off(), 0)
+      }
+    }))
+
+  it.effect("never goes back when PostgreSQL's clock is set back by less than the tolerance, and comes to it", () =>
+    Effect.gen(function*() {
+      const { make, world } = yield* makeWorld
+      const { clock, off, time } = yield* make
+      world.databaseOff = -29_000
+      let told = clock.currentTimeMillisUnsafe()
+      for (let second = 0; second < 600; second++) {
+        yield* TestClock.adjust(1000)
+        assert.isAbove(time.now(), told)
+        told = time.now()
+      }
+      assert.approximately(off(), -29_000, 2)
+      assert.isTrue(time.isAgreed())
+    }))
+
+  it.effect("is PostgreSQL's at once where other processes agree with it, and is not moved by that when it is already", () =>
+    Effect.gen(function*() {
+      const { make, world } = yield* makeWorld
+      const { off, time } = yield* make
+      world.processOff = 10 * minuteMs
+      world.answerMs = 800
+      world.early = 0
+      yield* TestClock.adjust(minuteMs)
+      time.believeDatabase()
+      assert.strictEqual(off(), 0)
+      world.answerMs = 0
+      world.databaseOff = -5 * minuteMs
+      yield* TestClock.adjust(2000)
+      assert.strictEqual(off(), 0)
+      time.believeDatabase()
+      assert.strictEqual(off(), world.databaseOff)
     }))
 })

@@ -257,6 +257,7 @@ export const layerNode = ({ bug, connection, host, leases, machine, plan, port, 
     const forwarder = Forwarder.of({
       node: address,
       isHere: (key) => own.placement.epochOf(key) !== 0,
+      ownerOf: own.ownerOf,
       serve: (channel, open) => void post.channels.set(channel, open),
       send,
       post: (key, channel, call, options, done) => void fork(send(key, channel, call, options)).addObserver(done),
