@@ -7,6 +7,7 @@ import { Entropy } from "../platform/Entropy.ts"
 import { release } from "../platform/ProcessMetrics.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
+import { makeClockWatch } from "./ClockWatch.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { makeForwarding } from "./Forwarding.ts"
 import { Membership } from "./Membership.ts"
@@ -37,12 +38,8 @@ const clockChannel = "node clock"
 /** A peer that misses the notice reads the nodes by itself. */
 const notifyTimeoutMs = 500
 
-/** Interval of the check of the clock, and time limit of the others' answer about theirs. */
-const clockPause = "1 second"
+/** Time limit of the others' answer about their clocks. */
 const clockTimeoutMs = 500
-
-/** Attempts to find a node whose clock is right before one whose clock is not joins alone. */
-const lonelyChecks = 10
 
 const question = { head: "", body: "" }
 
@@ -97,28 +94,7 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
       return doAgree
     }
   )
-  let isAside = false
-  /** Whether this node is the one that is wrong. Where all differ from PostgreSQL, or there is no other, it serves, and does nothing that cannot be undone. */
-  const checkClock = Effect.gen(function*() {
-    const isWrong = !isAgreed() && (yield* othersAgree)
-    if (isWrong === isAside) return
-    isAside = isWrong
-    yield* isWrong
-      ? Effect.logWarning("giving up players: the clock of this node differs from the database's")
-      : Effect.logInfo("taking players again: the clock of this node is right, or no other node's is")
-    yield* ownership.standAside(isWrong)
-  })
-  const watchClock = Effect.forever(Effect.andThen(Effect.sleep(clockPause), checkClock))
-  /** Ends when the clock is right, or no other node's has been found that is. */
-  const awaitClock = Effect.gen(function*() {
-    let lonely = 0
-    while (!isAgreed() && lonely < lonelyChecks) {
-      isAside = yield* othersAgree
-      lonely = isAside ? 0 : lonely + 1
-      yield* Effect.sleep(clockPause)
-    }
-    isAside = false
-  })
+  const clock = makeClockWatch({ isAgreed, othersAgree, standAside: ownership.standAside })
   const scope = yield* Effect.scope
 
   return Nodes.of({
@@ -133,14 +109,14 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
         // the handover goes on
         Effect.catch(({ because }) => Effect.succeed(because === "lost"))
       ),
-    join: Effect.andThen(awaitClock, membership.join).pipe(
-      Effect.andThen(Effect.forkIn(watchClock, scope)),
+    join: Effect.andThen(clock.awaitRight, membership.join).pipe(
+      Effect.andThen(Effect.forkIn(clock.watch, scope)),
       Effect.asVoid
     ),
     leave: handOver,
     isLeaving: ownership.isLeaving,
     isJoined: ownership.isJoined,
-    isAside: () => isAside
+    isAside: clock.isAside
   })
 })
 

@@ -30,7 +30,7 @@ export class Nodes extends Context.Service<Nodes, {
   readonly isLeaving: () => boolean
   /** Whether this node knows the owners, so that a request can reach its owner. */
   readonly isJoined: () => boolean
-  /** Whether this node owns no players because its clock differs from PostgreSQL's while another node's agrees with it. */
+  /** Whether this node owns no players because its clock differs from PostgreSQL's, and another node's agrees with it or may do so. */
   readonly isAside: () => boolean
 }>()("pitboss/cluster/Nodes") {
   static readonly layerNone = Layer.succeed(

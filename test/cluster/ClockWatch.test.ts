@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { makeClockWatch } from "../../src/cluster/ClockWatch.ts"
+
+// Goal: a node whose clock is wrong owns no players as long as another one's is right, also while the others are late with an answer. Method: a watch
+// whose clock and other nodes the test sets, under a test clock.
+
+const makeWorld = Effect.gen(function*() {
+  const world = { isAgreed: true, doOthersAgree: true }
+  const told: Array<boolean> = []
+  const { awaitRight, isAside, watch } = makeClockWatch({
+    isAgreed: () => world.isAgreed,
+    othersAgree: Effect.sync(() => world.doOthersAgree),
+    standAside: (is) => Effect.sync(() => void told.push(is))
+  })
+  return { awaitRight, isAside, told, watch, world }
+})
+
+describe("a node whose clock is wrong", () => {
+  it.effect("comes back on many missing answers in a row, and not on some", () =>
+    Effect.gen(function*() {
+      const { isAside, told, watch, world } = yield* makeWorld
+      yield* Effect.forkChild(watch)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(told, [])
+      world.isAgreed = false
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(told, [true])
+      for (const missed of [1, 5, 9]) {
+        world.doOthersAgree = false
+        yield* TestClock.adjust(missed * 1000)
+        assert.isTrue(isAside())
+        world.doOthersAgree = true
+        yield* TestClock.adjust("1 second")
+      }
+      assert.deepStrictEqual(told, [true])
+      world.doOthersAgree = false
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(told, [true, false])
+    }))
+
+  it.effect("comes back at once when its clock is right, and stays where no other one is", () =>
+    Effect.gen(function*() {
+      const { told, watch, world } = yield* makeWorld
+      yield* Effect.forkChild(watch)
+      world.isAgreed = false
+      yield* TestClock.adjust("3 seconds")
+      world.isAgreed = true
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(told, [true, false])
+      world.isAgreed = false
+      world.doOthersAgree = false
+      yield* TestClock.adjust("60 seconds")
+      assert.deepStrictEqual(told, [true, false])
+    }))
+
+  it.effect("does not join before its clock is right, or no other one has answered for long", () =>
+    Effect.gen(function*() {
+      const { awaitRight, isAside, world } = yield* makeWorld
+      world.isAgreed = false
+      const joining = yield* Effect.forkChild(awaitRight)
+      yield* TestClock.adjust("60 seconds")
+      world.doOthersAgree = false
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(joining.pollUnsafe())
+      assert.isTrue(isAside())
+      yield* TestClock.adjust("1 second")
+      assert.isDefined(joining.pollUnsafe())
+      assert.isFalse(isAside())
+    }))
+})
