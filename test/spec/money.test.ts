@@ -70,7 +70,8 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
         converted_amount: 441,
         forfeited_amount: 0
       })
-      assert.deepInclude(dataOf(yield* seat.win(last.transaction_id, 80)), { real_amount: 80, bonus_amount: 0 })
+      // the cap of 500 leaves room for 59 of a win that comes after the conversion
+      assert.deepInclude(dataOf(yield* seat.win(last.transaction_id, 80)), { real_amount: 59, bonus_amount: 0 })
 
       const capped = yield* withBonus(house, 0, 100, { wagering_multiplier: 2, max_conversion_multiplier: 2 })
       const stake = dataOf(yield* capped.bet(100))

@@ -84,6 +84,7 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "search",
   "starting_with",
   "kind",
+  "currency",
   "min_amount",
   "max_amount",
   "metric",

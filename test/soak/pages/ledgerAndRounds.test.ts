@@ -4,6 +4,7 @@ import type { Page } from "playwright-core"
 import { layerBothServers } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino } from "../../kit/Casino.ts"
+import { done } from "../../kit/PageSteps.ts"
 import { dataOf } from "../../kit/PublicApi.ts"
 
 // Goal: money movements are found in the pages by any known identifier, down to the messages of a round. Method: played over
@@ -88,6 +89,24 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await page.getByText("No money moved.").waitFor()
           await openAt(page, `/rounds/${casino.studio.slug}/slots/nothing`, "Round nothing")
           await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).waitFor()
+        })
+      }).pipe(Effect.scoped))
+
+    it.effect("close a round that its provider did not end, with a reason", () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const seat = yield* casino.sit(1000)
+        const bet: string = dataOf(yield* seat.bet(100, { round_id: fresh("unended-") })).transaction_id
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(async () => {
+          await page.goto(`/rounds?provider=${casino.studio.slug}&transaction=${bet}`)
+          await page.getByRole("table", { name: "Rounds" }).getByRole("link", { name: /^unended-/ }).click()
+          const players = page.getByRole("table", { name: "Players" })
+          await players.getByText("open", { exact: true }).waitFor()
+          await done(page, "Close round", { Reason: "the provider lost it" })
+          await players.getByText("closed", { exact: true }).waitFor()
+          await page.getByRole("button", { name: "Close round" }).waitFor({ state: "detached" })
         })
       }).pipe(Effect.scoped))
 
