@@ -127,7 +127,8 @@ layer(
               chance.between(1, granted)
             }`,
           reverse: () =>
-            sql`UPDATE player_bonuses SET state = 'pending', started_at = NULL, result = NULL, finished_at = NULL, converted = 0
+            sql`UPDATE player_bonuses SET state = 'pending', started_at = NULL, expires_at = NULL, result = NULL, finished_at = NULL,
+              converted = 0
             WHERE id = ${chance.between(1, granted)} AND state = 'finished'`,
           addUp: () => addUp,
           both: () => Effect.all([addUp, addUp], { concurrency: 2 }),
