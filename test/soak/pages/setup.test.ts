@@ -205,6 +205,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       const { pathname, search } = new URL(link)
       yield* Effect.promise(async () => {
         await own.goto(pathname + search)
+        await own.getByRole("button", { name: `Sign in as ${clerk.name}`, exact: true }).click()
         await own.getByRole("button", { name: clerk.name, exact: true }).waitFor()
       })
     }).pipe(Effect.scoped))
