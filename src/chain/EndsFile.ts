@@ -1,6 +1,7 @@
 /** Keeps the remembered ends of the chains in a file in `DATA_DIR`, across restarts of the process, and compares them every few seconds. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, FileSystem, Layer, Path, Schedule, Schema } from "effect"
+import { Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema } from "effect"
+import { sha256 } from "../platform/Secrets.ts"
 import { Settings } from "../platform/Settings.ts"
 import { LedgerEnds, RememberedEnds } from "./Ends.ts"
 
@@ -14,13 +15,21 @@ const Kept = Schema.fromJsonString(LedgerEnds)
 const decode = Schema.decodeUnknownEffect(Kept)
 const encode = Schema.encodeSync(Kept)
 
+/** Hosts and name of a database, without credentials and options; empty for the embedded one. */
+const addressOf = (url: Redacted.Redacted | undefined): string =>
+  url === undefined ? "" : Redacted.value(url).replace(/^[^:]*:\/\/(?:[^@/]*@)?/, "").replace(/[?#].*$/, "")
+
+/** Name of the file of a ledger: by its key and, since one key may serve several databases, by the address in the settings, which no database sets. */
+const ledgerOf = (ledgerId: string, url: Redacted.Redacted | undefined): string =>
+  Buffer.from(sha256(`${ledgerId} ${addressOf(url)}`)).toString("hex").slice(0, 16)
+
 export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const ends = yield* RememberedEnds
-  const { dataDir, nodePort } = yield* Settings
+  const { dataDir, databaseUrl, nodePort } = yield* Settings
   // nodes of one machine share the folder; a folder may see several databases
-  const name = `ledger-ends-${ends.ledgerId}${nodePort === undefined ? "" : `-${nodePort}`}.json`
+  const name = `ledger-ends-${ledgerOf(ends.ledgerId, databaseUrl)}${nodePort === undefined ? "" : `-${nodePort}`}.json`
   const file = path.join(dataDir, name)
   let written = ""
   let losses = { text: "", times: 0 }
