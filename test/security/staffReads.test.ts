@@ -1,112 +1,119 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, type SchemaAST } from "effect"
+import { Effect, Layer, type SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 import { readKindOf } from "../../src/features/staff/StaffReads.ts"
-import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
-import { pass } from "../kit/Calendar.ts"
-import { layerCasinos, openCasino } from "../kit/Casino.ts"
+import { BothServers, layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
+import { Calendar, pass } from "../kit/Calendar.ts"
+import { openCasino } from "../kit/Casino.ts"
 
 // Goal: who of the staff looked at whom is in the log, without what was searched for, and the log does not grow with every look. Method:
 // a member of staff who reads, and the lines of the log.
 
-layer(layerCasinos, { excludeTestServices: true })("reads of personal data by staff", (it) => {
-  it.effect("leave a line in the audit log, one an hour for the same subject", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const casino = yield* openCasino()
-      const [one, two] = [(yield* casino.register()).id, (yield* casino.register()).id]
-      const { id, token } = yield* made("/staff", { name: "Nosy", role: "compliance" })
-      const read = (path: string) =>
-        Effect.map(
-          staffCall("GET", `/backoffice/v1${path}`, undefined, { authorization: `Bearer ${token}` }),
-          ({ status }) => status
-        )
-      const lines = Effect.map(
-        sql<{ readonly action: string; readonly subject: string; readonly after: unknown; readonly of: number | null }>`
-          SELECT action, subject, after, player_id::float8 AS of FROM audit_log WHERE actor = ${`staff:${id}`}`,
-        (found) => found.map(({ action, of, subject }) => `${action} ${subject} ${of}`).toSorted()
-      )
-      for (let turn = 0; turn < 3; turn++) {
-        assert.strictEqual(yield* read(`/players/${one}`), 200)
-        // however the path is written
-        assert.strictEqual(yield* read(`/players/${two}`), 200)
-        assert.strictEqual(yield* read(`/%70layers/${String(two).replaceAll(/\d/g, "%3$&")}`), 200)
-        assert.strictEqual(yield* read(`/players/${one}/notes`), 200)
-        assert.strictEqual(yield* read("/players?search=Lovelace"), 200)
-        assert.strictEqual(yield* read("/players?search=Lovelace&page=2"), 200)
-        assert.strictEqual(yield* read(`/audit?player=${one}`), 200)
-        // what shows nobody, and what was refused
-        assert.strictEqual(yield* read("/games"), 200)
-        assert.strictEqual(yield* read("/players/999999999"), 404)
-        assert.strictEqual(yield* read("/staff"), 403)
-      }
-      const expected = [
-        "audit.list audit null",
-        "player.list players null",
-        "player.list players null",
-        `player.notes player:${one} ${one}`,
-        `player.show player:${one} ${one}`,
-        `player.show player:${two} ${two}`
-      ].toSorted()
-      assert.deepStrictEqual(yield* lines, expected)
-      const written = yield* sql`SELECT * FROM audit_log WHERE actor = ${`staff:${id}`}`
-      assert.notInclude(
-        JSON.stringify(written, (_, value) => typeof value === "bigint" ? String(value) : value),
-        "Lovelace"
-      )
-      yield* pass(3_600_000)
-      assert.strictEqual(yield* read(`/players/${one}`), 200)
-      assert.deepStrictEqual(yield* lines, [...expected, `player.show player:${one} ${one}`].toSorted())
-    }))
-
-  it.effect("leave a line for every document, and for every stream of events", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const { backofficePort } = yield* BothServers
-      const casino = yield* openCasino()
-      yield* casino.register()
-      const { id, token } = yield* made("/staff", { name: "Reader", role: "admin" })
-      const streams: Array<{ readonly action: string; readonly path: string; readonly kind: string }> = []
-      const unlisted: Array<string> = []
-      HttpApi.reflect(BackofficeApi, {
-        onGroup: () => {},
-        onEndpoint: ({ endpoint, group }) => {
-          const action = `${group.identifier}.${endpoint.identifier}`
-          const kind = endpoint.method === "GET" ? readKindOf(action, endpoint.success) : undefined
-          if (kind === "document" || kind === "events") streams.push({ action, path: endpoint.path, kind })
-          const holds = [...endpoint.success].some(({ ast }) => namesPerson(ast))
-          if (endpoint.method === "GET" && holds && kind === undefined) unlisted.push(action)
-        }
-      })
-      assert.deepStrictEqual(unlisted, [], "answers with personal data that leave no line")
-      assert.sameMembers(streams.map(({ action }) => action), ["ledger.export", "figures.live"])
-      const opened = (path: string) =>
-        Effect.callback<number | undefined>((resume) => {
-          const request = Http.get(
-            { port: backofficePort, path, headers: { authorization: `Bearer ${token}` } },
-            ({ statusCode }) => {
-              request.destroy()
-              resume(Effect.succeed(statusCode))
-            }
+// what a process remembers for an hour is of a node: on several, each would leave its line
+layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestServices: true })(
+  "reads of personal data by staff",
+  (it) => {
+    it.effect("leave a line in the audit log, one an hour for the same subject", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const casino = yield* openCasino()
+        const [one, two] = [(yield* casino.register()).id, (yield* casino.register()).id]
+        const { id, token } = yield* made("/staff", { name: "Nosy", role: "compliance" })
+        const read = (path: string) =>
+          Effect.map(
+            staffCall("GET", `/backoffice/v1${path}`, undefined, { authorization: `Bearer ${token}` }),
+            ({ status }) => status
           )
-        })
-      for (const { path } of streams) {
-        for (let turn = 0; turn < 2; turn++) {
-          assert.strictEqual(yield* opened(`${path}?operator=${casino.slug}`), 200, path)
+        const lines = Effect.map(
+          sql<
+            { readonly action: string; readonly subject: string; readonly after: unknown; readonly of: number | null }
+          >`
+          SELECT action, subject, after, player_id::float8 AS of FROM audit_log WHERE actor = ${`staff:${id}`}`,
+          (found) => found.map(({ action, of, subject }) => `${action} ${subject} ${of}`).toSorted()
+        )
+        for (let turn = 0; turn < 3; turn++) {
+          assert.strictEqual(yield* read(`/players/${one}`), 200)
+          // however the path is written
+          assert.strictEqual(yield* read(`/players/${two}`), 200)
+          assert.strictEqual(yield* read(`/%70layers/${String(two).replaceAll(/\d/g, "%3$&")}`), 200)
+          assert.strictEqual(yield* read(`/players/${one}/notes`), 200)
+          assert.strictEqual(yield* read("/players?search=Lovelace"), 200)
+          assert.strictEqual(yield* read("/players?search=Lovelace&page=2"), 200)
+          assert.strictEqual(yield* read(`/audit?player=${one}`), 200)
+          // what shows nobody, and what was refused
+          assert.strictEqual(yield* read("/games"), 200)
+          assert.strictEqual(yield* read("/players/999999999"), 404)
+          assert.strictEqual(yield* read("/staff"), 403)
         }
-      }
-      const lines = yield* sql`SELECT action, subject, after FROM audit_log WHERE actor = ${`staff:${id}`} ORDER BY id`
-      assert.sameDeepMembers(lines.map(({ subject }) => subject), [
-        "export:ledger.export",
-        "export:ledger.export",
-        "stream:figures.live"
-      ])
-      for (const { after } of lines) assert.deepStrictEqual(after, { filters: ["operator"] })
-    }))
-})
+        const expected = [
+          "audit.list audit null",
+          "player.list players null",
+          "player.list players null",
+          `player.notes player:${one} ${one}`,
+          `player.show player:${one} ${one}`,
+          `player.show player:${two} ${two}`
+        ].toSorted()
+        assert.deepStrictEqual(yield* lines, expected)
+        const written = yield* sql`SELECT * FROM audit_log WHERE actor = ${`staff:${id}`}`
+        assert.notInclude(
+          JSON.stringify(written, (_, value) => typeof value === "bigint" ? String(value) : value),
+          "Lovelace"
+        )
+        yield* pass(3_600_000)
+        assert.strictEqual(yield* read(`/players/${one}`), 200)
+        assert.deepStrictEqual(yield* lines, [...expected, `player.show player:${one} ${one}`].toSorted())
+      }))
+
+    it.effect("leave a line for every document, and for every stream of events", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { backofficePort } = yield* BothServers
+        const casino = yield* openCasino()
+        yield* casino.register()
+        const { id, token } = yield* made("/staff", { name: "Reader", role: "admin" })
+        const streams: Array<{ readonly action: string; readonly path: string; readonly kind: string }> = []
+        const unlisted: Array<string> = []
+        HttpApi.reflect(BackofficeApi, {
+          onGroup: () => {},
+          onEndpoint: ({ endpoint, group }) => {
+            const action = `${group.identifier}.${endpoint.identifier}`
+            const kind = endpoint.method === "GET" ? readKindOf(action, endpoint.success) : undefined
+            if (kind === "document" || kind === "events") streams.push({ action, path: endpoint.path, kind })
+            const holds = [...endpoint.success].some(({ ast }) => namesPerson(ast))
+            if (endpoint.method === "GET" && holds && kind === undefined) unlisted.push(action)
+          }
+        })
+        assert.deepStrictEqual(unlisted, [], "answers with personal data that leave no line")
+        assert.sameMembers(streams.map(({ action }) => action), ["ledger.export", "figures.live"])
+        const opened = (path: string) =>
+          Effect.callback<number | undefined>((resume) => {
+            const request = Http.get(
+              { port: backofficePort, path, headers: { authorization: `Bearer ${token}` } },
+              ({ statusCode }) => {
+                request.destroy()
+                resume(Effect.succeed(statusCode))
+              }
+            )
+          })
+        for (const { path } of streams) {
+          for (let turn = 0; turn < 2; turn++) {
+            assert.strictEqual(yield* opened(`${path}?operator=${casino.slug}`), 200, path)
+          }
+        }
+        const lines =
+          yield* sql`SELECT action, subject, after FROM audit_log WHERE actor = ${`staff:${id}`} ORDER BY id`
+        assert.sameDeepMembers(lines.map(({ subject }) => subject), [
+          "export:ledger.export",
+          "export:ledger.export",
+          "stream:figures.live"
+        ])
+        for (const { after } of lines) assert.deepStrictEqual(after, { filters: ["operator"] })
+      }))
+  }
+)
 
 /** Fields that say who somebody is. */
 const personalFields = new Set(["first_name", "last_name", "email", "phone", "birth_date", "ip"])
