@@ -16,7 +16,7 @@ export interface Fields {
 let count = 0
 
 /** A name that nothing else has. */
-export const fresh = (prefix: string): string => `${prefix}${(count++).toString(36)}`
+export const fresh = (prefix: string): string => `${prefix}${count++}`
 
 export type { Answer } from "./HttpCalls.ts"
 
