@@ -6,6 +6,7 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
+import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import type { Forwarder } from "../../src/cluster/Forwarder.ts"
 import type { Nodes } from "../../src/cluster/Nodes.ts"
@@ -66,6 +67,17 @@ const serveBoth = Effect.fnUntraced(function*(backofficePort: number | undefined
   return { publicPort: listensAt(publicServer), backofficePort: listensAt(backofficeServer) }
 })
 
+/** The memories of all nodes as one: a test that changes what is remembered means every node. */
+const remembering = (
+  first: RememberedEnds["Service"],
+  others: ReadonlyArray<RememberedEnds["Service"]>
+): RememberedEnds["Service"] =>
+  RememberedEnds.of({
+    ...first,
+    restore: (ends) => [first, ...others].forEach(({ restore }) => restore(ends)),
+    look: Effect.map(Effect.forEach([first, ...others], ({ look }) => look), (found) => found.flat())
+  })
+
 /** Services of a node, with the actors of its players. */
 const layerStaffed = (node: Parameters<typeof layerTestService>[2]) =>
   // over the service's client, as in production: writes of staff and the chain share one transaction
@@ -84,6 +96,7 @@ export const layerBothServersOn = (
   const layerServers = Layer.effectContext(Effect.gen(function*() {
     const commands = yield* Layer.build(layerCommands)
     const actors = yield* PlayerActors
+    const ends = yield* RememberedEnds
     const publicPorts: Array<number> = []
     const backofficePorts: Array<number> = []
     const shared = others.length === 0 ? undefined : {
@@ -102,11 +115,16 @@ export const layerBothServersOn = (
       (node) =>
         Effect.flatMap(
           Layer.build(Layer.fresh(layerStaffed(node))),
-          (context) => Effect.as(Effect.provideContext(serve, context), { actors: Context.get(context, PlayerActors) })
+          (context) =>
+            Effect.as(Effect.provideContext(serve, context), {
+              actors: Context.get(context, PlayerActors),
+              ends: Context.get(context, RememberedEnds)
+            })
         )
     )
     return Context.make(BothServers, { ...ports, logged, commands }).pipe(
-      Context.add(PlayerActors, together(actors, nodes.map((node) => node.actors)))
+      Context.add(PlayerActors, together(actors, nodes.map((node) => node.actors))),
+      Context.add(RememberedEnds, remembering(ends, nodes.map((node) => node.ends)))
     )
   }))
   return layerServers.pipe(

@@ -216,7 +216,11 @@ export class Games extends Context.Service<Games, {
           FROM (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM games) g,
             (SELECT count(*) AS rows, sum(xmin::text::bigint) AS sum FROM providers) p`
       ))
-      let seen: string | undefined
+      // nothing is remembered yet: only a later change needs a refresh
+      let seen = yield* fingerprint.pipe(
+        Effect.map((now) => now?.fingerprint),
+        Effect.orElseSucceed(() => undefined)
+      )
       yield* fingerprint.pipe(
         Effect.flatMap((now) => {
           if (now?.fingerprint === seen) return Effect.void

@@ -157,7 +157,9 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         }
       )
 
-      const verifyAlone = Effect.fn("LedgerAudit.verify")((operatorId: number | undefined) => {
+      const verifyAlone = Effect.fn("LedgerAudit.verify")(function*(operatorId: number | undefined) {
+        // takes an end that two persons have accepted on another node
+        yield* orTryAgain(ends.look)
         const remembered = ends.current()
         const waiting = invariants.map((invariant, index) => ({ invariant, index }))
           .sort((one, other) => (other.invariant.seconds ?? 0) - (one.invariant.seconds ?? 0))
@@ -189,7 +191,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           yield* checkWaiting
           return { counted, wrongOutcomes, chained, unlinked }
         })
-        return inTransaction(sql)(Effect.gen(function*() {
+        return yield* inTransaction(sql)(Effect.gen(function*() {
           const shared = yield* shareSnapshot
           yield* withoutBounds
           const [{ chained, counted, unlinked, wrongOutcomes }] = yield* Effect.all(
