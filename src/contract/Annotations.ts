@@ -15,6 +15,9 @@ export class RequiredFeature extends Context.Service<RequiredFeature, Feature>()
 /** The answer holds a secret, such as a token, or personal data: it is sealed where it is stored for retries. */
 export class SecretAnswer extends Context.Service<SecretAnswer, boolean>()("pitboss/contract/SecretAnswer") {}
 
+/** Annotation of a staff answer's field that tells of players though its name does not say so. */
+export const tellsOfPlayers = "tellsOfPlayers"
+
 /** Field of the body that makes the request idempotent where it is given. */
 export class IdempotentBy extends Context.Service<IdempotentBy, string>()("pitboss/contract/IdempotentBy") {}
 

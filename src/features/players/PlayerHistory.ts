@@ -7,7 +7,6 @@ import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
-import { personalReads } from "../staff/StaffReads.ts"
 import { GameSession, type TimelineItem, timelineKinds } from "./StaffApi.ts"
 
 type Kind = (typeof timelineKinds)[number]
@@ -46,8 +45,8 @@ const cursors = cursorsOfShape(Position)
 
 const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)
 
-/** Audit actions that the timeline shows as another kind of event, or leaves out. */
-const elsewhere = ["player.limits", "player.self_exclusion", "player.note", ...personalReads]
+/** Audit actions that the timeline shows as another kind of event. */
+const elsewhere = ["player.limits", "player.self_exclusion", "player.note"]
 
 /** Text of a detail that is shown, in characters. */
 const maxDetail = 300
@@ -73,10 +72,10 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
     playerId: number,
     query: PartQuery
   ) => Effect.Effect<Part<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Events of a player of the given kinds, newest first, without reads by staff. */
+  /** Events of a player of the given kinds, newest first; of the audit log without these actions. */
   readonly timeline: (
     playerId: number,
-    kinds: ReadonlyArray<Kind>,
+    shown: { readonly kinds: ReadonlyArray<Kind>; readonly withoutActions: ReadonlyArray<string> },
     query: PartQuery
   ) => Effect.Effect<Part<Item>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/players/PlayerHistory") {
@@ -109,6 +108,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
       /** The lines of each kind. All have the columns of the first, which names them. */
       const selectOf = (
         playerId: number,
+        withoutActions: ReadonlyArray<string>,
         after: (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment) => Statement.Fragment,
         end: Statement.Fragment
       ): { readonly [kind in Kind]: Statement.Fragment } => {
@@ -170,12 +170,12 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
             ORDER BY a.created_at DESC, a.id DESC ${end}`,
           limit: audit("limit", sql`a.action = 'player.limits'`),
           exclusion: audit("exclusion", sql`a.action = 'player.self_exclusion'`),
-          audit: audit("audit", sql`NOT ${sql.in("a.action", elsewhere)}`)
+          audit: audit("audit", sql`NOT ${sql.in("a.action", [...elsewhere, ...withoutActions])}`)
         }
       }
 
       const timeline: PlayerHistory["Service"]["timeline"] = Effect.fn("PlayerHistory.timeline")(
-        function*(playerId, kinds, { cursor, limit }) {
+        function*(playerId, { kinds, withoutActions }, { cursor, limit }) {
           const position = yield* cursors.read(cursor)
           const lastEntry = position?.[3] ?? 0
           const after = (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment): Statement.Fragment => {
@@ -189,7 +189,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               ? sql`${at} <= ${toDate(time)}`
               : sql`${at} < ${toDate(time)}`
           }
-          const selects = selectOf(playerId, after, sql`LIMIT ${sql.literal(String(limit + 1))}`)
+          const selects = selectOf(playerId, withoutActions, after, sql`LIMIT ${sql.literal(String(limit + 1))}`)
           const parts = timelineKinds.filter((kind) => kinds.includes(kind)).map((kind) => sql`(${selects[kind]})`)
           if (parts.length === 0) return { items: [], next: null }
           const rows = yield* itemRows(

@@ -1,6 +1,7 @@
 /** Players in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { tellsOfPlayers } from "../../contract/Annotations.ts"
 import { bonusStates } from "../../domain/bonus/Bonus.ts"
 import { entryTypes, walletKinds } from "../../domain/Change.ts"
 import { PlayerBonus } from "../bonuses/BonusResource.ts"
@@ -80,7 +81,7 @@ export const TimelineItem = Schema.Struct({
   kind: Schema.Literals(timelineKinds),
   id,
   title: Schema.String,
-  detail: Schema.NullOr(Schema.String),
+  detail: Schema.NullOr(Schema.String).annotate({ [tellsOfPlayers]: true }),
   amount: Schema.NullOr(money),
   currency: Schema.NullOr(currencyCode),
   actor: Schema.NullOr(Schema.String).annotate({ description: "As the audit log names who acts." }),

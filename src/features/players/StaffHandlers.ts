@@ -27,6 +27,7 @@ import { entryFields } from "../wallet/Entries.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 import { mapPart, numberCursors } from "../../store/Cursors.ts"
 import { cursorPaged, pagedOrWalked, walked } from "../../http/Page.ts"
+import { staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
@@ -144,7 +145,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
           const { cursor, kind, limit } = query
           yield* players.staffGet(params.player)
           const kinds = timelineKinds.filter((name) => (kind === undefined || name === kind) && isSeen(name, role))
-          return cursorPaged(limit, yield* history.timeline(params.player, kinds, { limit, cursor }))
+          const shown = { kinds, withoutActions: [...staffReadTerms.keys()] }
+          return cursorPaged(limit, yield* history.timeline(params.player, shown, { limit, cursor }))
         }))
       .handle("status", ({ params, payload }) =>
         asStaff(({ label }) =>

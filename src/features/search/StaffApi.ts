@@ -1,6 +1,7 @@
 /** Search of the staff API: records by id or by prefix of a name. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { tellsOfPlayers } from "../../contract/Annotations.ts"
 import { text } from "../../contract/Fields.ts"
 import { list } from "../../contract/Pagination.ts"
 
@@ -9,7 +10,7 @@ export const foundKinds = ["player", "payment", "round", "transaction", "operato
 export const Found = Schema.Struct({
   kind: Schema.Literals(foundKinds),
   id: Schema.String.annotate({ description: "Ours, or the provider's of a round or a message." }),
-  label: Schema.String,
+  label: Schema.String.annotate({ [tellsOfPlayers]: true }),
   detail: Schema.String,
   href: Schema.String.annotate({ description: "The address of its page, from the root of the back office." })
 })

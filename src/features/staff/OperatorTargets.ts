@@ -9,7 +9,7 @@ import type { Action } from "./Authorisation.ts"
 const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 
 /** The id that a text is; undefined for one that the endpoints take for no id either. */
-const recordId = (text: string): number | undefined =>
+export const recordId = (text: string): number | undefined =>
   /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined
 
 /** Tables of records by their ids, with the words that refuse one that is not there. */

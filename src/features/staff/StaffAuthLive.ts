@@ -8,6 +8,7 @@ import { makeBackOff } from "../../http/BackOff.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
 import { asCsv, columnsOfList, fieldsOfQuery, wantsCsv } from "../../http/CsvExport.ts"
+import { staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
@@ -25,7 +26,7 @@ import { StaffSessions } from "../staffSessions/StaffSessions.ts"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { isAction, needsStepUp, rolesFor } from "./Authorisation.ts"
 import { type Actor, StaffAccounts } from "./Staff.ts"
-import { readKindOf, StaffReads } from "./StaffReads.ts"
+import { StaffReads } from "./StaffReads.ts"
 
 /** Actor of a forwarded request. */
 const SentActor = Schema.fromJsonString(Schema.Struct({
@@ -171,7 +172,7 @@ export const StaffAuthLive = Layer.effect(
       const roles = rolesFor(action)
       const columns = endpoint.method === "GET" ? columnsOfList(endpoint.success) : undefined
       const query = fieldsOfQuery(endpoint.query)
-      const readKind = endpoint.method === "GET" ? readKindOf(action, endpoint.success) : undefined
+      const read = staffReadTerms.get(action)
       const withForm = withFormRules(handler)
       const served = (actor: Actor) =>
         Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
@@ -196,9 +197,7 @@ export const StaffAuthLive = Layer.effect(
         const response = columns === undefined || !wantsCsv(request)
           ? yield* answer
           : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
-        if (response.status < 300 && readKind !== undefined) {
-          yield* reads.note(actor, { action, kind: readKind, target: yield* readTarget })
-        }
+        if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* readTarget)
         return response
       })
 

@@ -1,6 +1,7 @@
 /** Webhook endpoints and deliveries in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { tellsOfPlayers } from "../../contract/Annotations.ts"
 import { deliveryStatuses, eventTypes } from "../../domain/Events.ts"
 import { instant, oneOf, pathId, reference, text } from "../../contract/Fields.ts"
 import { created, list, part, partQuery, single } from "../../contract/Pagination.ts"
@@ -53,6 +54,7 @@ export const DeliveryAttempt = Schema.Struct({
       description: "Without the signature; those of the last attempt where there was one."
     }),
     body: Schema.NullOr(Schema.String).annotate({
+      [tellsOfPlayers]: true,
       description:
         "As it is stored: personal data, which is sealed, is added when it is sent. Null once the event is forgotten."
     })
