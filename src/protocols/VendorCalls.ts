@@ -60,20 +60,14 @@ export const inSlices = <A, B, E = never, R = never>(
     return taken
   })
 
-/** Sums over the answers that make one catalogue or one feed: beyond them all of it fails. */
-interface ListBounds {
-  readonly what: "catalogue" | "feed"
-  readonly maxLines: number
-  readonly maxBytes: number
+/** Sums over the answers that make one catalogue, or the feed of one day, whose lines are all in memory at once: beyond them all of it fails. */
+const listBounds = {
+  catalogue: { maxLines: 50_000, maxBytes: 32 * 1024 * 1024 },
+  feed: { maxLines: 250_000, maxBytes: 64 * 1024 * 1024 }
 }
 
-export const catalogueBounds: ListBounds = { what: "catalogue", maxLines: 50_000, maxBytes: 32 * 1024 * 1024 }
-
-/** Of one day. Its lines are all in memory at once. */
-export const feedBounds: ListBounds = { what: "feed", maxLines: 250_000, maxBytes: 64 * 1024 * 1024 }
-
 /** Adds up the answers of one list; fails as soon as they are too many, too long or hold too many lines. */
-export const makeListSum = ({ maxBytes, maxLines, what }: ListBounds) => {
+export const makeListSum = (what: keyof typeof listBounds, { maxBytes, maxLines } = listBounds[what]) => {
   let bytes = 0
   let lines = 0
   const add = (more: number, name: string, sum: number, maximum: number) =>
@@ -88,11 +82,17 @@ export const makeListSum = ({ maxBytes, maxLines, what }: ListBounds) => {
   }
 }
 
-/** Decodes a long list, in slices. */
-export const listReader = <T>(schema: Schema.Codec<T, unknown>) => {
+/** Counts a list against its bounds, as one of several where their sum is given, and decodes it in slices. */
+export const listReader = <T>(what: keyof typeof listBounds, schema: Schema.Codec<T, unknown>) => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
-  return (list: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<T>, VendorFailure> =>
-    inSlices(list, (slice) => Effect.mapError(decode(slice), () => unavailableVendor("unreadable list")))
+  return (
+    list: ReadonlyArray<unknown>,
+    sum: Pick<ReturnType<typeof makeListSum>, "addLines"> = makeListSum(what)
+  ): Effect.Effect<ReadonlyArray<T>, VendorFailure> =>
+    Effect.andThen(
+      sum.addLines(list.length),
+      inSlices(list, (slice) => Effect.mapError(decode(slice), () => unavailableVendor("unreadable list")))
+    )
 }
 
 /** URL that a browser may be redirected to; a relative one is resolved against `base`. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result } from "effect"
+import { Effect, Fiber, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Crypto from "node:crypto"
 import { a8rProtocol } from "../../src/protocols/a8r/A8r.ts"
@@ -10,7 +10,7 @@ import type { AnyProtocol, FreeRoundsOrder, LaunchOrder, VendorRequest } from ".
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
 import { slotegratorProtocol } from "../../src/protocols/slotegrator/Slotegrator.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
-import { inSlices, makeListSum } from "../../src/protocols/VendorCalls.ts"
+import { inSlices, listReader, makeListSum } from "../../src/protocols/VendorCalls.ts"
 import { bound, launchOf, noon, vendorAnswering } from "./support.ts"
 
 // Goal: requests to Pragmatic Play, Slotegrator, A8R and GCP are correct and signed, and their answers decoded. Method: a
@@ -72,13 +72,21 @@ describe("lists of vendors", () => {
 
   it.effect("are added up over their answers, and fail beyond their bounds", () =>
     Effect.gen(function*() {
-      const { addAnswer, addLines } = makeListSum({ what: "feed", maxLines: 10, maxBytes: 100 })
+      const { addAnswer, addLines } = makeListSum("feed", { maxLines: 10, maxBytes: 100 })
       const answer = (length: number) => ({ status: 200, header: () => undefined, body: "x".repeat(length) })
       yield* addAnswer(answer(60))
       yield* addAnswer(answer(40))
       assert.deepInclude(yield* Effect.flip(addAnswer(answer(1))), { word: "the feed has more than 100 characters" })
       yield* addLines(10)
       assert.deepInclude(yield* Effect.flip(addLines(1)), { word: "the feed has more than 10 lines" })
+      const read = listReader("feed", Schema.Int)
+      const sum = makeListSum("feed", { maxLines: 3, maxBytes: 100 })
+      assert.deepStrictEqual(yield* read([1, 2], sum), [1, 2])
+      assert.deepInclude(yield* Effect.flip(read([3, 4], sum)), { word: "the feed has more than 3 lines" })
+      const games = Array.from({ length: 50_001 }, () => 1)
+      assert.deepInclude(yield* Effect.flip(listReader("catalogue", Schema.Int)(games)), {
+        word: "the catalogue has more than 50000 lines"
+      })
     }))
 
   it.effect("Pragmatic Play's feed without an end is given up before it fills the memory, and is no part of a day", () =>

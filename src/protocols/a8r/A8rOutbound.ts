@@ -15,7 +15,6 @@ import { requestSigner, signatureHeader } from "../RequestSign.ts"
 import {
   answerReader,
   browserAddress,
-  catalogueBounds,
   listReader,
   makeListSum,
   postJson,
@@ -61,7 +60,7 @@ const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readDone = answerReader(Done)
 const readListed = answerReader(Listed)
-const readGames = listReader(ListedGame)
+const readGames = listReader("catalogue", ListedGame)
 
 /** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> =>
@@ -147,11 +146,10 @@ export const a8rOutbound = (settings: A8rSettings): Outbound => {
   const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
     const text = JSON.stringify({ casino_id: settings.casino_id })
     const { providers } = yield* readListed(yield* call(tools, "Game/List", text, true))
-    const sum = makeListSum(catalogueBounds)
+    const sum = makeListSum("catalogue")
     const playable: Array<CatalogueGame> = []
     for (const provider of providers) {
-      yield* sum.addLines(provider.games.length)
-      for (const game of yield* readGames(provider.games)) {
+      for (const game of yield* readGames(provider.games, sum)) {
         if (isPlayable(game, tools.now())) playable.push(toGame(provider, game))
       }
     }

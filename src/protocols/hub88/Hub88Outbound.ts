@@ -13,17 +13,7 @@ import type {
   VendorResponse,
   VendorTools
 } from "../Protocol.ts"
-import {
-  answerReader,
-  browserAddress,
-  catalogueBounds,
-  feedBounds,
-  listReader,
-  makeListSum,
-  postJson,
-  refusedByVendor,
-  vendorUrl
-} from "../VendorCalls.ts"
+import { answerReader, browserAddress, listReader, postJson, refusedByVendor, vendorUrl } from "../VendorCalls.ts"
 import { amountScale } from "./Hub88Calls.ts"
 import { dialects } from "./Hub88Dialects.ts"
 import type { Hub88Settings } from "./Hub88Settings.ts"
@@ -41,14 +31,17 @@ const readUrl = answerReader(Schema.Struct({ url: Schema.String }))
 
 const readList = answerReader(Schema.Array(Schema.Unknown))
 
-const readGames = listReader(Schema.Struct({
-  game_code: Schema.String,
-  name: Schema.String,
-  enabled: optional(Schema.Boolean),
-  category: optional(Schema.String),
-  rtp: optional(Schema.Union([Schema.String, Schema.Number])),
-  url_thumb: optional(Schema.String)
-}))
+const readGames = listReader(
+  "catalogue",
+  Schema.Struct({
+    game_code: Schema.String,
+    name: Schema.String,
+    enabled: optional(Schema.Boolean),
+    category: optional(Schema.String),
+    rtp: optional(Schema.Union([Schema.String, Schema.Number])),
+    url_thumb: optional(Schema.String)
+  })
+)
 
 const readPrepaids = answerReader(Schema.Array(Schema.Struct({
   prepaid_uuid: Schema.String,
@@ -62,14 +55,17 @@ const readPrepaids = answerReader(Schema.Array(Schema.Struct({
 
 const readReward = answerReader(Schema.Struct({ reward_uuid: Schema.String }))
 
-const readTransactions = listReader(Schema.Struct({
-  transaction_uuid: Schema.String,
-  user: Schema.String,
-  kind: Schema.String,
-  transaction_status: Schema.String,
-  amount: Schema.Int,
-  currency: Schema.String
-}))
+const readTransactions = listReader(
+  "feed",
+  Schema.Struct({
+    transaction_uuid: Schema.String,
+    user: Schema.String,
+    kind: Schema.String,
+    transaction_status: Schema.String,
+    amount: Schema.Int,
+    currency: Schema.String
+  })
+)
 
 /** Vendor's category, such as `Live Roulette` or `Video Slots`. */
 const isLive = (category: string): boolean => /\blive\b/i.test(category)
@@ -147,9 +143,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
 
   const catalogue = Effect.fnUntraced(
     function*(tools: VendorTools): Effect.fn.Return<ReadonlyArray<CatalogueGame>, VendorFailure> {
-      const list = yield* readList(yield* ask(tools, "/game/list", {}, true))
-      yield* makeListSum(catalogueBounds).addLines(list.length)
-      const games = yield* readGames(list)
+      const games = yield* readGames(yield* readList(yield* ask(tools, "/game/list", {}, true)))
       return games.filter(({ enabled }) => enabled !== false).map((game): CatalogueGame => {
         const category = game.category ?? ""
         return {
@@ -204,9 +198,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
         start_time: timeOf(fromMs),
         end_time: timeOf(toMs)
       }, true)
-      const list = yield* readList(response)
-      yield* makeListSum(feedBounds).addLines(list.length)
-      const transactions = yield* readTransactions(list)
+      const transactions = yield* readTransactions(yield* readList(response))
       const lines = transactions.flatMap((transaction): ReadonlyArray<FeedTransaction> => {
         const kind = feedKinds[transaction.kind]
         if (kind === undefined || !feedStatuses.has(transaction.transaction_status)) return []

@@ -15,8 +15,6 @@ import type {
 import {
   answerReader,
   browserAddress,
-  catalogueBounds,
-  feedBounds,
   listReader,
   makeListSum,
   refusedByVendor,
@@ -52,7 +50,7 @@ const Game = Schema.Struct({
 const readOutcome = answerReader(Outcome)
 const readLaunched = answerReader(Launched)
 const readGames = answerReader(Games)
-const readGameList = listReader(Game)
+const readGameList = listReader("catalogue", Game)
 
 type Said = typeof Outcome.Type
 
@@ -132,9 +130,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
     post(tools, "CasinoGameAPI/getCasinoGames/", [["options", "GetDataTypes"]], true).pipe(
       Effect.flatMap(readGames),
       Effect.flatMap(accepted),
-      Effect.flatMap(({ gameList = [] }) =>
-        Effect.andThen(makeListSum(catalogueBounds).addLines(gameList.length), readGameList(gameList))
-      ),
+      Effect.flatMap(({ gameList = [] }) => readGameList(gameList)),
       Effect.map((games) => games.map(toGame))
     )
 
@@ -192,7 +188,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
   const feed = Effect.fnUntraced(
     function*(day: { readonly fromMs: number; readonly toMs: number }, tools: VendorTools) {
       const rounds = new Map<string, FeedRound>()
-      const sum = makeListSum(feedBounds)
+      const sum = makeListSum("feed")
       let timepoint = day.fromMs
       for (let page = 0; page < maxFeedPages; page++) {
         const answer = yield* feedPage(timepoint, tools)

@@ -15,7 +15,6 @@ import type {
 import {
   answerReader,
   browserAddress,
-  catalogueBounds,
   listReader,
   makeListSum,
   refusedByVendor,
@@ -56,7 +55,7 @@ const Bets = Schema.Struct({
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readListed = answerReader(Listed)
-const readGames = listReader(Game)
+const readGames = listReader("catalogue", Game)
 const readBets = answerReader(Bets)
 
 /** Maximum pages of the catalogue, 50 games each. */
@@ -170,14 +169,13 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
   /** Page by page, within the vendor's rate limit. */
   const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
     const games: Array<CatalogueGame> = []
-    const sum = makeListSum(catalogueBounds)
+    const sum = makeListSum("catalogue")
     for (let page = 1; page <= maxPages; page++) {
       if (page > 1) yield* Effect.sleep(pause)
       const answer = yield* call(tools, "GET", "/games", [["expand", "parameters"], ["page", String(page)]], true)
       yield* sum.addAnswer(answer)
       const listed = yield* readListed(answer)
-      yield* sum.addLines(listed.items.length)
-      for (const game of yield* readGames(listed.items)) games.push(toGame(game))
+      for (const game of yield* readGames(listed.items, sum)) games.push(toGame(game))
       if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return games
     }
     return yield* Effect.fail(unavailableVendor("a catalogue without an end"))
