@@ -35,7 +35,13 @@ Command.make(
     connections: count("connections", "requests under way at a time; with 1 a run repeats exactly", 16)
   },
   ({ connections, requests, seed }) =>
-    runFuzz({ requests, seed, connections, onProgress: (done) => showProgress(done, requests) }).pipe(
+    runFuzz({
+      requests,
+      seed,
+      connections,
+      measuresStrangers: true,
+      onProgress: (done) => showProgress(done, requests)
+    }).pipe(
       Effect.scoped,
       Effect.provide(layerOwnDatabase),
       // Standard output is machine-readable.

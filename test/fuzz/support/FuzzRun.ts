@@ -12,6 +12,8 @@ export interface FuzzRunOptions {
   readonly requests: number
   readonly seed: number
   readonly connections: number
+  /** Whether to measure afterwards what bodies of strangers cost. */
+  readonly measuresStrangers: boolean
   readonly onProgress: (done: number) => Effect.Effect<void>
 }
 
@@ -49,7 +51,9 @@ const residentMemory = (pid: number) =>
   )
 
 /** Runs on the database of the context. Fails when the service does not answer at its end. */
-export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, requests, seed }: FuzzRunOptions) {
+export const runFuzz = Effect.fnUntraced(function*(
+  { connections, measuresStrangers, onProgress, requests, seed }: FuzzRunOptions
+) {
   const [publicPort, backofficePort] = [yield* freePort, yield* freePort]
   const service = yield* startService({
     port: publicPort,
@@ -77,8 +81,12 @@ export const runFuzz = Effect.fnUntraced(function*({ connections, onProgress, re
       if (weight !== undefined) memoryMebibytes.push(weight)
     })
   })
-  const addresses = yield* openAddresses({ agent, publicPort, backofficePort, staffToken })
-  const costs = yield* strangerCosts({ pid: service.pid, publicPort, backofficePort }, addresses)
+  const costs = measuresStrangers
+    ? yield* strangerCosts(
+      { pid: service.pid, publicPort, backofficePort },
+      yield* openAddresses({ agent, publicPort, backofficePort, staffToken })
+    )
+    : []
   const strangers = {
     measured: costs.length,
     dearest: costs.toSorted((a, b) => b.costMs - a.costMs)[0] ?? null,
