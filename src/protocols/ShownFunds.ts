@@ -1,9 +1,12 @@
-/** Funds as shown to vendors: never negative. */
+/** Funds as shown to vendors: what the player can stake, which is nothing while real money is owed, whatever the bonus. */
 import type { Funds } from "./Protocol.ts"
 
-/** Minor units. A negative real balance is deducted from the bonus, so that the sum is what the player can stake. */
+/** Minor units. */
 export const shownFunds = ({ bonus, real }: Funds): { readonly cash: number; readonly bonus: number } =>
-  real >= 0 ? { cash: real, bonus } : { cash: 0, bonus: Math.max(0, bonus + real) }
+  real < 0 ? { cash: 0, bonus: 0 } : { cash: real, bonus }
 
 /** Sum of real and bonus money, minor units. */
-export const shownTotal = ({ bonus, real }: Funds): number => Math.max(0, real + bonus)
+export const shownTotal = (funds: Funds): number => {
+  const { bonus, cash } = shownFunds(funds)
+  return cash + bonus
+}

@@ -18,8 +18,8 @@ const twirpCode = (apiCode: Code): string => {
   }
 }
 
-/** Balance in major units as shown: zero while the real balance is negative, whatever the bonus. */
-export const balanceText = (funds: Funds): string => toMajorText(funds.real < 0 ? 0 : shownTotal(funds), funds.currency)
+/** Balance in major units. */
+export const balanceText = (funds: Funds): string => toMajorText(shownTotal(funds), funds.currency)
 
 /** Error answer; contains the balance when the player is known. */
 export const a8rError: ErrorAnswer = (apiCode, funds = null, about) => {
