@@ -26,6 +26,8 @@ export interface BetMessage extends Named {
   readonly amount: Decimal
   /** The free rounds that pay it; null: the player does. */
   readonly grant: string | null
+  /** Whether its round ends with it, where the protocol can say so: a lost spin in one message. */
+  readonly closes?: boolean
 }
 
 export interface WinMessage extends Named {

@@ -83,7 +83,7 @@ export const addVendor = Effect.fnUntraced(
 )
 
 /** A player at a vendor's game, as a launch leaves one. */
-export const openSeat = Effect.fnUntraced(function*(vendor: Vendor, playerId: number) {
+export const openSeat = Effect.fnUntraced(function*(vendor: Pick<Vendor, "id" | "game">, playerId: number) {
   const actors = yield* PlayerActors
   const tokens = yield* SessionTokens
   const refs = yield* PlayerRefs

@@ -7,6 +7,7 @@ import { addGame, addStudio, addTenant, callWallet, dataOf, type Seat, seat, set
 import type { Reply } from "../kit/HttpCalls.ts"
 import { bet, close, makePlayer, noon, providerId, rollback, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
+import { answered, heard } from "../kit/WalletAnswers.ts"
 
 // Goal: a round's messages in any order and number each get the contract's answer, and the final state
 // is right. Method: every sequence of one to four of the five messages, through HTTP on a fresh round, every answer compared with
@@ -112,24 +113,8 @@ const heardOf = Effect.fnUntraced(function*(reply: Reply) {
   const data = yield* settledOf(reply)
   assert.strictEqual(data.currency, "EUR")
   assert.lengthOf(data.wallet_transaction_ids, data.real_amount === 0 ? 0 : 1)
-  const answer = {
-    status: data.status,
-    real: data.real_amount,
-    bonus: data.bonus_amount,
-    balance: data.balance,
-    bonusBalance: data.bonus_balance,
-    walletSeq: data.wallet_seq,
-    round: data.round_state
-  }
-  return { answer, ids: data.wallet_transaction_ids }
+  return { answer: heard(data), ids: data.wallet_transaction_ids }
 })
-
-/** The part of the model's answer that is on the wire. */
-const answered = (answer: ModelAnswer) => {
-  if (typeof answer === "string") return answer
-  const { first: _, ...told } = answer
-  return told
-}
 
 const Status = Schema.Struct({ transaction_id: Schema.String, status: Schema.String })
 

@@ -47,11 +47,10 @@ const valuesOf = (message: Message, { currency, playerRef }: Session): object =>
   })
   switch (message.kind) {
     case "bet":
-      return { ...round(message.roundId, message.gameId), finished: false, transactions: [transactionOf(message)] }
     case "win":
       return {
         ...round(message.roundId, message.gameId),
-        finished: message.closes,
+        finished: message.closes === true,
         transactions: [transactionOf(message)]
       }
     case "bet_win": {

@@ -38,11 +38,10 @@ const valuesOf = (message: Message, { currency, gameId, playerRef }: Session): o
   })
   switch (message.kind) {
     case "bet":
-      return { ...head(message.gameId, message.roundId), finished: false, actions: [actionOf(message, currency)] }
     case "win":
       return {
         ...head(message.gameId, message.roundId),
-        finished: message.closes,
+        finished: message.closes === true,
         actions: [actionOf(message, currency)]
       }
     case "bet_win": {
@@ -59,6 +58,8 @@ const valuesOf = (message: Message, { currency, gameId, playerRef }: Session): o
         finished: false,
         actions: [{ action: "rollback", action_id: message.id, original_action_id: message.bet.id }]
       }
+    case "close":
+      return { ...head(message.gameId, message.roundId), finished: true, actions: [] }
     case "promo":
       return {
         issue_id: message.grant,
@@ -113,7 +114,8 @@ const expectations: Expectations = {
     rolled_back: done(false),
     settled: done(true)
   },
-  promo: { first: done(true), again: done(false) }
+  promo: { first: done(true), again: done(false) },
+  close: { first: done(false) }
 }
 
 const json = (value: object, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
@@ -178,7 +180,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     promo: false,
     betWin: true,
     freeRounds: "total",
-    close: false,
+    close: true,
     sessions: false,
     malformed: true,
     // amounts are whole numbers of subunits

@@ -78,7 +78,7 @@ const transactionOf = (message: BetMessage | WinMessage) => ({
   transaction_uuid: message.id,
   supplier_transaction_id: `s-${message.id}`,
   round: message.roundId,
-  round_closed: message.kind === "win" && message.closes,
+  round_closed: message.closes === true,
   is_free: message.grant !== null,
   reward_uuid: message.grant,
   game_code: message.gameId,

@@ -44,7 +44,7 @@ const fieldsOf = (message: Message, session: Session): FormEntries => {
         ["type", message.grant === null ? message.kind : "freespin"],
         ...message.grant === null ? [] : [["freespin_id", message.grant] as const],
         ["round_id", message.roundId],
-        ["finished", message.kind === "win" && message.closes ? "1" : "0"]
+        ["finished", message.closes === true ? "1" : "0"]
       ]
     case "rollback":
       return isRefund(message)
