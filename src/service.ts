@@ -151,9 +151,12 @@ export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeepin
 /** Wake-ups of the compliance evaluation of committed events. Needs {@link layerCapabilities}. */
 export const layerCompliance = Compliance.layerWakes
 
+/** Job by whose last run a starting service knows a settled time. */
+const settledJob = "accounts"
+
 /** Configured database: started if embedded, migrated by its owner, and verified; and its time. */
 export const layerMigratedDatabase = layerRightsWarning.pipe(
-  Layer.provideMerge(layerDatabaseTime),
+  Layer.provideMerge(layerDatabaseTime(settledJob)),
   Layer.provideMerge(layerDatabase),
   Layer.provideMerge(layerMigrations),
   Layer.provideMerge(DatabaseUrl.layer),
@@ -178,28 +181,28 @@ export const backgroundJobs = Effect.gen(function*() {
   const bonusCosts = yield* BonusCosts
   const staffSessions = yield* StaffSessions
   return [
-    { name: "accepted-signatures", everySeconds: 60, needsAgreedTime: true, run: replayStore.prune },
-    { name: "idempotency-keys", everySeconds: 600, needsAgreedTime: true, run: idempotency.prune },
+    { name: "accepted-signatures", everySeconds: 60, needsSettledTime: true, run: replayStore.prune },
+    { name: "idempotency-keys", everySeconds: 600, needsSettledTime: true, run: idempotency.prune },
     {
       name: "bonuses",
       everySeconds: 60,
-      needsAgreedTime: true,
+      needsSettledTime: true,
       run: Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false }))
     },
-    { name: "accounts", everySeconds: 60, needsAgreedTime: true, run: accounts.run },
-    { name: "stale-rounds", everySeconds: 300, needsAgreedTime: true, run: rounds.run },
-    { name: "webhooks", everySeconds: 600, needsAgreedTime: true, run: webhooks.tidy },
+    { name: settledJob, everySeconds: 60, needsSettledTime: true, run: accounts.run },
+    { name: "stale-rounds", everySeconds: 300, needsSettledTime: true, run: rounds.run },
+    { name: "webhooks", everySeconds: 600, needsSettledTime: true, run: webhooks.tidy },
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
     { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
     { name: "vendor-errands", everySeconds: 60, run: vendorTasks.start },
     { name: "personal-data", everySeconds: 5, run: personalData.run },
-    { name: "figure-hours", everySeconds: 60, needsAgreedTime: true, run: figures.readHour },
+    { name: "figure-hours", everySeconds: 60, needsSettledTime: true, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
-    { name: "bonus-costs", everySeconds: 60, needsAgreedTime: true, run: bonusCosts.addUp },
+    { name: "bonus-costs", everySeconds: 60, needsSettledTime: true, run: bonusCosts.addUp },
     { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
-    { name: "staff-sessions", everySeconds: 600, needsAgreedTime: true, run: staffSessions.prune }
+    { name: "staff-sessions", everySeconds: 600, needsSettledTime: true, run: staffSessions.prune }
   ] satisfies ReadonlyArray<Job>
 })
 

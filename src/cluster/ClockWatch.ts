@@ -10,6 +10,20 @@ const pause = "1 second"
  */
 const maxMisses = 10
 
+/** Body of an answer of a node whose clock agrees, on a time that is not settled. */
+export const unsettled = "unsettled"
+
+/**
+ * Whether answers contradict a node whose clock does not agree: another one's does. One that has only begun, with a time that nobody knew, does not
+ * contradict a node that goes on from a settled one.
+ */
+export const areContradicting = (
+  answers: ReadonlyArray<{ readonly node: string; readonly status: number; readonly body: string }>,
+  self: string,
+  isSettled: boolean
+): boolean =>
+  answers.some(({ body, node, status }) => node !== self && status === 200 && !(isSettled && body === unsettled))
+
 /** The watch of one node. */
 export const makeClockWatch = ({ isAgreed, othersAgree, standAside }: {
   /** Whether this node's clock agrees with PostgreSQL's. */

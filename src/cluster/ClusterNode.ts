@@ -7,7 +7,7 @@ import { Entropy } from "../platform/Entropy.ts"
 import { release } from "../platform/ProcessMetrics.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
-import { makeClockWatch } from "./ClockWatch.ts"
+import { areContradicting, makeClockWatch, unsettled } from "./ClockWatch.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { makeForwarding } from "./Forwarding.ts"
 import { Membership } from "./Membership.ts"
@@ -83,13 +83,16 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
     fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))
   })
 
-  const { believeDatabase, isAgreed } = yield* DatabaseTime
-  forwarder.serve(clockChannel, (_, done) => done({ status: isAgreed() ? 200 : 503, head: "", body: "" }))
+  const { believeDatabase, isAgreed, isSettled } = yield* DatabaseTime
+  forwarder.serve(
+    clockChannel,
+    (_, done) => done({ status: isAgreed() ? 200 : 503, head: "", body: isSettled() ? "" : unsettled })
+  )
   /** Whether another node's clock agrees with PostgreSQL's, and this one's is the wrong one. */
   const othersAgree = Effect.map(
     forwarder.sendToAll(clockChannel, question, { isRepeatable: true, timeoutMs: clockTimeoutMs }),
     (answers) => {
-      const doAgree = answers.some(({ node, status }) => node !== id && status === 200)
+      const doAgree = areContradicting(answers, id, isSettled())
       if (doAgree) believeDatabase()
       return doAgree
     }

@@ -15,6 +15,14 @@ export interface Reading {
   readonly tookMs: number
 }
 
+/** Times in the database at the first reading; 0 without one. */
+export interface KnownTimes {
+  /** The newest. */
+  readonly newestMs: number
+  /** The newest that was settled. */
+  readonly settledMs: number
+}
+
 export interface AgreedTime {
   /** Epoch milliseconds of the time in use at `sinceMs`. */
   readonly startMs: number
@@ -28,9 +36,15 @@ export interface AgreedTime {
   readonly offsetMs: number
   /** Monotonic time since which both agree with one another and not with the time in use. */
   readonly otherSince: number | undefined
+  readonly known: KnownTimes
+  /** Monotonic time from which on the time in use is settled: known from before, or agreed on for long enough. */
+  readonly settledFromMs: number
 }
 
-/** Time in ms after which a time other than the expected one is believed, when both clocks say so: a clock set by mistake is set back within minutes. */
+/**
+ * Time in ms after which a time other than the expected one is believed, when both clocks say so: a clock set by mistake is set back within minutes. At
+ * the first reading a time this near to the known one is the expected one.
+ */
 export const settledAfterMs = 300_000
 
 /** Share by which the time in use is faster or slower than the monotonic clock while it makes up for a difference: a second takes twenty. */
@@ -47,16 +61,26 @@ export const timeAt = ({ gapMs, sinceMs, startMs }: AgreedTime, monotonicMs: num
 }
 
 /**
- * First reading. Clocks that agree are believed. Of two that do not, the earlier one that is not before `knownMs`, the newest time in the database: time
- * does not go back, and what is late can be made up for.
+ * First reading. Clocks that agree are believed. Of two that do not, the earlier one that is not before the newest time in the database:
+ * time does not go back, and what is late can be made up for. A time far from the newest settled one is not settled at once: both clocks may have been set.
  */
-export const beginTime = (reading: Reading, knownMs: number, toleranceMs: number): AgreedTime => {
+export const beginTime = (reading: Reading, known: KnownTimes, toleranceMs: number): AgreedTime => {
   const { databaseMs, monotonicMs, processMs } = reading
   const offsetMs = processMs - databaseMs
   const isAgreed = Math.abs(offsetMs) <= toleranceMs
   const [earlier, later] = [Math.min(processMs, databaseMs), Math.max(processMs, databaseMs)]
-  const believed = isAgreed ? databaseMs : earlier >= knownMs - toleranceMs ? earlier : later
-  return { startMs: believed, sinceMs: monotonicMs, gapMs: 0, isAgreed, offsetMs, otherSince: undefined }
+  const believed = isAgreed ? databaseMs : earlier >= known.newestMs - toleranceMs ? earlier : later
+  const isExpected = known.settledMs === 0 || Math.abs(believed - known.settledMs) <= settledAfterMs
+  return {
+    startMs: believed,
+    sinceMs: monotonicMs,
+    gapMs: 0,
+    isAgreed,
+    offsetMs,
+    otherSince: undefined,
+    known,
+    settledFromMs: isExpected ? monotonicMs : monotonicMs + settledAfterMs
+  }
 }
 
 /** Takes PostgreSQL's time of a reading at once, at the monotonic time `atMs`. */
@@ -76,13 +100,16 @@ export const believeReading = (time: AgreedTime, reading: Reading, atMs: number,
 
 /**
  * Next reading, taken into account from the monotonic time `atMs` on: follows PostgreSQL slowly while it is near the time in use, and only as far
- * as the reading is certain; takes at once a time that both clocks have agreed on for long enough.
+ * as the reading is certain; takes at once a time that both clocks have agreed on for long enough, or another one than what is not settled yet.
  */
 export const followTime = (time: AgreedTime, reading: Reading, atMs: number, toleranceMs: number): AgreedTime => {
   const { databaseMs, monotonicMs, processMs, tookMs } = reading
   const offsetMs = processMs - databaseMs
   const isNearNow = isNear(time, reading, toleranceMs)
   const agreeWithOneAnother = Math.abs(offsetMs) <= toleranceMs
+  const isSettled = monotonicMs >= time.settledFromMs
+  if (!isSettled && agreeWithOneAnother && !isNearNow) return beginTime(reading, time.known, toleranceMs)
+  const isAgreed = agreeWithOneAnother && isNearNow
   const otherSince = agreeWithOneAnother && !isNearNow ? time.otherSince ?? monotonicMs : undefined
   if (otherSince !== undefined && monotonicMs - otherSince >= settledAfterMs) {
     return { ...stepTime(time, reading, atMs), isAgreed: true, offsetMs, otherSince: undefined }
@@ -95,8 +122,10 @@ export const followTime = (time: AgreedTime, reading: Reading, atMs: number, tol
     sinceMs: atMs,
     // any difference within the uncertainty may be the true one: the one that is being made up for stands
     gapMs: isNearNow ? Math.min(Math.max(leftMs, measuredMs - uncertaintyMs), measuredMs + uncertaintyMs) : 0,
-    isAgreed: agreeWithOneAnother && isNearNow,
+    isAgreed,
     offsetMs,
-    otherSince
+    otherSince,
+    known: time.known,
+    settledFromMs: isAgreed || isSettled ? time.settledFromMs : monotonicMs + settledAfterMs
   }
 }

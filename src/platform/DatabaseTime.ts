@@ -5,7 +5,15 @@
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import * as Os from "node:os"
-import { type AgreedTime, beginTime, believeReading, followTime, type Reading, timeAt } from "./AgreedTime.ts"
+import {
+  type AgreedTime,
+  beginTime,
+  believeReading,
+  followTime,
+  type KnownTimes,
+  type Reading,
+  timeAt
+} from "./AgreedTime.ts"
 import { ServingClient } from "./Database.ts"
 import { registerGauge } from "./Metrics.ts"
 import { Settings } from "./Settings.ts"
@@ -25,10 +33,9 @@ const maxReadingMs = 1000
 /** Readings at the start, of which the first quick one counts. */
 const firstReadings = 20
 
-/** What the database answers: its time, and the newest time that a process has written there. */
-export interface DatabaseAnswer {
+/** What the database answers: its time, and those that processes have written there. */
+export interface DatabaseAnswer extends KnownTimes {
   readonly databaseMs: number
-  readonly knownMs: number
 }
 
 /** The clocks of this process; milliseconds. */
@@ -42,22 +49,25 @@ export interface ProcessClocks {
 }
 
 interface Taken extends Reading {
-  readonly knownMs: number
+  readonly known: KnownTimes
 }
 
 const offset = Metric.gauge("clock_offset_seconds", {
   description: "The process's clock less PostgreSQL's"
 })
 const agreed = Metric.gauge("clock_agreed", {
-  description: "Whether the process's clock and PostgreSQL's agree: 1, or 0 while nothing is done that cannot be undone"
+  description:
+    "Whether the process's clock and PostgreSQL's agree, on a settled time: 1, or 0 while nothing is done that cannot be undone"
 })
 
 export interface DatabaseTimeService {
   /**
-   * Whether both clocks agree with the time in use. While they do not, nothing is done by time that cannot be undone: no deletion, no end of a
-   * bonus, no sum of a day.
+   * Whether both clocks agree with the time in use. While they do not, or it is not settled, nothing is done by time that cannot be undone: no
+   * deletion, no end of a bonus, no sum of a day.
    */
   readonly isAgreed: () => boolean
+  /** Whether the time in use goes on from a time in the database, or both clocks have agreed on it for five minutes. */
+  readonly isSettled: () => boolean
   /** Time in use, epoch milliseconds: that of the service's `Clock`. It goes back only where both clocks were set, or this process's is wrong. */
   readonly now: () => number
   /** Takes PostgreSQL's time, because other processes agree with it and this one does not. */
@@ -87,12 +97,12 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   /** Reads all clocks. The database's is taken for the middle of the question, so that a slow answer is no difference. */
   const take = Effect.gen(function*() {
     const [begunAt, processAt] = [clocks.monotonicMs(), clocks.processMs()]
-    const { databaseMs, knownMs } = yield* read
+    const { databaseMs, ...known } = yield* read
     const tookMs = clocks.monotonicMs() - begunAt
     measureSleep()
     const taken: Taken = {
       databaseMs,
-      knownMs,
+      known,
       tookMs,
       processMs: processAt + tookMs / 2,
       monotonicMs: begunAt + tookMs / 2 + sleptMs
@@ -101,13 +111,14 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   })
 
   const first = yield* Effect.repeat(take, { until: ({ tookMs }) => tookMs <= maxReadingMs, times: firstReadings })
-  let time: AgreedTime = beginTime(first, first.knownMs, toleranceMs)
+  let time: AgreedTime = beginTime(first, first.known, toleranceMs)
   let last: Reading = first
   let warnedAt = Number.NEGATIVE_INFINITY
 
   const now = (): number => Math.floor(timeAt(time, monotonicMs()))
   // the process's clock may have been set since the last reading
   const isAgreed = (): boolean => time.isAgreed && Math.abs(clocks.processMs() - now()) <= toleranceMs
+  const isSettled = (): boolean => monotonicMs() >= time.settledFromMs
 
   /** Says once a minute that the clocks differ, and once that they agree again. */
   const tell = Effect.suspend(() => {
@@ -135,9 +146,17 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
     Effect.andThen(tell)
   )
   yield* tell
+  if (!isSettled()) {
+    yield* Effect.annotateLogs(
+      Effect.logWarning(
+        "time far from the newest in the database: nothing is done that cannot be undone for five minutes"
+      ),
+      { ahead_seconds: (time.startMs - time.known.settledMs) / 1000 }
+    )
+  }
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(follow, period), Schedule.forever))
   yield* registerGauge(offset, () => time.offsetMs / 1000)
-  yield* registerGauge(agreed, () => isAgreed() ? 1 : 0)
+  yield* registerGauge(agreed, () => isAgreed() && isSettled() ? 1 : 0)
 
   const nanos = (): bigint => BigInt(Math.floor(timeAt(time, monotonicMs()) * 1000)) * 1000n
   const clock: Clock.Clock = {
@@ -152,33 +171,38 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   const believeDatabase = (): void => {
     time = believeReading(time, last, monotonicMs(), toleranceMs)
   }
-  return Context.make(Clock.Clock, clock).pipe(Context.add(DatabaseTime, { isAgreed, now, believeDatabase }))
+  return Context.make(Clock.Clock, clock).pipe(Context.add(DatabaseTime, { isAgreed, isSettled, now, believeDatabase }))
 })
 
-const Answered = Schema.Struct({ databaseMs: Schema.Number, knownMs: Schema.Number })
+const Answered = Schema.Struct({ databaseMs: Schema.Number, newestMs: Schema.Number, settledMs: Schema.Number })
 
 /** A reference: what is built without a database's time, as tests are, believes its clock. */
 export const DatabaseTime = Context.Reference<DatabaseTimeService>("pitboss/platform/DatabaseTime", {
-  defaultValue: () => ({ isAgreed: () => true, now: Date.now, believeDatabase: () => {} })
+  defaultValue: () => ({ isAgreed: () => true, isSettled: () => true, now: Date.now, believeDatabase: () => {} })
 })
 
-/** Provides {@link DatabaseTime} and the `Clock` of everything above. */
-export const layerDatabaseTime = Layer.effectContext(Effect.gen(function*() {
-  const { clockToleranceSeconds } = yield* Settings
-  const sql = yield* ServingClient
-  // jobs write their times whenever any service runs
-  const ask = SqlSchema.findOne({
-    Request: Schema.Void,
-    Result: Answered,
-    execute: () =>
-      sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "databaseMs",
-        coalesce((SELECT extract(epoch FROM max(last_started_at)) * 1000 FROM jobs), 0)::float8 AS "knownMs"`
-  })
-  return yield* makeDatabaseTime({
-    toleranceMs: clockToleranceSeconds * 1000,
-    clocks: { processMs: Date.now, monotonicMs: () => performance.now(), uptimeMs: () => Os.uptime() * 1000 },
-    read: ask(undefined)
-  }).pipe(
-    Effect.mapError(({ message }) => new StartupError({ message: `the database does not tell its time: ${message}` }))
-  )
-}))
+/**
+ * Provides {@link DatabaseTime} and the `Clock` of everything above. `settledJob`: name of a job that runs every minute and needs a settled time. Other jobs
+ * count before its first run only: they also run, and write their times, while the time is not settled.
+ */
+export const layerDatabaseTime = (settledJob: string) =>
+  Layer.effectContext(Effect.gen(function*() {
+    const { clockToleranceSeconds } = yield* Settings
+    const sql = yield* ServingClient
+    const ask = SqlSchema.findOne({
+      Request: Schema.Void,
+      Result: Answered,
+      execute: () =>
+        sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "databaseMs",
+        coalesce((SELECT extract(epoch FROM max(last_started_at)) * 1000 FROM jobs), 0)::float8 AS "newestMs",
+        coalesce((SELECT extract(epoch FROM last_started_at) * 1000 FROM jobs WHERE name = ${settledJob}),
+          (SELECT extract(epoch FROM max(last_started_at)) * 1000 FROM jobs), 0)::float8 AS "settledMs"`
+    })
+    return yield* makeDatabaseTime({
+      toleranceMs: clockToleranceSeconds * 1000,
+      clocks: { processMs: Date.now, monotonicMs: () => performance.now(), uptimeMs: () => Os.uptime() * 1000 },
+      read: ask(undefined)
+    }).pipe(
+      Effect.mapError(({ message }) => new StartupError({ message: `the database does not tell its time: ${message}` }))
+    )
+  }))

@@ -24,8 +24,8 @@ export interface Job {
   readonly name: string
   /** Pause from the end of a run to the next one. */
   readonly everySeconds: number
-  /** Does by time what cannot be undone: waits while the process's clock and PostgreSQL's differ. */
-  readonly needsAgreedTime?: boolean
+  /** Does by time what cannot be undone: waits while the process's clock and PostgreSQL's differ, and until the time is settled. */
+  readonly needsSettledTime?: boolean
   /** One run: bounded, safe to interrupt at any point and to repeat. A failure is logged and retried. */
   readonly run: Effect.Effect<JobResult, { readonly message: string }>
 }
@@ -119,7 +119,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const runner = (yield* Entropy).token("", 22)
-    const { isAgreed } = yield* DatabaseTime
+    const { isAgreed, isSettled } = yield* DatabaseTime
 
     /** Leases a due job. Returns its consecutive failures; undefined when it is not due or is leased by another process. */
     const claim = Effect.fnUntraced(function*({ everySeconds, name }: Job) {
@@ -167,7 +167,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
 
     /** Runs a job once; returns whether it ran, and whether it has more to do. */
     const attempt = Effect.fnUntraced(function*(job: Job) {
-      if (job.needsAgreedTime === true && !isAgreed()) return { ran: false, again: false }
+      if (job.needsSettledTime === true && !(isAgreed() && isSettled())) return { ran: false, again: false }
       const failures = yield* claim(job)
       if (failures === undefined) return { ran: false, again: false }
       const startedAt = yield* monotonicMs

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClockWatch } from "../../src/cluster/ClockWatch.ts"
+import { areContradicting, makeClockWatch, unsettled } from "../../src/cluster/ClockWatch.ts"
 
 // Goal: a node whose clock is wrong owns no players as long as another one's is right, also while the others are late with an answer. Method: a watch
 // whose clock and other nodes the test sets, under a test clock.
@@ -69,4 +69,18 @@ describe("a node whose clock is wrong", () => {
       assert.isDefined(joining.pollUnsafe())
       assert.isFalse(isAside())
     }))
+})
+
+describe("answers of other nodes about their clocks", () => {
+  const agreeing = { node: "other", status: 200, body: "" }
+  const begun = { ...agreeing, body: unsettled }
+
+  it("contradict a node when another one's clock agrees, but not when that one has only begun and this one goes on from a settled time", () => {
+    const at = (answers: ReadonlyArray<typeof agreeing>, isSettled: boolean) =>
+      areContradicting(answers, "self", isSettled)
+    assert.deepStrictEqual([at([agreeing], true), at([agreeing], false)], [true, true])
+    assert.deepStrictEqual([at([begun], true), at([begun], false)], [false, true])
+    assert.isTrue(at([begun, agreeing], true))
+    assert.isFalse(at([{ ...agreeing, node: "self" }, { ...agreeing, status: 503 }], false))
+  })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
   type AgreedTime,
-  beginTime,
+  beginTime as beginTimeKnowing,
   followTime as followTimeFrom,
   type Reading,
   settledAfterMs,
@@ -16,6 +16,7 @@ import {
 const toleranceMs = 30_000
 const readEveryMs = 2000
 const startedAt = Date.parse("2026-11-27T12:00:00Z")
+const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /** Reading of the world `afterMs` after the start, with clocks set this far away. */
@@ -27,6 +28,9 @@ const readingOf = (afterMs: number, processOff: number, databaseOff: number): Re
 })
 
 const timeAt = (time: AgreedTime, { monotonicMs }: Reading): number => timeAtMs(time, monotonicMs)
+
+const beginTime = (reading: Reading, knownMs: number, toleranceMs: number, newestMs = knownMs): AgreedTime =>
+  beginTimeKnowing(reading, { newestMs, settledMs: knownMs }, toleranceMs)
 
 const followTime = (time: AgreedTime, reading: Reading): AgreedTime =>
   followTimeFrom(time, reading, reading.monotonicMs + reading.tookMs / 2, toleranceMs)
@@ -87,6 +91,46 @@ describe("the time in use", () => {
     assert.strictEqual(run(settledAfterMs, away), 0)
     assert.strictEqual(run(2 * readEveryMs, away), away)
     assert.isTrue(time.isAgreed)
+  })
+
+  it("is not settled where both clocks begin far from the known time, until they have agreed for five minutes without a break", () => {
+    fc.assert(fc.property(wrong, fc.integer({ min: 1, max: 140 }), fc.boolean(), (off, broken, isBreak) => {
+      fc.pre(Math.abs(off) > settledAfterMs + minuteMs)
+      let time = beginTime(readingOf(0, off, off), startedAt - minuteMs, toleranceMs)
+      assert.isTrue(time.isAgreed)
+      let settledFor = 0
+      for (let reading = 1; reading <= 400; reading++) {
+        const isAway = isBreak && reading === broken
+        const read = readingOf(reading * readEveryMs, off, isAway ? off + minuteMs : off)
+        time = followTime(time, read)
+        settledFor = isAway ? 0 : settledFor + readEveryMs
+        if (settledFor < settledAfterMs) assert.isBelow(read.monotonicMs, time.settledFromMs)
+        if (settledFor > settledAfterMs) assert.isAtLeast(read.monotonicMs, time.settledFromMs)
+      }
+    }))
+  })
+
+  it("is the known one at once when clocks that began far from it are set back before", () => {
+    const begun = beginTime(readingOf(0, 3 * dayMs, 3 * dayMs), startedAt - minuteMs, toleranceMs)
+    const read = readingOf(2000, 0, 0)
+    const time = followTime(begun, read)
+    assert.strictEqual(timeAt(time, read), startedAt + 2000)
+    assert.isTrue(time.isAgreed)
+    assert.isAtMost(time.settledFromMs, read.monotonicMs)
+  })
+
+  it("begins with the clock that is right after clocks have differed for days, which no settled time tells", () => {
+    const read = readingOf(0, -dayMs, 0)
+    const time = beginTime(read, startedAt - 2 * dayMs, toleranceMs, startedAt - minuteMs)
+    assert.strictEqual(timeAt(time, read), startedAt)
+    assert.isAbove(time.settledFromMs, read.monotonicMs)
+  })
+
+  it("is settled at once near the known time and on a database that knows none", () => {
+    for (const knownMs of [startedAt - settledAfterMs, startedAt + settledAfterMs, 0]) {
+      const read = readingOf(0, 0, 0)
+      assert.isAtMost(beginTime(read, knownMs, toleranceMs).settledFromMs, read.monotonicMs)
+    }
   })
 
   it("takes the differences of good clocks as PostgreSQL has them, a second in twenty", () => {

@@ -1,7 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Logger } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Context, Effect, Layer, Logger, References } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { DatabaseTime, makeDatabaseTime } from "../../src/platform/DatabaseTime.ts"
+import { DatabaseTime, layerDatabaseTime, makeDatabaseTime } from "../../src/platform/DatabaseTime.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: the service's clock is PostgreSQL's and goes on without it; slow answers, a sleeping machine and a lost database are no differences; the log says
 // what is one, now and then. Method: clocks and answers of the test under a test clock.
@@ -11,7 +14,7 @@ const minuteMs = 60_000
 const makeWorld = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const start = clock.currentTimeMillisUnsafe()
-  const world = { processOff: 0, databaseOff: 0, sleptMs: 0, answerMs: 0, early: 0.5, isUp: true }
+  const world = { processOff: 0, databaseOff: 0, sleptMs: 0, answerMs: 0, early: 0.5, isUp: true, knownMs: 0 }
   const passed = () => clock.currentTimeMillisUnsafe() - start
   const lines: Array<string> = []
   const logger = Logger.make<unknown, void>(({ message }) => void lines.push(String(message)))
@@ -21,7 +24,7 @@ const makeWorld = Effect.gen(function*() {
     if (!world.isUp) return yield* Effect.fail({ message: "no answer" })
     const databaseMs = clock.currentTimeMillisUnsafe() + world.sleptMs + world.databaseOff
     yield* Effect.sleep(after)
-    return { databaseMs, knownMs: 0 }
+    return { databaseMs, newestMs: world.knownMs, settledMs: world.knownMs }
   })
   const make = Effect.map(
     Effect.provide(
@@ -47,6 +50,7 @@ const makeWorld = Effect.gen(function*() {
 })
 
 const differ = "clocks of process and database differ"
+const unknown = "time far from the newest in the database: nothing is done that cannot be undone for five minutes"
 const agree = "clocks of process and database agree"
 
 describe("the time of the service", () => {
@@ -87,6 +91,22 @@ describe("the time of the service", () => {
       assert.strictEqual(off(), 0)
       assert.isTrue(time.isAgreed())
       assert.deepStrictEqual(lines, [differ])
+    }))
+
+  it.effect("is agreed on and not settled for five minutes when it begins long after the newest in the database, and says so", () =>
+    Effect.gen(function*() {
+      const { lines, make, world } = yield* makeWorld
+      world.knownMs = (yield* Clock.currentTimeMillis) + 1
+      const away = 3 * 24 * 60 * minuteMs
+      world.processOff = away
+      world.databaseOff = away
+      const { off, time } = yield* make
+      assert.deepStrictEqual([off(), time.isAgreed(), time.isSettled()], [away, true, false])
+      assert.deepStrictEqual(lines, [unknown])
+      yield* TestClock.adjust(4 * minuteMs)
+      assert.isFalse(time.isSettled())
+      yield* TestClock.adjust(2 * minuteMs)
+      assert.deepStrictEqual([off(), time.isAgreed(), time.isSettled()], [away, true, true])
     }))
 
   it.effect("takes no slow answer for a difference, and goes on without one", () =>
@@ -159,5 +179,29 @@ describe("the time of the service", () => {
       assert.strictEqual(off(), 0)
       time.believeDatabase()
       assert.strictEqual(off(), world.databaseOff)
+    }))
+})
+
+layer(TestDatabase.layer, { excludeTestServices: true })("the time of a process that begins", (it) => {
+  it.effect("is settled by the last run of the job that needs a settled time, and by nothing else that was written", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const isSettled = Layer.build(layerDatabaseTime("settled").pipe(Layer.provide(Settings.layerTest()))).pipe(
+        Effect.map((context) => Context.get(context, DatabaseTime).isSettled()),
+        Effect.provideService(References.MinimumLogLevel, "None"),
+        Effect.scoped
+      )
+      const ran = (name: string, ago: string) =>
+        sql`INSERT INTO jobs (name, next_run_at, last_started_at) VALUES (${name}, now(), now() - ${ago}::interval)
+          ON CONFLICT (name) DO UPDATE SET last_started_at = EXCLUDED.last_started_at`
+      assert.isTrue(yield* isSettled)
+      yield* ran("another", "1 hour")
+      assert.isFalse(yield* isSettled)
+      yield* ran("settled", "1 hour")
+      yield* ran("another", "1 minute")
+      assert.isFalse(yield* isSettled)
+      yield* ran("settled", "4 minutes")
+      yield* ran("another", "-1 day")
+      assert.isTrue(yield* isSettled)
     }))
 })

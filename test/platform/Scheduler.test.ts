@@ -68,17 +68,25 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.strictEqual(yield* runs, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("holds back what cannot be undone while the clocks of process and database differ, and nothing else", () =>
+  it.effect("holds back what cannot be undone while clocks differ or the time is not settled, and nothing else", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
-      let isAgreed = false
+      const time = { isAgreed: false, isSettled: true }
       const removing = yield* counting("removing", 60)
       const reading = yield* counting("reading", 60)
-      const scheduler = yield* schedulerOf({ ...removing.job, needsAgreedTime: true }, reading.job).pipe(
-        Effect.provideService(DatabaseTime, { isAgreed: () => isAgreed, now: () => start, believeDatabase: () => {} })
+      const scheduler = yield* schedulerOf({ ...removing.job, needsSettledTime: true }, reading.job).pipe(
+        Effect.provideService(DatabaseTime, {
+          isAgreed: () => time.isAgreed,
+          isSettled: () => time.isSettled,
+          now: () => start,
+          believeDatabase: () => {}
+        })
       )
       assert.deepStrictEqual(yield* scheduler.runDue, ["reading"])
-      isAgreed = true
+      time.isAgreed = true
+      time.isSettled = false
+      assert.deepStrictEqual(yield* scheduler.runDue, [])
+      time.isSettled = true
       assert.deepStrictEqual(yield* scheduler.runDue, ["removing"])
       assert.deepStrictEqual([yield* removing.runs, yield* reading.runs], [1, 1])
     }).pipe(Effect.scoped))

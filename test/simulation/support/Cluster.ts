@@ -202,7 +202,7 @@ export class Cluster {
       read: Effect.suspend(() =>
         this.reachesDatabase(machine)
           // jobs have run within the last minute
-          ? Effect.succeed({ databaseMs: world.now, knownMs: world.now - 60_000 })
+          ? Effect.succeed({ databaseMs: world.now, newestMs: world.now - 60_000, settledMs: world.now - 60_000 })
           : Effect.fail({ message: "no connection" })
       )
     }).pipe(
