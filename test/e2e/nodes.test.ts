@@ -22,7 +22,9 @@ import {
 import type { Reply } from "../kit/HttpCalls.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import type { Message } from "../../vendor/Dialect.ts"
 import { addVendor, openSeat, play, vendorCases } from "../kit/Vendors.ts"
+import { messagesOf, realOf } from "../kit/VendorTables.ts"
 
 // Goal: any node answers any request as a single process would. Method: three nodes in the process of the test, each called at
 // a port of its own.
@@ -133,6 +135,67 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
             ({ status, text }) => `${status} ${text}`
           ))
         assert.strictEqual(new Set(statuses).size, 1, statuses.join("\n"))
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("end the right to play at a vendor that names no session, whichever node ended it, and pay wins all the same", () =>
+    Effect.gen(function*() {
+      const { agent, name, operators, ports } = yield* openHouse
+      const at = (index: number) => operators[index % nodes] ?? assert.fail()
+      const endings = [
+        {
+          end: (operator: Caller, playerId: number, gameId: number) =>
+            operator.post(`/api/v1/operator/players/${playerId}/games/${gameId}/launch`, { mode: "real" }),
+          // nobody is at the vendor's address
+          isEnded: ({ status }: Reply) => status >= 500,
+          isOpenBefore: false
+        },
+        {
+          end: (operator: Caller, playerId: number) =>
+            Effect.flatMap(
+              tokenOf(operator, playerId),
+              (token) =>
+                exchange(agent, ports[0] ?? 0, "/api/v1/player/session-tokens", {
+                  method: "DELETE",
+                  headers: { authorization: `Bearer ${token}` }
+                })
+            ),
+          isEnded: ({ status }: Reply) => status === 200,
+          isOpenBefore: true
+        },
+        {
+          end: (operator: Caller, playerId: number) =>
+            operator.send(`/api/v1/operator/players/${playerId}/session-tokens`, { method: "DELETE" }),
+          isEnded: ({ status }: Reply) => status === 200,
+          isOpenBefore: true
+        }
+      ] as const
+      for (const protocol of ["a8r", "gcp", "spribe"]) {
+        const vendorCase = vendorCases.find((one) => one.name === protocol) ?? assert.fail(protocol)
+        const vendor = yield* addVendor(agent, ports[0] ?? 0, `${protocol}${name}`, vendorCase)
+        const { bet, win } = messagesOf(vendor.dialect, vendor.game.externalId)
+        for (const [index, { end, isEnded, isOpenBefore }] of endings.entries()) {
+          // its launch asks nobody, and does not fail
+          if (protocol === "spribe" && !isOpenBefore) continue
+          const playerId = yield* register(at(index), `${protocol}${index}${name}`)
+          yield* deposit(at(index), playerId, 10_000, `${protocol}${index}${name}`)
+          const session = yield* openSeat(vendor, playerId)
+          const sent = (message: Message, id: string, node: number) =>
+            Effect.andThen(play({ ...vendor, port: ports[node % nodes] ?? 0 }, session, message, id), realOf(playerId))
+          const staked = bet(`${protocol}${index}${name}`, "1.00")
+          assert.strictEqual(yield* sent(staked, "b", index), 9900)
+          if (!isOpenBefore) {
+            yield* at(index).send(`/api/v1/operator/players/${playerId}/session-tokens`, { method: "DELETE" })
+          }
+          const ended = yield* end(at(index + 1), playerId, vendor.game.id)
+          assert.isTrue(isEnded(ended), ended.text)
+          for (let node = 0; node < nodes; node++) {
+            const id = `${protocol}${index}${node}${name}`
+            assert.strictEqual(yield* sent(bet(id, "1.00"), id, node), 9900, `${protocol} at node ${node}`)
+          }
+          const won = yield* sent(win(`w${protocol}${index}${name}`, staked, "2.00"), "w", index + 2)
+          assert.strictEqual(won, 10_100, protocol)
+        }
       }
     }).pipe(Effect.scoped))
 
