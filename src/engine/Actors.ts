@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
     options,
-    placement.isShared ? ids.renew : undefined,
+    placement.isShared ? ids : undefined,
     () => monotonic.currentTimeMillisUnsafe(),
     (key) => {
       counts.passivations++
@@ -348,7 +348,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     let after = before
     let end = next
     while (end < last) {
-      const firstId = ids.peek(idsPerDecision)
+      const firstId = ids.peek(idsPerDecision, cell.idsFrom)
       if (firstId === undefined) {
         if (end === next) return awaitIds(cell, run)
         break

@@ -31,10 +31,15 @@ export class Ids extends Context.Service<Ids, {
   readonly reserve: (count: number) => Effect.Effect<number, IdsUnavailable>
   /** Like `reserve`, with ids above all that any service has in memory: one more query. */
   readonly reserveNewest: (count: number) => Effect.Effect<number, IdsUnavailable>
-  /** Discards the ids in memory: later ones are above all that any service has in memory. */
+  /** Begins a generation of ids above all that any service has in memory now. Those in memory go on until the first of them is there. */
   readonly renew: () => void
-  /** First of at least `count` consecutive ids that are free to {@link use}; undefined when memory does not hold enough. */
-  readonly peek: (count: number) => number | undefined
+  /** Newest generation. */
+  readonly generation: () => number
+  /**
+   * First of at least `count` consecutive ids of this generation (the newest) or a later one that are free to {@link use}; undefined when memory does not
+   * hold enough.
+   */
+  readonly peek: (count: number, generation?: number) => number | undefined
   /** Takes `count` of the ids returned by the last `peek`. */
   readonly use: (count: number) => void
   /** Loads more ids into memory, once for all waiting callers. */
@@ -46,8 +51,9 @@ export class Ids extends Context.Service<Ids, {
       const sql = yield* ServingClient
       const run = yield* FiberSet.makeRuntime<never>()
       const blocks: Array<Block> = []
-      /** Generation of valid ids: blocks requested before a discard are dropped. */
       let generation = 0
+      /** Generation of the blocks. */
+      let held = 0
       let refilling: Deferred.Deferred<void, IdsUnavailable> | undefined
 
       const takeBlocks = SqlSchema.findAll({
@@ -69,7 +75,9 @@ export class Ids extends Context.Service<Ids, {
         run(
           nextBlocks(blocksPerRefill).pipe(
             Effect.map((rows) => {
-              if (begun !== generation) return
+              if (begun < held) return
+              if (begun > held) blocks.length = 0
+              held = begun
               for (const { first } of rows) blocks.push({ next: first, end: first + blockSize })
             }),
             Effect.onExit((exit) =>
@@ -84,7 +92,8 @@ export class Ids extends Context.Service<Ids, {
         return current
       }
 
-      const peek = (count: number): number | undefined => {
+      const peek = (count: number, from = generation): number | undefined => {
+        if (held < from) return undefined
         for (;;) {
           const [block] = blocks
           if (block === undefined) return undefined
@@ -117,7 +126,6 @@ export class Ids extends Context.Service<Ids, {
 
       const renew = (): void => {
         generation++
-        blocks.length = 0
         refilling = undefined
         startRefill()
       }
@@ -132,7 +140,7 @@ export class Ids extends Context.Service<Ids, {
 
       // on failure the next caller that needs ids tries again
       yield* Effect.ignore(refill)
-      return Ids.of({ reserve, reserveNewest, renew, peek, use, refill })
+      return Ids.of({ reserve, reserveNewest, renew, generation: () => generation, peek, use, refill })
     })
   )
 
@@ -164,7 +172,9 @@ export class Ids extends Context.Service<Ids, {
       refill: Effect.void,
       reserve,
       reserveNewest: (count) => Effect.andThen(Effect.sync(renew), reserve(count)),
-      renew
+      renew,
+      // a new block is there at once
+      generation: () => 0
     })
   }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown, type Rejected, StoreUnavailable } from "../../src/engine/Failures.ts"
 import { Placement, type Release } from "../../src/engine/Placement.ts"
@@ -109,6 +109,51 @@ describe("Epochs", () => {
       // not the next one of those in memory
       assert.isAbove(second.id, taken + 10)
     }).pipe(Effect.provide(layer))
+  })
+
+  // Goal: keys of a node do not wait for those that come to it. Method: a key comes under a new epoch while ids of its generation are held back; another
+  // key, whose epoch is an earlier one, and that key itself.
+  it.effect("leave keys of earlier epochs the ids in memory until newer ones are there", () => {
+    const epochs = new Map([[1, 1], [2, 1]])
+    const [mayRefill, filled] = [Latch.makeUnsafe(), Ids.ofBlocks(() => 1000)]
+    let [newest, held, renewals] = [0, 0, 0]
+    const ids = Ids.of({
+      ...filled,
+      renew: () => {
+        renewals++
+        newest++
+      },
+      generation: () => newest,
+      peek: (count, from = newest) => held >= from ? filled.peek(count) : undefined,
+      refill: Effect.andThen(
+        mayRefill.await,
+        Effect.sync(() => {
+          held = newest
+        })
+      )
+    })
+    const placement = Placement.of({
+      epochOf: (key) => epochs.get(key) ?? 0,
+      holds: (key, asked) => epochs.get(key) === asked,
+      isShared: true,
+      onRelease: () => {}
+    })
+    return Effect.gen(function*() {
+      const actors = yield* makeActors(makeStore({ 1: 5, 2: 5 }))
+      const early = yield* start(actors.ask(1, post("a", 1)))
+      yield* settle
+      yield* mayRefill.open
+      yield* Fiber.join(early)
+      mayRefill.closeUnsafe()
+      epochs.set(2, 2)
+      const moved = yield* start(actors.ask(2, post("b", 1)))
+      yield* settle
+      yield* actors.ask(1, post("c", 1))
+      assert.isTrue(isWaiting(moved))
+      yield* mayRefill.open
+      yield* Fiber.join(moved)
+      assert.strictEqual(renewals, 2)
+    }).pipe(Effect.provide([Layer.succeed(Ids, ids), Layer.succeed(Placement, placement)]))
   })
 
   describe("an epoch that ends", () => {

@@ -94,11 +94,16 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const theirs = yield* other.reserve(4096)
+      const before = one.generation()
+      const inMemory = one.peek(1, before)
       one.renew()
       assert.isUndefined(one.peek(1))
       one.renew()
+      // for whom they are new enough
+      assert.strictEqual(one.peek(1, before), inMemory)
       const ours = yield* one.reserve(4096)
       assert.isAbove(ours, theirs)
+      assert.isAbove(one.peek(1, before) ?? 0, theirs)
       other.renew()
       assert.isAbove(yield* other.reserve(1), ours)
     }))

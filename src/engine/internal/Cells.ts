@@ -1,5 +1,6 @@
 /** Actors in memory: lookup, creation, and removal when idle or when room is needed. */
 import { Effect } from "effect"
+import type { Ids } from "../../platform/Ids.ts"
 import type { ActorsOptions } from "../ActorsOptions.ts"
 import type { Release } from "../Placement.ts"
 import type { Task } from "./Command.ts"
@@ -9,6 +10,8 @@ export interface Cell<State, Change, Query, Knowledge> {
   readonly key: number
   /** Placement epoch of its state and of the commands in progress. */
   epoch: number
+  /** Oldest generation of ids that are above those of its former owner. */
+  idsFrom: number
   /** Committed; undefined while it has to be loaded. */
   state: State | undefined
   version: number
@@ -88,7 +91,7 @@ export interface Cells<State, Change, Query, Knowledge> {
 }
 
 /**
- * `renewIds` is called, where other processes may have owned a key, before a key is served under a new highest epoch. `now`: monotonic milliseconds.
+ * `ids` are given where other processes may have owned a key: a generation begins before a key is served under a new highest epoch. `now`: monotonic ms.
  * `removed` is called for each actor removed by passivation or for lack of room.
  */
 export const makeCells = <State, Change, Query, Knowledge>(
@@ -96,19 +99,24 @@ export const makeCells = <State, Change, Query, Knowledge>(
     ActorsOptions<State, Change, Query, Knowledge>,
     "compact" | "idleMinutes" | "maxResident"
   >,
-  renewIds: (() => void) | undefined,
+  ids: Pick<Ids["Service"], "generation" | "renew"> | undefined,
   now: () => number,
   removed: (key: number) => void
 ): Cells<State, Change, Query, Knowledge> => {
   const cells = new Map<number, Cell<State, Change, Query, Knowledge>>()
-  const isShared = renewIds !== undefined
+  const isShared = ids !== undefined
   let newestEpoch = 0
 
-  /** Ids of a key must rise: reserved ids may be lower than those assigned by the key's former owner. */
-  const noteEpoch = (epoch: number): void => {
-    if (epoch <= newestEpoch) return
-    newestEpoch = epoch
-    renewIds?.()
+  /**
+   * Begins an epoch; returns the generation of ids that it needs. Ids of a key must rise: those in memory may be lower than those assigned by the key's
+   * former owner. Keys of earlier epochs go on with them.
+   */
+  const noteEpoch = (epoch: number): number => {
+    if (epoch > newestEpoch) {
+      newestEpoch = epoch
+      ids?.renew()
+    }
+    return ids?.generation() ?? 0
   }
 
   const forget = (key: number): boolean => {
@@ -156,7 +164,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
     })
 
   const begin = (cell: Cell<State, Change, Query, Knowledge>, epoch: number): void => {
-    noteEpoch(epoch)
+    cell.idsFrom = noteEpoch(epoch)
     cell.epoch = epoch
     cell.state = undefined
     if (isShared) cell.isDoubtful = true
@@ -168,10 +176,11 @@ export const makeCells = <State, Change, Query, Knowledge>(
       const found = cells.get(key)
       if (found !== undefined) return found
       if (cells.size >= maxResident && !makeRoom()) return undefined
-      noteEpoch(epoch)
+      const idsFrom = noteEpoch(epoch)
       const cell: Cell<State, Change, Query, Knowledge> = {
         key,
         epoch,
+        idsFrom,
         state: undefined,
         version: 0,
         isDoubtful: isShared,
