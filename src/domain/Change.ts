@@ -59,6 +59,20 @@ export interface Entry {
   readonly createdAt: number
 }
 
+/** References of a ledger entry. */
+export interface EntryReferences {
+  readonly paymentRequestId?: number
+  readonly gameId?: number | null
+  readonly gameRoundId?: string | null
+  readonly playerBonusId?: number | null
+}
+
+/** References of a game's ledger entry. */
+export interface CasinoReferences extends EntryReferences {
+  /** Null when it does not count towards a game's result: the rollback of a tournament prize. */
+  readonly source: CasinoSource | null
+}
+
 export const paymentTypes = ["deposit", "withdrawal"] as const
 
 export type PaymentType = (typeof paymentTypes)[number]

@@ -16,9 +16,11 @@ import {
 import {
   type BonusChange,
   type CasinoEntryType,
+  type CasinoReferences,
   type CasinoSource,
   type Change,
   type Entry,
+  type EntryReferences,
   type EntryType,
   type Event,
   noChange,
@@ -31,9 +33,10 @@ import { dayOf, reportCountOf } from "./ReportCounts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
 import type { ActiveBonus, BonusResult, PlayerBonus } from "./bonus/Bonus.ts"
+import { endedWaiting, hasBonusDue, interrupted, mayReceiveBonuses, takesPlaceOf } from "./bonus/WaitingBonuses.ts"
 import type { Counters } from "./limit/Limits.ts"
 import { isBalance } from "./Money.ts"
-import { activeExclusion, type Player } from "./player/Player.ts"
+import type { Player } from "./player/Player.ts"
 import { append, newest, type Recent, remove, replace } from "./settlement/Recent.ts"
 import {
   indexOfRound,
@@ -43,30 +46,6 @@ import {
   type Transaction,
   transactionsCarried
 } from "./settlement/Rounds.ts"
-
-/** References of a ledger entry. */
-export interface EntryReferences {
-  readonly paymentRequestId?: number
-  readonly gameId?: number | null
-  readonly gameRoundId?: string | null
-  readonly playerBonusId?: number | null
-}
-
-/** References of a game's ledger entry. */
-export interface CasinoReferences extends EntryReferences {
-  /** Null when it does not count towards a game's result: the rollback of a tournament prize. */
-  readonly source: CasinoSource | null
-}
-
-/** True when the player may receive bonus money at `now`: active account, not excluded and not restricted from bonuses. */
-export const mayReceiveBonuses = (player: Player, now: number): boolean =>
-  player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
-
-/** True when time has changed the running bonus by `now`, or none runs and a pending one can be activated. */
-export const hasBonusDue = (player: Player, now: number): boolean =>
-  player.activeBonus === null
-    ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
-    : now >= Math.min(player.activeBonus.expiresAt, player.activeBonus.openUntil ?? Infinity)
 
 export class Draft {
   readonly player: Player
@@ -238,14 +217,9 @@ export class Draft {
     this.carryAs(target, { ...target, rolledBack: true })
   }
 
-  /** Marks a carried transaction as valid again after its rollback was rolled back; `lost` is the bonus part that could not be debited again. */
-  markReinstated(target: Transaction, lost: number): void {
-    this.carryAs(target, {
-      ...target,
-      rolledBack: false,
-      reinstated: target.reinstated + 1,
-      lost: target.lost + lost
-    })
+  /** Marks a carried transaction as valid again after its rollback was rolled back. */
+  markReinstated(target: Transaction): void {
+    this.carryAs(target, { ...target, rolledBack: false, reinstated: target.reinstated + 1 })
   }
 
   /** Carries the new state whether the target was carried or came from the store: later steps of the same decision must see it. */
@@ -333,6 +307,7 @@ export class Draft {
       openRounds: interrupted?.openRounds ?? 0,
       openUntil: interrupted?.openUntil ?? null,
       restored: interrupted === null ? 0 : interrupted.restored + credit,
+      short: interrupted?.short ?? 0,
       startedAt: interrupted?.startedAt ?? this.now,
       expiresAt: this.now + (interrupted?.remainingMs ?? bonus.validDays * dayMs)
     }
@@ -349,6 +324,50 @@ export class Draft {
     if (!isBalance(this.bonus + (next.interrupted?.held ?? next.amount))) return
     this.pendingBonuses = others
     this.activate(next)
+  }
+
+  /** Adds a bonus to those that wait, in the order of their grants. */
+  enqueue(bonus: PendingBonus): void {
+    this.pendingBonuses = [...this.pendingBonuses, bonus].sort((a, b) => a.id - b.id)
+    this.writeBonus(asPending(bonus))
+  }
+
+  /** Makes the running bonus, of which nothing was played, wait again: with its credit and all of its time. */
+  displace(): void {
+    const bonus = this.activeBonus
+    if (bonus === null) return
+    const displaced = interrupted(bonus, this.bonus, bonus.validDays * dayMs)
+    this.post("bonus", "bonus_correction_down", -this.bonus, { playerBonusId: bonus.id })
+    this.activeBonus = null
+    this.enqueue(displaced)
+  }
+
+  /** Judges bonuses that wait: ends those that would have ended, lets an earlier one run again, and the oldest when none runs. */
+  private judgeWaiting(player: Player): void {
+    for (const bonus of this.pendingBonuses) {
+      const ended = endedWaiting(bonus, this.now)
+      if (ended === undefined) continue
+      this.pendingBonuses = this.pendingBonuses.filter((other) => other !== bonus)
+      if (ended.result === "converted") this.convert(ended, bonus.interrupted?.held ?? 0)
+      else this.finish(ended)
+    }
+    const { activeBonus: running, pendingBonuses: [first] } = this
+    const isDue = running !== null && first !== undefined && takesPlaceOf(first, running, this.bonus)
+    if (isDue && mayReceiveBonuses(player, this.now)) this.displace()
+    this.activateNext(player)
+  }
+
+  /** Converts a bonus that does not run: `money` returns to the bonus wallet first. */
+  convert(bonus: PlayerBonus, money: number): void {
+    this.post("bonus", "bonus_correction_up", money, { playerBonusId: bonus.id })
+    this.finish({
+      ...bonus,
+      ...this.creditConversion(bonus, money),
+      state: "finished",
+      result: "converted",
+      restored: bonus.restored + money,
+      finishedAt: this.now
+    })
   }
 
   /** Moves the convertible part of the bonus balance to the real wallet and forfeits the excess over the terms' maximum. */
@@ -381,24 +400,6 @@ export class Draft {
     const written = this.bonusWritten(bonusId)
     if (written !== undefined) return written.state === "finished" ? written : null
     return this.context.known?.bonuses.get(bonusId)
-  }
-
-  /** Cancels a pending bonus; returns its final state, undefined when no pending bonus has that id. */
-  cancelPending(id: number): PlayerBonus | undefined {
-    const bonus = this.pendingBonuses.find((pending) => pending.id === id)
-    if (bonus === undefined) return undefined
-    this.pendingBonuses = this.pendingBonuses.filter((pending) => pending !== bonus)
-    const finished: PlayerBonus = {
-      ...asPending(bonus),
-      state: "finished",
-      result: "cancelled",
-      forfeited: bonus.interrupted?.held ?? 0,
-      held: null,
-      remainingMs: null,
-      finishedAt: this.now
-    }
-    this.finish(finished)
-    return finished
   }
 
   /** Writes a finished bonus and emits its event. */
@@ -439,7 +440,7 @@ export class Draft {
 
   /** Ends and activates bonuses as long as one is due. `player` provides the account status. */
   private judgeBonuses(player: Player): void {
-    do if (this.pendingBonuses.length > 0) this.activateNext(player)
+    do if (this.pendingBonuses.length > 0) this.judgeWaiting(player)
     while (this.endBonusWhenDue())
   }
 

@@ -23,7 +23,12 @@ export const catalogueFields = (bonus: CatalogueBonus) => ({
 })
 
 /** Columns of `player_bonuses` named differently from the fields. */
-export const playerBonusNames = { late: "b.late_amount", restored: "b.restored_amount", held: "b.held_amount" }
+export const playerBonusNames = {
+  late: "b.late_amount",
+  restored: "b.restored_amount",
+  short: "b.short_amount",
+  held: "b.held_amount"
+}
 
 export const PlayerBonusRow = Schema.Struct({ playerId: Schema.Number, currency: Schema.String, ...PlayerBonus.fields })
 

@@ -60,6 +60,7 @@ export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => 
   openRounds: 0,
   openUntil: null,
   restored: 0,
+  short: 0,
   ...overrides
 })
 

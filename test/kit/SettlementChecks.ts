@@ -59,13 +59,13 @@ export const checkBonusMoney = (runner: RuleRunner, beginning: ReadonlyArray<Pla
     const own = entries.filter(({ playerBonusId }) => playerBonusId === bonus.id)
     const sum = (type: string, wallet = "bonus") =>
       own.reduce((total, entry) => entry.type === type && entry.wallet === wallet ? total + entry.amount : total, 0)
-    const { amount, converted, forfeited, held, id, late, maxConversion, restored, result, startedAt } = bonus
+    const { amount, converted, forfeited, held, id, late, maxConversion, restored, result, short, startedAt } = bonus
     const granted = startedAt === null || given.has(id) ? 0 : amount
     mustEqual([id, sum("bonus_correction_up")], [id, granted + restored])
     const toReal = sum("correction_up", "real") + sum("correction_down", "real")
-    const gone = forfeited + (held ?? 0) + restored + toReal
-    // the real wallet gave back more than the bonus could hold
-    if (toReal <= 0) mustEqual([id, 0 - sum("bonus_correction_down")], [id, gone])
+    const gone = forfeited + (held ?? 0) + restored + toReal - short
+    mustEqual([id, 0 - sum("bonus_correction_down")], [id, gone])
+    mustEqual([id, short >= 0, forfeited >= 0, converted + late >= 0], [id, true, true, true])
     if (result === "lost") mustEqual([id, forfeited], [id, 0])
     if (maxConversion > 0) mustEqual([id, converted + late <= maxConversion], [id, true])
     mustEqual([id, sum("bonus_conversion", "real")], [id, converted])

@@ -70,6 +70,8 @@ interface ModelBonus {
   wagered: number
   /** Until when a bet without an open round may be won. */
   openUntil: number
+  /** How much of it was taken back after it had been spent. */
+  short: number
 }
 
 /** A bonus in the queue: what its wallet holds when its turn comes, and for how long it runs then. */
@@ -179,7 +181,8 @@ export class SettlementModel {
           contributions: player.activeBonus.contributions,
           expiresAt: player.activeBonus.expiresAt,
           wagered: player.activeBonus.wagered,
-          openUntil: 0
+          openUntil: 0,
+          short: 0
         },
         queue: player.pendingBonuses.map((pending) => ({
           bonus: {
@@ -192,7 +195,8 @@ export class SettlementModel {
             contributions: pending.contributions,
             expiresAt: 0,
             wagered: 0,
-            openUntil: 0
+            openUntil: 0,
+            short: 0
           },
           credit: pending.amount,
           ms: pending.validDays * dayMs
@@ -299,7 +303,7 @@ export class SettlementModel {
     }
     const { amount, contributions, id, maxBet, maxConversion, requirement, validDays } = grant
     const terms = { id, amount, contributions, maxBet, maxConversion, requirement, validDays }
-    const bonus = { ...terms, wagered: 0, expiresAt: 0, openUntil: 0 }
+    const bonus = { ...terms, wagered: 0, expiresAt: 0, openUntil: 0, short: 0 }
     player.queue.push({ bonus, credit: amount, ms: validDays * dayMs })
     this.count(player)
     return player.active?.id === grant.id ? "activated" : "pending"
@@ -713,6 +717,7 @@ export class SettlementModel {
     const taken = this.debitBonus(player, bet.bonusId, cameBack, 0 - bet.bonus - bet.lost - cameBack)
     bet.lost += cameBack + taken.bonus + taken.real
     this.addWager(player, bet.bonusId, bet.wagered)
+    if (bet.wagered > 0) this.convertEnded(player, bet.bonusId)
     const [real, bonus] = [bet.real + taken.real, taken.bonus]
     this.remember(rollback, { ...about, real, bonus })
     const after = this.leave(player.id, game, round, 1, rollback.closesRound)
@@ -783,16 +788,21 @@ export class SettlementModel {
   }
 
   /**
-   * Credits bonus money: where the bonus is, to the real wallet after conversion as far as the cap allows, else not at all. A lost
+   * Credits bonus money, less what it is short of: where the bonus is, to the real wallet after conversion as far as the cap allows, else not at all. A lost
    * bonus that gets money is not lost.
    */
   private creditBonus(
     player: ModelPlayer,
-    amount: number,
+    credited: number,
     bonusId: number | null
   ): { readonly real: number; readonly bonus: number } {
-    if (amount === 0 || bonusId === null) return { real: 0, bonus: 0 }
+    if (credited === 0 || bonusId === null) return { real: 0, bonus: 0 }
     player.hasMoved = true
+    const owing = this.bonusOf(player, bonusId)
+    const paid = Math.min(owing?.short ?? 0, credited)
+    if (owing !== undefined) owing.short -= paid
+    const amount = credited - paid
+    if (amount === 0) return { real: 0, bonus: 0 }
     const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
     const end = this.ended.get(bonusId)
     const past = this.past.get(bonusId)
@@ -815,53 +825,67 @@ export class SettlementModel {
     return { real: 0, bonus: amount }
   }
 
-  /** Takes back what was credited: what had gone to a wallet, and what had been forfeited at once. Bonus money is never owed. */
+  /** A bonus, wherever it is. */
+  private bonusOf(player: ModelPlayer, bonusId: number): ModelBonus | undefined {
+    if (player.active?.id === bonusId) return player.active
+    return player.queue.find(({ bonus }) => bonus.id === bonusId)?.bonus ?? this.past.get(bonusId)?.bonus
+  }
+
+  /** Takes back what was credited: what had gone to a wallet, and what had been forfeited at once. What was spent is owed by the bonus. */
   private debitBonus(
     player: ModelPlayer,
     bonusId: number | null,
     credited: number,
     forfeited: number
   ): { readonly real: number; readonly bonus: number } {
-    if (bonusId === null) return { real: 0, bonus: 0 }
-    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
-    const end = this.ended.get(bonusId)
-    const past = this.past.get(bonusId)
-    if (player.active?.id === bonusId || waits !== undefined) {
+    const total = credited + forfeited
+    const bonus = bonusId === null ? undefined : this.bonusOf(player, bonusId)
+    if (bonus === undefined || total === 0) return { real: 0, bonus: 0 }
+    player.hasMoved = true
+    const waits = player.queue.find((waiting) => waiting.bonus === bonus)
+    if (player.active === bonus || waits !== undefined) {
       const balance = waits?.credit ?? player.bonus
-      const first = Math.min(balance, credited)
-      const left = balance - first - Math.min(balance - first, forfeited)
-      if (waits === undefined) player.bonus = left
-      else waits.credit = left
-      if (left !== balance) player.hasMoved = true
-      return { real: 0, bonus: 0 - first }
+      bonus.short += Math.max(0, total - balance)
+      if (waits === undefined) player.bonus = Math.max(0, balance - total)
+      else waits.credit = Math.max(0, balance - total)
+      return { real: 0, bonus: 0 - credited }
     }
-    if (end === undefined || end.result === "lost") return { real: 0, bonus: 0 }
-    if (forfeited !== 0) player.hasMoved = true
-    if (end.result !== "converted" || past === undefined) {
-      end.forfeited = Math.max(0, end.forfeited - forfeited)
-      return { real: 0, bonus: 0 }
-    }
-    if (credited !== 0) player.hasMoved = true
-    // all that the bonus brought, less this: what exceeds the cap was never the player's
-    const real = 0 - Math.max(0, credited - Math.max(0, end.forfeited - forfeited))
-    const missing = Math.max(0, credited + forfeited - end.forfeited)
-    end.forfeited = Math.max(0, end.forfeited - credited - forfeited)
-    player.real -= missing
-    past.late -= missing
-    return { real, bonus: 0 }
+    const end = this.ended.get(bonus.id)
+    const past = this.past.get(bonus.id)
+    if (end === undefined || past === undefined) return { real: 0, bonus: 0 }
+    // what exceeds the cap was never the player's; the player gives back no more than was given
+    const never = Math.min(total, end.forfeited)
+    const given = end.result === "converted" ? end.converted + past.late : 0
+    const back = Math.min(total - never, given)
+    end.forfeited -= never
+    past.late -= back
+    player.real -= back
+    bonus.short += total - never - back
+    const real = Math.min(back, credited)
+    return { real: 0 - real, bonus: real - credited }
   }
 
   /** Changes how much was wagered for a bonus, wherever it is. */
   private addWager(player: ModelPlayer, bonusId: number | null, wagered: number): void {
-    if (bonusId === null) return
-    const end = this.ended.get(bonusId)
-    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
-    if (player.active?.id === bonusId) player.active.wagered += wagered
-    else if (waits !== undefined) waits.bonus.wagered += wagered
-    else if (end?.result === "converted" || end?.result === "lost") {
-      const past = this.past.get(bonusId)
-      if (past !== undefined) past.bonus.wagered += wagered
-    }
+    const bonus = bonusId === null ? undefined : this.bonusOf(player, bonusId)
+    if (bonus !== undefined) bonus.wagered += wagered
+  }
+
+  /** Pays out a bonus that does not run. */
+  private convert(player: ModelPlayer, bonus: ModelBonus, money: number): void {
+    const converted = bonus.maxConversion === 0 ? money : Math.min(money, bonus.maxConversion)
+    player.real += converted
+    if (money !== 0) player.hasMoved = true
+    this.past.set(bonus.id, { bonus, late: 0 })
+    this.ended.set(bonus.id, { result: "converted", converted, forfeited: money - converted })
+  }
+
+  /** The bonus of a reinstated bet did not end in vain when that bet met its requirement. */
+  private convertEnded(player: ModelPlayer, bonusId: number | null): void {
+    const end = bonusId === null ? undefined : this.ended.get(bonusId)
+    const bonus = bonusId === null ? undefined : this.past.get(bonusId)?.bonus
+    if (bonus === undefined || (end?.result !== "lost" && end?.result !== "expired")) return
+    if (bonus.wagered >= bonus.requirement) this.convert(player, bonus, end.forfeited)
   }
 
   /**
@@ -874,7 +898,7 @@ export class SettlementModel {
     const past = this.past.get(bonusId)
     const end = this.ended.get(bonusId)
     if (past === undefined || end?.result !== "converted" || past.bonus.wagered >= past.bonus.requirement) return
-    const back = Math.max(0, end.converted + end.forfeited + past.late)
+    const back = end.converted + end.forfeited + past.late
     player.real -= end.converted + past.late
     if (end.converted !== 0 || past.late !== 0 || back !== 0) player.hasMoved = true
     past.late = 0
@@ -892,16 +916,10 @@ export class SettlementModel {
       this.ended.set(bonus.id, { result, converted: 0, forfeited: money })
       return false
     }
-    const isLater = active !== null && active.id > bonus.id
-    const isUntouched = active !== null && active.wagered === 0 && player.bonus === active.amount &&
-      !this.isOpen(player, active)
-    if (active === null ? !mayRun : !(mayRun && isLater && isUntouched)) {
+    if (active === null ? !mayRun : !this.givesWay(player, bonus)) {
       player.queue.push({ bonus, credit: money, ms: bonus.expiresAt - this.now })
     } else {
-      if (active !== null) {
-        player.queue.push({ bonus: active, credit: player.bonus, ms: active.validDays * dayMs })
-        this.past.set(active.id, { bonus: active, late: 0 })
-      }
+      this.displace(player)
       player.active = bonus
       player.bonus = money
     }
@@ -909,8 +927,46 @@ export class SettlementModel {
     return true
   }
 
+  /** Whether the running bonus is a later one of which nothing was played. */
+  private givesWay(player: ModelPlayer, bonus: ModelBonus): boolean {
+    const { active } = player
+    return active !== null && active.id > bonus.id && active.wagered === 0 && player.bonus === active.amount &&
+      !this.isOpen(player, active) && this.mayReceive(player)
+  }
+
+  /** The running bonus, if any, waits again, with all of its time. */
+  private displace(player: ModelPlayer): void {
+    const { active } = player
+    if (active === null) return
+    player.queue.push({ bonus: active, credit: player.bonus, ms: active.validDays * dayMs })
+    player.queue.sort((a, b) => a.bonus.id - b.bonus.id)
+    this.past.set(active.id, { bonus: active, late: 0 })
+    player.active = null
+    player.bonus = 0
+    player.hasMoved = true
+  }
+
+  /** Those that ran before and wait end as if they ran, and the first of them runs when nothing of the running one was played. */
+  private judgeWaiting(player: ModelPlayer): void {
+    for (const waits of player.queue.filter(({ bonus }) => this.past.has(bonus.id))) {
+      const { bonus, credit, ms } = waits
+      const isMet = bonus.wagered >= bonus.requirement
+      const isOpen = this.isOpen(player, { ...bonus, openUntil: this.now < bonus.openUntil ? bonus.openUntil : 0 })
+      if (!isMet && (credit !== 0 || isOpen)) continue
+      player.queue = player.queue.filter((other) => other !== waits)
+      bonus.expiresAt = this.now + ms
+      if (isMet) this.convert(player, bonus, credit)
+      else this.ended.set(bonus.id, { result: "lost", converted: 0, forfeited: 0 })
+    }
+    const [first] = player.queue
+    if (first !== undefined && this.past.has(first.bonus.id) && this.givesWay(player, first.bonus)) {
+      this.displace(player)
+    }
+  }
+
   /** The requirement is met: pays out. Nothing is left, and nothing can come back: lost. Then the next one, as often as it takes. */
   private judge(player: ModelPlayer): void {
+    this.judgeWaiting(player)
     this.startNext(player)
     const bonus = player.active
     if (bonus === null) return

@@ -238,7 +238,8 @@ describe("selfExcludeStep and bonuses", () => {
     expiresAt: start + 30 * day,
     openRounds: 1,
     openUntil: null,
-    restored: 0
+    restored: 0,
+    short: 0
   }
 
   it("all but a time-out cancel the running one, and take its money, not the real money", () => {

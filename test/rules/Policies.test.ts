@@ -92,16 +92,16 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
       })
 
-      it("takes of the bonus what is left of it, and counts the wagering again", () => {
+      it("takes the stake from the bonus, which is short of what was spent, and counts the wagering again", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))
         runner.accept(does(bet("c", 70, { roundId: "other" })))
-        assert.deepInclude(runner.accept(does(rollback("kk", "k", forced))), { bonusAmount: -30, bonusBalance: 0 })
-        assert.strictEqual(runner.player().activeBonus?.wagered, 130)
+        assert.deepInclude(runner.accept(does(rollback("kk", "k", forced))), { bonusAmount: -60, bonusBalance: 0 })
+        assert.deepInclude(runner.player().activeBonus, { wagered: 130, short: 30 })
       })
 
-      it("leaves nothing to give back of bonus money that it could not take again", () => {
+      it("gives back no more of bonus money than was left, as often as it is given back", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))

@@ -4,7 +4,19 @@ import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
 import type { Context } from "../../src/domain/Decision.ts"
 import { type Bet, settleBetWin, type Win } from "../../src/domain/settlement/Settlement.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
-import { bet, close, day, makeBonus, makePlayer, minute, noon, rollback, win } from "../kit/Messages.ts"
+import {
+  bet,
+  close,
+  day,
+  makeBonus,
+  makePlayer,
+  minute,
+  noon,
+  promoWin,
+  rollback,
+  roulette,
+  win
+} from "../kit/Messages.ts"
 import { staffCloseStep } from "../../src/domain/settlement/OtherMessages.ts"
 import { policies } from "../kit/Policies.ts"
 
@@ -490,6 +502,201 @@ for (const remembers of [true, false]) {
         assert.deepInclude(runner.player(), { bonus: 10 })
         assert.strictEqual(runner.player().activeBonus?.id, 501)
       }
+    })
+  })
+
+  describe(`a bonus that is short of what was taken back, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const { hub88: policy } = policies
+    const allIn = { real: 0, bonus: 100, activeBonus: makeBonus() }
+    const shortOf = (runner: RuleRunner) => (runner.player().activeBonus ?? bonusOf(runner))?.short
+    /** Its win of 100 was staked again before it was taken back. */
+    const makeShort = (overrides: Partial<Player> = {}) => {
+      const runner = makeRunner({ ...allIn, ...overrides })
+      runner.accept(does(bet("b", 100, { policy })))
+      runner.accept(does(win("w", "b", 100, { policy })))
+      runner.accept(does(bet("c", 100, { policy, roundId: "second" })))
+      assert.deepInclude(runner.accept(does(rollback("kw", "w", { policy }))), { bonusAmount: -100, bonusBalance: 0 })
+      assert.strictEqual(shortOf(runner), 100)
+      return runner
+    }
+
+    it("pays it off with the stakes that come back, as in the other order", () => {
+      const runner = makeShort()
+      assert.deepStrictEqual(moves(runner, 3), [
+        ["bonus", "bonus_correction_up", 100, 501],
+        ["bonus", "casino_rollback", -100, 501]
+      ])
+      assert.deepInclude(runner.accept(does(rollback("kc", "c", { policy }))), { bonusAmount: 0, bonusBalance: 0 })
+      assert.deepStrictEqual(moves(runner, 5), [
+        ["bonus", "casino_rollback", 100, 501],
+        ["bonus", "bonus_correction_down", -100, 501]
+      ])
+      assert.strictEqual(shortOf(runner), 0)
+      runner.accept(does(rollback("kb", "b", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
+    })
+
+    it("pays it off with a late win, which is taken back with that part", () => {
+      const runner = makeShort()
+      assert.deepInclude(runner.accept(does(win("wc", "c", 130, { policy, roundId: "second" }))), {
+        bonusAmount: 30,
+        bonusBalance: 30
+      })
+      assert.strictEqual(shortOf(runner), 0)
+      runner.accept(does(rollback("kwc", "wc", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+      assert.strictEqual(shortOf(runner), 100)
+    })
+
+    it("is lost when nothing is open, and runs again with what exceeds it", () => {
+      const runner = makeShort()
+      for (const round of ["round", "second"]) runner.accept(does(close(round, undefined, { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "lost", short: 100, forfeited: 0 })
+      runner.accept(does(rollback("kc", "c", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "lost", short: 0 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost"])
+      runner.accept(does(rollback("kb", "b", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost", "activated"])
+    })
+
+    it("is short of a win that is taken back when it has been lost", () => {
+      const runner = makeRunner(allIn)
+      runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 100, { policy, closesRound: true })))
+      runner.accept(does(bet("c", 100, { policy, roundId: "second", closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { result: "lost" })
+      runner.accept(does(rollback("kw", "w", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "lost", short: 100 })
+      runner.accept(does(rollback("kc", "c", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+    })
+
+    it("owes nothing of it once it is converted, and gives real money only of what exceeds it", () => {
+      const runner = makeShort({ activeBonus: makeBonus({ wagerRequirement: 210 }) })
+      runner.accept(doesAll(promoWin("p", 10, { policy }), bet("d", 10, { policy, roundId: "third" })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0, short: 100 })
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+      const late = { policy, roundId: "second" }
+      assert.deepInclude(runner.accept(does(win("wc", "c", 70, late))), { realAmount: 0, balance: 0 })
+      assert.deepInclude(runner.accept(does(win("wc2", "c", 50, late))), { realAmount: 20, balance: 20 })
+      // taken back, the player gives back what was given, and the bonus is short of the rest
+      runner.accept(does(rollback("kwc", "wc", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+      assert.deepInclude(bonusOf(runner), { converted: 0, late: 0, short: 50 })
+    })
+
+    it("takes no more from the real wallet than it brought there, whenever its win is taken back", () => {
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 250 }) })
+      runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 200, { policy, closesRound: true })))
+      runner.accept(does(bet("c", 150, { policy, roundId: "second", closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 50 })
+      runner.accept(does(rollback("kw", "w", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+      assert.deepInclude(bonusOf(runner), { converted: 50, late: -50, short: 150 })
+    })
+
+    it("forfeits no more than it had when its time is over, whenever its win is taken back", () => {
+      const runner = makeRunner(allIn)
+      runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 80, { policy, closesRound: true })))
+      runner.now += 8 * day
+      runner.accept(applyDueBonusesStep)
+      assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 80 })
+      runner.accept(does(rollback("kw", "w", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 0, short: 0 })
+      runner.accept(does(rollback("kb", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 100, wagered: 0 })
+    })
+
+    it("is short of a stake that was forfeited as it came back, and is reinstated", () => {
+      const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
+      const runner = makeRunner({ real: 0, bonus: 280, activeBonus })
+      for (const [id, amount] of [["a", 100], ["b", 20], ["c", 100]] as const) {
+        runner.accept(does(bet(id, amount, { policy, roundId: id })))
+      }
+      runner.accept(does(rollback("k", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 50, late: 0, forfeited: 30 })
+      runner.accept(does(rollback("kc", "c", { policy })))
+      runner.accept(does(bet("d", 170, { policy, roundId: "d", game: roulette })))
+      assert.strictEqual(runner.player().bonus, 10)
+      runner.accept(does(rollback("kk", "k", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+      assert.strictEqual(shortOf(runner), 10)
+      runner.accept(does(rollback("l", "b", { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 10 })
+      assert.strictEqual(shortOf(runner), 0)
+    })
+  })
+
+  describe(`a requirement that a reinstated bet meets again, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const { hub88: policy } = policies
+    const met = { real: 200, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 200 }) }
+
+    it("converts a bonus that waits, at once", () => {
+      const runner = makeRunner({ ...met, real: 220, pendingBonuses: [second] })
+      runner.accept(does(bet("b", 200, { policy })))
+      runner.accept(does(bet("c", 10, { policy, roundId: "second" })))
+      runner.accept(does(rollback("k", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { state: "pending", held: 100 })
+      runner.accept(does(rollback("kk", "k", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, held: null, wagered: 200 })
+      assert.deepInclude(runner.player(), { real: 110, bonus: 1000, pendingBonuses: [] })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "pending", "converted"])
+      // and waits once more without it
+      runner.accept(does(rollback("l", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { state: "pending", held: 100, converted: 0 })
+    })
+
+    it("converts a bonus whose time is over since", () => {
+      const runner = makeRunner(met)
+      runner.accept(does(bet("b", 200, { policy })))
+      runner.now += 8 * day
+      runner.accept(does(rollback("k", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 100 })
+      runner.accept(does(rollback("kk", "k", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, forfeited: 0 })
+      assert.deepInclude(runner.player(), { real: 100, bonus: 0 })
+    })
+
+    it("does not matter to a bonus that a person cancelled", () => {
+      const runner = makeRunner(met)
+      runner.accept(does(bet("b", 200, { policy })))
+      runner.accept(does(rollback("k", "b", { policy })))
+      runner.accept(cancelBonusStep({ id: 501, reason: null, actor: "staff:1" }))
+      runner.accept(does(rollback("kk", "k", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "cancelled", forfeited: 100 })
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+    })
+  })
+
+  describe(`a bonus that waits behind a later one, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const { hub88: policy } = policies
+
+    it("runs when nothing of the later one is played any more", () => {
+      const runner = makeRunner({
+        real: 220,
+        bonus: 100,
+        activeBonus: makeBonus({ wagerRequirement: 200 }),
+        pendingBonuses: [second]
+      })
+      runner.accept(does(bet("b", 200, { policy })))
+      runner.accept(does(bet("c", 10, { policy, roundId: "second" })))
+      runner.accept(does(rollback("k", "b", { policy })))
+      assert.strictEqual(runner.player().activeBonus?.id, 502)
+      runner.accept(does(rollback("kc", "c", { policy })))
+      assert.deepInclude(runner.player(), { real: 220, bonus: 100 })
+      assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 0 })
+      assert.deepStrictEqual(runner.player().pendingBonuses.map(({ id }) => id), [502])
+    })
+
+    it("is lost when nothing of it is left and nothing of it is open", () => {
+      const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus(), pendingBonuses: [second] })
+      runner.accept(does(bet("b", 100, { policy, closesRound: true })))
+      runner.accept(does(bet("c", 10, { policy, roundId: "second" })))
+      runner.accept(does(rollback("k", "b", { policy })))
+      assert.deepInclude(bonusOf(runner), { state: "pending", held: 100 })
+      runner.accept(does(rollback("kk", "k", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "lost", held: null })
+      assert.deepInclude(runner.player(), { bonus: 990, pendingBonuses: [] })
     })
   })
 }

@@ -360,7 +360,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* lookUp("the code of others", 1, { promoCodeId: 31, bonusIds: [bonusIds] })
   yield* lookUp("bonuses", 2, { bonusIds: [bonusIds, ...waiting.map(({ id }) => id), 3] })
 
-  // A bet on the bonus that stands again when the bonus is spent: that part of it is not there to be given back
+  // A bet on the bonus that stands again when the bonus is spent: the bonus is short of it
   yield* does("a bonus that is long wagered", 2, grant({ wageringMultiplier: 100 }))
   const { bonus: staked, real: own } = (yield* load(2)).state
   const all = Math.max(own, 0) + staked
@@ -368,11 +368,12 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
   yield* does("its rollback", 2, vendors(rollback("lk", "lb", { policy })))
   yield* does("another bet on it", 2, vendors(bet("lc", all, of("other"))))
   yield* does("the first bet once more", 2, vendors(rollback("lkk", "lk", { policy })))
-  const spent = yield* lookUp("a bet that could not be taken whole", 2, { transactionIds: ["lb", "lk", "lkk"] })
-  assert.strictEqual(spent.transactions.get("lb")?.lost, staked)
+  const spent = yield* lookUp("a bet on what was spent", 2, { transactionIds: ["lb", "lk", "lkk"] })
+  assert.strictEqual(spent.transactions.get("lb")?.lost, 0)
+  assert.strictEqual((yield* load(2)).state.activeBonus?.short, staked)
   assert.isAbove(staked, 0)
   yield* does("a rollback of it", 2, vendors(rollback("ll", "lb", { policy })))
-  yield* lookUp("a bet that gave back what it took", 2, { transactionIds: ["lb", "ll"] })
+  yield* lookUp("a bet that paid that off", 2, { transactionIds: ["lb", "ll"] })
   yield* load(2)
   yield* does("a rollback of the other", 2, vendors(rollback("lm", "lc", { policy })))
   yield* load(2)

@@ -47,8 +47,10 @@ const BonusProgress = Schema.Struct({
   openRounds: Schema.Number,
   /** Until when a stake without an open round may be won, epoch milliseconds; null when there is none. */
   openUntil: Schema.NullOr(Instant),
-  /** Amount credited to the bonus wallet beside the grant: by the reversal of a conversion, or when it runs again. */
-  restored: Schema.Number
+  /** Amount credited to the bonus wallet beside the grant: by the reversal of a conversion, when it runs again, or lent to it. */
+  restored: Schema.Number,
+  /** Amount taken back after it had been spent, and not paid off by money that came to the bonus since. Never a debt of the player. */
+  short: Schema.Number
 })
 
 /** Bonus in wagering. */
@@ -94,6 +96,7 @@ export const PlayerBonus = Schema.Struct({
   /** Net credit of the real wallet after the conversion: later wins and stakes of the bonus, less those rolled back. */
   late: Schema.Number,
   restored: Schema.Number,
+  short: Schema.Number,
   /** Of an interrupted bonus that waits: its money and the time it has left. Null otherwise. */
   held: Schema.NullOr(Schema.Number),
   remainingMs: Schema.NullOr(Schema.Number),
@@ -111,6 +114,7 @@ const neverRun = {
   openRounds: 0,
   openUntil: null,
   restored: 0,
+  short: 0,
   held: null,
   remainingMs: null,
   startedAt: null

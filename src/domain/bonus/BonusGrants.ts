@@ -3,11 +3,12 @@
  * `Draft.ts`, where every rule that moves money runs.
  */
 import { Schema } from "effect"
-import { bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
+import { asPending, bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
 import { type Factor, thresholdIn } from "./Conversion.ts"
 import type { Redemption } from "../Change.ts"
 import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../Decision.ts"
-import { Draft, hasBonusDue } from "../Draft.ts"
+import { Draft } from "../Draft.ts"
+import { hasBonusDue } from "./WaitingBonuses.ts"
 import { isAmount, isBalance, maxBalance } from "../Money.ts"
 import { activeExclusion, type Player } from "../player/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
@@ -221,6 +222,24 @@ export interface CancelBonus {
   readonly actor: string
 }
 
+/** Cancels a pending bonus; returns its final state, undefined when no pending bonus has that id. */
+const cancelPending = (draft: Draft, id: number): PlayerBonus | undefined => {
+  const bonus = draft.pendingBonuses.find((pending) => pending.id === id)
+  if (bonus === undefined) return undefined
+  draft.pendingBonuses = draft.pendingBonuses.filter((pending) => pending !== bonus)
+  const finished: PlayerBonus = {
+    ...asPending(bonus),
+    state: "finished",
+    result: "cancelled",
+    forfeited: bonus.interrupted?.held ?? 0,
+    held: null,
+    remainingMs: null,
+    finishedAt: draft.now
+  }
+  draft.finish(finished)
+  return finished
+}
+
 /** Cancels a running or pending bonus and forfeits the rest of its money. */
 export const cancelBonusStep =
   (command: CancelBonus) => (player: Player, context: Context): Decision<PlayerBonus, GrantRefusal> => {
@@ -228,7 +247,7 @@ export const cancelBonusStep =
     const { id } = command
     const isRunning = draft.activeBonus?.id === id
     if (isRunning) draft.endBonus("cancelled")
-    const cancelled = isRunning ? draft.bonusWritten(id) : draft.cancelPending(id)
+    const cancelled = isRunning ? draft.bonusWritten(id) : cancelPending(draft, id)
     if (cancelled === undefined) return refused(invalid("The bonus has ended already.", { reason: "finished" }))
     const audit = {
       id: draft.takeId(),

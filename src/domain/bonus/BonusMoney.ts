@@ -2,17 +2,11 @@
  * Money that comes to or leaves a bonus, whatever its state, and the undoing of its end (`docs/decisions/0026-undone-ends.md`). Bets, wins and
  * rollbacks name an amount and a bonus; only these functions know where the money of a bonus is.
  */
-import {
-  asActivated,
-  asPending,
-  dayMs,
-  type Interruption,
-  type PendingBonus,
-  type PlayerBonus,
-  termsOf
-} from "./Bonus.ts"
-import { type CasinoReferences, type Draft, mayReceiveBonuses } from "../Draft.ts"
+import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "./Bonus.ts"
+import type { CasinoReferences } from "../Change.ts"
+import type { Draft } from "../Draft.ts"
 import { activeExclusion, type Player } from "../player/Player.ts"
+import { interrupted, isUntouched, mayReceiveBonuses } from "./WaitingBonuses.ts"
 
 /** Signed amounts moved in each wallet, and the entries that say so. */
 export interface Moved {
@@ -49,22 +43,59 @@ const changeWaiting = (draft: Draft, bonusId: number, change: (left: Interruptio
   draft.writeBonus(asPending(changed))
 }
 
-const heldBy = (draft: Draft, bonusId: number): number =>
-  draft.pendingBonuses.find(({ id }) => id === bonusId)?.interrupted?.held ?? 0
-
 const changeEnded = (draft: Draft, bonusId: number, change: (bonus: PlayerBonus) => PlayerBonus): void => {
   const bonus = draft.endedBonus(bonusId)
   if (bonus !== undefined && bonus !== null) draft.writeBonus(change(bonus))
+}
+
+const interruptionOf = (draft: Draft, bonusId: number): Interruption | null | undefined =>
+  draft.pendingBonuses.find(({ id }) => id === bonusId)?.interrupted
+
+const heldBy = (draft: Draft, bonusId: number): number => interruptionOf(draft, bonusId)?.held ?? 0
+
+const shortageOf = (draft: Draft, bonusId: number): number =>
+  (draft.activeBonus?.id === bonusId ? draft.activeBonus : interruptionOf(draft, bonusId) ?? draft.endedBonus(bonusId))
+    ?.short ?? 0
+
+/** Amounts of a bonus, beside the bonus balance; `held` only of one that waits, `forfeited` and `late` only of one that has ended. */
+type Amounts = Pick<PlayerBonus, "short" | "restored" | "forfeited" | "late"> & { readonly held: number }
+
+/** Adds to the amounts of a bonus, wherever it is. */
+const changeMoney = (
+  draft: Draft,
+  bonusId: number,
+  { forfeited = 0, held = 0, late = 0, restored = 0, short = 0 }: Partial<Amounts>
+): void => {
+  const running = draft.activeBonus
+  if (running?.id === bonusId) {
+    draft.activeBonus = { ...running, short: running.short + short, restored: running.restored + restored }
+    return
+  }
+  changeWaiting(draft, bonusId, (left) => ({
+    ...left,
+    held: left.held + held,
+    short: left.short + short,
+    restored: left.restored + restored
+  }))
+  changeEnded(draft, bonusId, (bonus) => ({
+    ...bonus,
+    forfeited: bonus.forfeited + forfeited,
+    late: bonus.late + late,
+    short: bonus.short + short,
+    restored: bonus.restored + restored
+  }))
 }
 
 /** Part of an amount that a converted bonus may still bring to the real wallet. */
 const withinCap = ({ converted, late, maxConversion }: PlayerBonus, amount: number): number =>
   maxConversion === 0 ? amount : Math.min(amount, Math.max(0, maxConversion - converted - late))
 
-/** Credits money of a bonus that is over, or the part above the cap of a converted one: forfeited at once. */
+type CreditType = "casino_win" | "casino_rollback"
+
+/** Credits money that goes to no wallet: of a bonus that is over, above the cap of a converted one, or what a bonus is short of. */
 const creditForfeited = (
   draft: Draft,
-  type: "casino_win" | "casino_rollback",
+  type: CreditType,
   amount: number,
   references: CasinoReferences
 ): ReadonlyArray<number> =>
@@ -73,16 +104,45 @@ const creditForfeited = (
     draft.post("bonus", "bonus_correction_down", -amount, references)
   )
 
-/** Credits money of a bonus. The bonus must be known. */
+/**
+ * Pays off what the bonus is short of with money that comes to it: credited, and at once taken. Returns the rest, which goes where the bonus is, and
+ * the entries.
+ */
+const payShortage = (
+  draft: Draft,
+  type: CreditType,
+  amount: number,
+  bonusId: number,
+  references: CasinoReferences
+): { readonly rest: number; readonly entryIds: ReadonlyArray<number> } => {
+  const paid = Math.min(shortageOf(draft, bonusId), amount)
+  if (paid === 0) return { rest: amount, entryIds: [] }
+  changeMoney(draft, bonusId, { short: -paid })
+  return { rest: amount - paid, entryIds: creditForfeited(draft, type, paid, references) }
+}
+
+/** Credits money of a bonus, less what it is short of. The bonus must be known. */
 export const creditBonus = (
   draft: Draft,
-  type: "casino_win" | "casino_rollback",
+  type: CreditType,
   amount: number,
   bonusId: number | null,
   about: CasinoReferences
 ): Moved => {
-  if (amount === 0 || bonusId === null) return noMovement
+  if (amount === 0 || bonusId === null || bonusStatusOf(draft, bonusId) === undefined) return noMovement
   const references = { ...about, playerBonusId: bonusId }
+  const { entryIds, rest } = payShortage(draft, type, amount, bonusId, references)
+  const moved = rest === 0 ? noMovement : creditRest(draft, type, rest, bonusId, references)
+  return entryIds.length === 0 ? moved : { ...moved, entryIds: [...moved.entryIds, ...entryIds] }
+}
+
+const creditRest = (
+  draft: Draft,
+  type: CreditType,
+  amount: number,
+  bonusId: number,
+  references: CasinoReferences
+): Moved => {
   const bonus = draft.endedBonus(bonusId)
   switch (bonusStatusOf(draft, bonusId)) {
     case "running":
@@ -90,13 +150,13 @@ export const creditBonus = (
     case "waiting": {
       const entryIds = posted(draft.post("bonus", type, amount, references))
       draft.post("bonus", "bonus_correction_down", -amount, { playerBonusId: bonusId })
-      changeWaiting(draft, bonusId, (left) => ({ ...left, held: left.held + amount }))
+      changeMoney(draft, bonusId, { held: amount })
       return { entryIds, real: 0, bonus: amount }
     }
     case "converted": {
       if (bonus === undefined || bonus === null) return noMovement
       const real = withinCap(bonus, amount)
-      draft.writeBonus({ ...bonus, late: bonus.late + real, forfeited: bonus.forfeited + amount - real })
+      changeMoney(draft, bonusId, { late: real, forfeited: amount - real })
       const toReal = draft.post("real", type, real, references)
       return {
         entryIds: [...posted(toReal), ...creditForfeited(draft, type, amount - real, references)],
@@ -114,14 +174,15 @@ export const creditBonus = (
     }
     case "over":
     case undefined:
-      changeEnded(draft, bonusId, (ended) => ({ ...ended, forfeited: ended.forfeited + amount }))
+      changeMoney(draft, bonusId, { forfeited: amount })
       return { entryIds: creditForfeited(draft, type, amount, references), real: 0, bonus: 0 }
   }
 }
 
 /**
- * Debits what a message had credited: `amount` that went to a wallet, and `forfeited` that went to none. Bonus money spent meanwhile does not become a
- * debt; once the bonus was converted the real wallet pays what exceeds the forfeited part. The bonus must be known.
+ * Debits what a message had credited: `amount` that went to a wallet, and `forfeited` that went to none. All of it leaves the bonus, from where its money
+ * is now; what that cannot pay, because it was spent meanwhile, is lent, and the bonus is short of it. It never becomes a debt of the player. The bonus
+ * must be known.
  */
 export const debitBonus = (
   draft: Draft,
@@ -130,107 +191,46 @@ export const debitBonus = (
   bonusId: number | null,
   about: CasinoReferences
 ): Moved => {
-  if (bonusId === null) return noMovement
-  if (forfeited === 0) return debitMoved(draft, type, amount, bonusId, about)
-  // of a converted bonus the message's own forfeited part first: only what is left of all that was forfeited spares the real wallet
-  const isConverted = bonusStatusOf(draft, bonusId) === "converted"
-  const before = isConverted ? debitForfeited(draft, type, forfeited, bonusId, about) : []
-  const moved = debitMoved(draft, type, amount, bonusId, about)
-  const after = isConverted ? [] : debitForfeited(draft, type, forfeited, bonusId, about)
-  return { ...moved, entryIds: [...moved.entryIds, ...before, ...after] }
-}
-
-const debitMoved = (
-  draft: Draft,
-  type: "casino_bet" | "casino_rollback",
-  amount: number,
-  bonusId: number,
-  about: CasinoReferences
-): Moved => {
-  const references = { ...about, playerBonusId: bonusId }
-  switch (amount === 0 ? undefined : bonusStatusOf(draft, bonusId)) {
-    case "running": {
-      const left = Math.min(draft.bonus, amount)
-      return { entryIds: posted(draft.post("bonus", type, -left, references)), real: 0, bonus: 0 - left }
-    }
-    case "waiting": {
-      const left = Math.min(heldBy(draft, bonusId), amount)
-      changeWaiting(draft, bonusId, (waits) => ({ ...waits, held: waits.held - left, restored: waits.restored + left }))
-      draft.post("bonus", "bonus_correction_up", left, { playerBonusId: bonusId })
-      return { entryIds: posted(draft.post("bonus", type, -left, references)), real: 0, bonus: 0 - left }
-    }
-    case "converted": {
-      // what the cap had forfeited would not have been won: the real wallet pays the rest
-      const undone = Math.min(draft.endedBonus(bonusId)?.forfeited ?? 0, amount)
-      const rest = amount - undone
-      changeEnded(draft, bonusId, (bonus) => ({
-        ...bonus,
-        forfeited: bonus.forfeited - undone,
-        late: bonus.late - rest,
-        restored: bonus.restored + undone
-      }))
-      return {
-        entryIds: posted(
-          draft.post("bonus", "bonus_correction_up", undone, references),
-          draft.post("bonus", type, -undone, references),
-          draft.post("real", type, -rest, references)
-        ),
-        real: 0 - rest,
-        bonus: 0
-      }
-    }
-    case "lost":
-    case "over":
-    case undefined:
-      return noMovement
-  }
-}
-
-/**
- * Debits money that was credited and forfeited at once: it is credited again first, so that reports count no such credit. Where an end was undone since,
- * the bonus had got it back, and it is taken from there.
- */
-const debitForfeited = (
-  draft: Draft,
-  type: "casino_bet" | "casino_rollback",
-  amount: number,
-  bonusId: number,
-  about: CasinoReferences
-): ReadonlyArray<number> => {
-  const references = { ...about, playerBonusId: bonusId }
-  let undone = amount
-  const status = bonusStatusOf(draft, bonusId)
-  if (status === "running" && draft.activeBonus !== null) {
-    undone = Math.min(draft.bonus, amount)
-    draft.post("bonus", "bonus_correction_down", -undone, { playerBonusId: bonusId })
-    draft.activeBonus = { ...draft.activeBonus, restored: draft.activeBonus.restored + undone }
-  } else if (status === "waiting") {
-    undone = Math.min(heldBy(draft, bonusId), amount)
-    changeWaiting(draft, bonusId, (left) => ({
-      ...left,
-      held: left.held - undone,
-      restored: left.restored + undone
-    }))
-  } else if (status === "lost") {
-    return []
+  const total = amount + forfeited
+  const status = bonusId === null ? undefined : bonusStatusOf(draft, bonusId)
+  if (total === 0 || bonusId === null || status === undefined) return noMovement
+  const own = { playerBonusId: bonusId }
+  const references = { ...about, ...own }
+  let fromReal = 0
+  if (status === "running") {
+    const lent = Math.max(0, total - draft.bonus)
+    draft.post("bonus", "bonus_correction_up", lent, own)
+    // credited again below, so that the message's entries sum to nothing
+    draft.post("bonus", "bonus_correction_down", -forfeited, own)
+    changeMoney(draft, bonusId, { restored: lent + forfeited, short: lent })
   } else {
     const bonus = draft.endedBonus(bonusId)
-    const rest = bonus?.result === "converted" ? Math.max(0, amount - bonus.forfeited) : 0
-    draft.post("real", "correction_down", -rest, { playerBonusId: bonusId })
-    changeEnded(draft, bonusId, (ended) => ({
-      ...ended,
-      forfeited: Math.max(0, ended.forfeited - amount),
-      late: ended.late - rest,
-      restored: ended.restored + amount
-    }))
+    // what the cap had forfeited would not have been won: the real wallet pays the rest, as far as it was given any
+    const fromForfeited = Math.min(total, bonus?.forfeited ?? 0)
+    const fromHeld = Math.min(total, heldBy(draft, bonusId))
+    const given = bonus?.result === "converted" ? Math.max(0, bonus.converted + bonus.late) : 0
+    const taken = Math.min(total - fromForfeited, given)
+    fromReal = Math.min(taken, amount)
+    draft.post("real", "correction_down", fromReal - taken, own)
+    draft.post("bonus", "bonus_correction_up", amount - fromReal, own)
+    changeMoney(draft, bonusId, {
+      held: -fromHeld,
+      forfeited: -fromForfeited,
+      late: -taken,
+      restored: total - fromReal,
+      short: total - fromHeld - fromForfeited - taken
+    })
   }
-  return posted(
-    draft.post("bonus", "bonus_correction_up", undone, references),
-    draft.post("bonus", type, -undone, references)
+  const entryIds = posted(
+    draft.post("real", type, -fromReal, references),
+    draft.post("bonus", type, fromReal - amount, references),
+    draft.post("bonus", "bonus_correction_up", forfeited, references),
+    draft.post("bonus", type, -forfeited, references)
   )
+  return { entryIds, real: 0 - fromReal, bonus: fromReal - amount }
 }
 
-/** Changes the progress of a bonus that runs, waits, or ended in a way that may be undone. */
+/** Changes the progress of a bonus; of one that expired or was cancelled, no round is counted any more. */
 const changeProgress = (
   draft: Draft,
   bonusId: number,
@@ -245,8 +245,10 @@ const changeProgress = (
     return
   }
   changeWaiting(draft, bonusId, (left) => ({ ...left, ...change(left) }))
-  const bonus = draft.endedBonus(bonusId)
-  if (bonus?.result === "converted" || bonus?.result === "lost") draft.writeBonus({ ...bonus, ...change(bonus) })
+  changeEnded(draft, bonusId, (bonus) => {
+    const { openRounds, wagered } = change(bonus)
+    return { ...bonus, wagered, openRounds: bonusStatusOf(draft, bonusId) === "over" ? bonus.openRounds : openRounds }
+  })
 }
 
 /** Keeps the running bonus from being lost until then: a stake of it has no open round that would tell of its loss. */
@@ -268,17 +270,25 @@ export const countOpenRound = (draft: Draft, bonusId: number, difference: 1 | -1
 /** Subtracts a bet's wagered amount from its bonus; undoes the conversion when the requirement is no longer met. */
 export const takeBackWager = (draft: Draft, bonusId: number, amount: number): void => {
   if (amount === 0) return
-  restoreWager(draft, bonusId, -amount)
-  if (bonusStatusOf(draft, bonusId) !== "converted") return
+  addWager(draft, bonusId, -amount)
   const bonus = draft.endedBonus(bonusId)
-  if (bonus !== undefined && bonus !== null && bonus.wagered < bonus.wagerRequirement) undoConversion(draft, bonus)
+  if (bonus?.result === "converted" && bonus.wagered < bonus.wagerRequirement) undoConversion(draft, bonus)
 }
 
-/** Adds a reinstated bet's wagered amount to its bonus again. */
+/**
+ * Adds a reinstated bet's wagered amount to its bonus again. One that was lost or expired meanwhile is converted when that meets the requirement: every bet
+ * that counts was placed while it ran.
+ */
 export const restoreWager = (draft: Draft, bonusId: number, amount: number): void => {
   if (amount === 0) return
-  changeProgress(draft, bonusId, ({ openRounds, wagered }) => ({ openRounds, wagered: wagered + amount }))
+  addWager(draft, bonusId, amount)
+  const bonus = draft.endedBonus(bonusId)
+  const isOver = bonus?.result === "lost" || bonus?.result === "expired"
+  if (isOver && bonus.wagered >= bonus.wagerRequirement) draft.convert(bonus, bonus.forfeited)
 }
+
+const addWager = (draft: Draft, bonusId: number, amount: number): void =>
+  changeProgress(draft, bonusId, ({ openRounds, wagered }) => ({ openRounds, wagered: wagered + amount }))
 
 /** Moves all that the real wallet received from a bonus back to the bonus, even if already spent, and all that the cap had forfeited. */
 const undoConversion = (draft: Draft, bonus: PlayerBonus): void => {
@@ -288,10 +298,18 @@ const undoConversion = (draft: Draft, bonus: PlayerBonus): void => {
   draft.post("real", "bonus_conversion", -bonus.converted, references)
   draft.post("bonus", "bonus_conversion", bonus.converted, references)
   draft.post("real", bonus.late > 0 ? "correction_down" : "correction_up", -bonus.late, references)
-  // a bonus balance is never negative: a win rolled back later may exceed what is left
-  const more = Math.max(bonus.forfeited + bonus.late, -bonus.converted)
+  // where the real wallet once gave back more than it had been given, the bonus is short of that
+  const due = bonus.forfeited + bonus.late
+  const more = Math.max(due, -bonus.converted)
   draft.post("bonus", more > 0 ? "bonus_correction_up" : "bonus_correction_down", more, references)
-  const undone = { ...bonus, converted: 0, forfeited: 0, late: 0, restored: bonus.restored + Math.max(more, 0) }
+  const undone = {
+    ...bonus,
+    converted: 0,
+    forfeited: 0,
+    late: 0,
+    short: bonus.short + more - due,
+    restored: bonus.restored + Math.max(more, 0)
+  }
   resume(draft, undone, fate, bonus.converted + more)
 }
 
@@ -309,38 +327,18 @@ const fateOf = (draft: Draft, { expiresAt, id }: PlayerBonus): Fate => {
   const running = draft.activeBonus
   const mayRun = mayReceiveBonuses(draft.player, draft.now)
   if (running === null) return mayRun ? "runs" : isCancelling(draft.player, draft.now) ? "cancelled" : "waits"
-  const isUntouched = running.wagered === 0 && running.openRounds <= 0 && running.openUntil === null &&
-    draft.bonus === running.amount
-  return mayRun && running.id > id && isUntouched ? "displaces" : "waits"
-}
-
-/** Adds a bonus to those that wait, in the order of their grants. */
-const enqueue = (draft: Draft, bonus: PendingBonus): void => {
-  draft.pendingBonuses = [...draft.pendingBonuses, bonus].sort((a, b) => a.id - b.id)
-  draft.writeBonus(asPending(bonus))
-}
-
-/** Makes the running bonus, of which nothing was played, wait again: with its credit and all of its time. */
-const displace = (draft: Draft): void => {
-  const bonus = draft.activeBonus
-  if (bonus === null) return
-  const { id, openRounds, openUntil, restored, startedAt, validDays, wagered } = bonus
-  const held = draft.bonus
-  draft.post("bonus", "bonus_correction_down", -held, { playerBonusId: id })
-  draft.activeBonus = null
-  const progress = { wagered, openRounds, openUntil, restored, startedAt }
-  enqueue(draft, { ...termsOf(bonus), interrupted: { ...progress, held, remainingMs: validDays * dayMs } })
+  return mayRun && running.id > id && isUntouched(running, draft.bonus) ? "displaces" : "waits"
 }
 
 /** Before any money of the bonus comes: the wallet holds nothing else once it runs. */
 const makeRoom = (draft: Draft, fate: Fate): void => {
-  if (fate === "displaces") displace(draft)
+  if (fate === "displaces") draft.displace()
   else if (fate === "runs") draft.forfeitLoose()
 }
 
 /** Gives a bonus its place again, with `own` of the bonus wallet. Returns the entry that forfeits it, if that is its fate. */
 const resume = (draft: Draft, bonus: PlayerBonus, fate: Fate, own: number): number | undefined => {
-  const { expiresAt, id, openRounds, openUntil, restored, startedAt, wagered } = bonus
+  const { expiresAt, id, openRounds, openUntil, restored, short, startedAt, wagered } = bonus
   const references = { playerBonusId: id }
   if (fate === "expired" || fate === "cancelled" || startedAt === null || expiresAt === null) {
     const forfeit = draft.post("bonus", "bonus_correction_down", -own, references)
@@ -348,18 +346,15 @@ const resume = (draft: Draft, bonus: PlayerBonus, fate: Fate, own: number): numb
     draft.finish({ ...bonus, result, forfeited: bonus.forfeited + own, finishedAt: draft.now })
     return forfeit
   }
-  const progress = { wagered, openRounds, openUntil, restored, startedAt }
+  const running = { ...termsOf(bonus), wagered, openRounds, openUntil, restored, short, startedAt, expiresAt }
   if (fate === "waits") {
-    const waiting: PendingBonus = {
-      ...termsOf(bonus),
-      interrupted: { ...progress, held: own, remainingMs: expiresAt - draft.now }
-    }
+    const waiting = interrupted(running, own, expiresAt - draft.now)
     draft.post("bonus", "bonus_correction_down", -own, references)
-    enqueue(draft, waiting)
+    draft.enqueue(waiting)
     draft.emitBonus("bonus.granted", asPending(waiting))
     return undefined
   }
-  draft.activeBonus = { ...termsOf(bonus), ...progress, expiresAt }
-  draft.emitBonus("bonus.granted", asActivated(draft.activeBonus))
+  draft.activeBonus = running
+  draft.emitBonus("bonus.granted", asActivated(running))
   return undefined
 }

@@ -106,7 +106,7 @@ const takeBack = (
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
   // money credited to the real wallet by a win on behalf of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
-  // of a reinstated stake only the part that could be debited again
+  // of a stake reinstated before shortages were kept, only the part that could be debited again
   const ofBonus = target.bonusAmount + late + target.lost
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
@@ -169,7 +169,7 @@ const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Ro
 
 /**
  * Rolls back the rollback of a bet, which is valid again: its stake is debited once more, whatever the balance, because the provider states that it
- * was played. Bonus money spent meanwhile does not become a debt. A rollback that moved nothing leaves nothing to reverse.
+ * was played. A bonus whose money was spent meanwhile is short of it. A rollback that moved nothing leaves nothing to reverse.
  */
 const reinstate = (
   draft: Draft,
@@ -214,7 +214,7 @@ const reinstate = (
     bonusId: bet.bonusAmount === 0 ? null : bet.bonusId
   })
   draft.markRolledBack(target)
-  draft.markReinstated(bet, ofBonus + moved.bonus + moved.real)
+  draft.markReinstated(bet)
   draft.record(transaction)
   const openBets = withOpenBet(round.openBets)
   const closed = isClosedAfter(round.closed, rollback.closesRound, openBets)

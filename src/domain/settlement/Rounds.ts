@@ -50,7 +50,10 @@ export const Transaction = Schema.Struct({
   rolledBack: Schema.Boolean,
   /** Number of its rollbacks that were rolled back. */
   reinstated: Schema.Number,
-  /** For a bet: bonus part already spent at its reinstatement, and not returned by later rollbacks. */
+  /**
+   * For a bet: bonus part not debited again at its reinstatement, and not returned by later rollbacks. Of rows from before a bonus kept what it is short of
+   * (`docs/decisions/0026-undone-ends.md`); 0 since.
+   */
   lost: Schema.Number
 })
 

@@ -264,11 +264,11 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
           || b.max_conversion
         WHERE b.max_conversion > 0 AND b.converted + greatest(b.late_amount, 0) > b.max_conversion
         UNION ALL
-        -- what went without a game came back to it since, or came from the real wallet
+        -- what went without a game came back to it since, paid off what it was short of, or came from the real wallet
         SELECT 'lost_forfeited_nothing', 'lost, and ' || coalesce(e.gone, 0) || ' of it was forfeited or moved out, of which '
-          || b.restored_amount + coalesce(e.from_real, 0) || ' came back'
+          || b.restored_amount + coalesce(e.from_real, 0) || ' came back, and it is short of ' || b.short_amount
         WHERE b.result = 'lost' AND coalesce(e.from_real, 0) <= 0
-          AND coalesce(e.gone, 0) <> b.restored_amount + coalesce(e.from_real, 0)) found`
+          AND coalesce(e.gone, 0) <> b.restored_amount + coalesce(e.from_real, 0) - b.short_amount) found`
   },
   {
     // where another bonus runs, the one whose end is undone runs or waits

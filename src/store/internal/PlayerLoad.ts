@@ -28,6 +28,7 @@ const OpenBonus = Schema.Struct({
   openRounds: Schema.Number,
   openUntil: Schema.NullOr(Schema.Number),
   restored: Schema.Number,
+  short: Schema.Number,
   held: Schema.NullOr(Schema.Number),
   remainingMs: Schema.NullOr(Schema.Number),
   startedAt: Schema.NullOr(Schema.Number),
@@ -102,12 +103,12 @@ const toBonuses = (
   if (rows === null) return { activeBonus, pendingBonuses: noBonuses }
   const pendingBonuses: Array<PendingBonus> = []
   for (const row of rows) {
-    const { expiresAt, held, openRounds, openUntil, remainingMs, restored, startedAt, wagered, ...granted } = row
+    const { expiresAt, held, openRounds, openUntil, remainingMs, restored, short, startedAt, wagered, ...granted } = row
     if (startedAt === null) {
       pendingBonuses.push({ ...granted, interrupted: null })
       continue
     }
-    const progress = { wagered, openRounds, openUntil, restored, startedAt }
+    const progress = { wagered, openRounds, openUntil, restored, short, startedAt }
     if (expiresAt !== null) activeBonus = { ...granted, ...progress, expiresAt }
     else {pendingBonuses.push({
         ...granted,
@@ -173,7 +174,7 @@ const playerColumns = columnsOf(PlayerRow, "p", {
     'validDays', b.valid_days, 'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
     'openUntil', ${
     epochMs("b.open_until")
-  }, 'restored', b.restored_amount, 'held', b.held_amount, 'remainingMs', b.remaining_ms, 'createdAt', ${
+  }, 'restored', b.restored_amount, 'short', b.short_amount, 'held', b.held_amount, 'remainingMs', b.remaining_ms, 'createdAt', ${
     epochMs("b.created_at")
   }, 'startedAt', ${epochMs("b.started_at")},
     'expiresAt', ${epochMs("b.expires_at")}) ORDER BY b.id)

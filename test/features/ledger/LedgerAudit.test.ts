@@ -336,6 +336,11 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "UPDATE ledger_entries SET type = 'bonus_correction_down', amount = -80 WHERE type = 'bonus_correction_up' AND amount = 80",
     ["balance_chain", "account_is_its_ledger", "bonus_is_its_entries", "lost_forfeited_nothing"]
   ],
+  // a shortage that nothing was lent for
+  [
+    "UPDATE player_bonuses SET state = 'finished', result = 'lost', finished_at = now(), short_amount = 1 WHERE state = 'activated'",
+    ["lost_forfeited_nothing"]
+  ],
   // an undone conversion that was forfeited because another bonus ran
   [
     "UPDATE player_bonuses b SET started_at = (SELECT finished_at FROM player_bonuses WHERE result = 'converted') WHERE state = 'activated';" +

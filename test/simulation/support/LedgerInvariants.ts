@@ -166,8 +166,9 @@ const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean
   if (isSameEnd(end, next)) return end.result !== "converted" || next.wagered >= next.wagerRequirement
   const isMet = next.wagered >= next.wagerRequirement
   if (next.result === "converted" && !isMet) return false
+  // a reinstated bet has met the requirement after all
+  if (next.result === "converted" && (end.result === "lost" || end.result === "expired")) return true
   if (end.result === "lost") return change.entries.some((entry) => entry.playerBonusId === end.id)
-  // one that waits is judged when it runs, also where a reinstated bet has met the requirement again
   return end.result === "converted" &&
     (isReversal(change, end) || (next.result !== "converted" && next.converted === 0 && !isMet))
 }
@@ -202,7 +203,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
   }
   const entriesOf = Map.groupBy(books.entries, ({ playerBonusId }) => playerBonusId)
   for (const [id, bonus] of latest) {
-    const { amount, converted, forfeited, late, maxConversion, restored, result, startedAt } = bonus
+    const { amount, converted, forfeited, late, maxConversion, restored, result, short, startedAt } = bonus
     const own = entriesOf.get(id) ?? []
     const conversions = own.filter(({ type }) => type === "bonus_conversion")
     const paid = conversions.filter(({ wallet }) => wallet === "real")
@@ -220,11 +221,20 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
     if (maxConversion > 0 && converted + late > maxConversion) {
       report("a conversion stays within its cap", `bonus ${id}: ${converted} and ${late} of ${maxConversion}`)
     }
-    // what went without a game is forfeited, held, came back, or came from the real wallet
+    // what went without a game is forfeited, held, came back, or came from the real wallet; less what was lent and not paid off
     const gone = 0 - sumOf(own.filter(({ type }) => type === "bonus_correction_down"))
     const fromReal = sumOf(later.filter(({ type }) => type === "correction_up" || type === "correction_down"))
-    if (fromReal <= 0 && gone !== forfeited + (bonus.held ?? 0) + restored + fromReal) {
+    if (gone !== forfeited + (bonus.held ?? 0) + restored + fromReal - short) {
       report("forfeited money is accounted for", `bonus ${id}: ${gone} gone, ${forfeited} forfeited`)
+    }
+    if (short < 0 || converted + late < 0) {
+      report(
+        "a bonus is no debt of the player",
+        `bonus ${id}: short of ${short}, ${converted} converted and ${late} later`
+      )
+    }
+    if (result === null && bonus.held !== null && bonus.wagered >= bonus.wagerRequirement) {
+      report("a bonus that met its requirement is paid", `bonus ${id} waits with ${bonus.wagered} wagered`)
     }
     if (result === "lost" && forfeited !== 0) report("a lost bonus forfeits nothing", `bonus ${id}: ${forfeited}`)
     const granted = own.filter(({ type }) => type === "bonus_correction_up")
@@ -234,7 +244,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
   }
 }
 
-/** End events of each bonus: the last one matches its end, and only conversions and losses, since undone, precede it. */
+/** End events of each bonus: the last one matches its end, and only ends that a message may undo precede it. */
 const checkEnds = ({ database }: Remains, report: Report): void => {
   const told = new Map<string, Array<unknown>>()
   const latest = new Map<number, PlayerBonus>()
@@ -249,7 +259,7 @@ const checkEnds = ({ database }: Remains, report: Report): void => {
   for (const { id, result } of latest.values()) {
     const ends = told.get(`bonus.completed ${id}`) ?? []
     const earlier = result === null ? ends : ends.slice(0, -1)
-    if ((result !== null && ends.at(-1) !== result) || earlier.some((end) => end !== "converted" && end !== "lost")) {
+    if ((result !== null && ends.at(-1) !== result) || earlier.includes("cancelled")) {
       report("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
     }
   }
