@@ -47,17 +47,20 @@ const kindOf = (success: ReadonlySet<Schema.Top>): StaffRead["kind"] | undefined
 /** Fields of a query that say where in a list it is. */
 const positions = ["page", "per_page", "cursor", "limit"]
 
-const reads = new Map<string, StaffRead>()
-HttpApi.reflect(BackofficeApi, {
-  onGroup: () => {},
-  onEndpoint: ({ endpoint, group }) => {
-    const kind = endpoint.method === "GET" ? kindOf(endpoint.success) : undefined
-    if (kind === undefined) return
-    const action = `${group.identifier}.${endpoint.identifier}`
-    const filters = fieldsOfQuery(endpoint.query).filter((name) => !positions.includes(name))
-    reads.set(action, { action, kind, filters })
-  }
-})
+const collect = (): ReadonlyMap<string, StaffRead> => {
+  const reads = new Map<string, StaffRead>()
+  HttpApi.reflect(BackofficeApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const kind = endpoint.method === "GET" ? kindOf(endpoint.success) : undefined
+      if (kind === undefined) return
+      const action = `${group.identifier}.${endpoint.identifier}`
+      const filters = fieldsOfQuery(endpoint.query).filter((name) => !positions.includes(name))
+      reads.set(action, { action, kind, filters })
+    }
+  })
+  return reads
+}
 
 /** The terms of each, by its action. */
-export const staffReadTerms: ReadonlyMap<string, StaffRead> = reads
+export const staffReadTerms = collect()
