@@ -287,8 +287,8 @@ export const attackScenario = scenario({
         "The bar is twice the median without the attack. Every balance is checked after every round.",
         `Bodies before a signature: ${
           strangerBytes / 1000
-        } KB of every form that is dear to decode, at every address; processor time of all threads of ` +
-        "the service, the lower quartile of eight."
+        } KB of every form that is dear to decode, and the longest forms that are decoded before their signature, at every ` +
+        "address; processor time of all threads of the service, the lower quartile of eight."
       ],
       headlines: headlineOf(worst, "bets' p50 beside the worst attack"),
       measurements: [...measurements, ...bodies]

@@ -25,9 +25,10 @@ const space = 0x20
 const percent = 0x25
 const equals = 0x3d
 
-/** Value of a hexadecimal digit; NaN for any other byte. */
-const digitOf = (byte: number | undefined): number =>
-  byte === undefined ? NaN : Number.parseInt(String.fromCharCode(byte), 16)
+/** Values of hexadecimal digits by their bytes; NaN for any other byte. */
+const digits = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16))
+
+const digitOf = (byte: number | undefined): number => digits[byte ?? 0] ?? NaN
 
 /** Text of an escaped name or value; an escape that is none stays. One pass over the bytes: replacing in texts takes a microsecond for each plus sign. */
 const decode = (escaped: Buffer): string => {

@@ -19,9 +19,13 @@ export interface StrangerBody {
   readonly body: Buffer
 }
 
-const filled = (text: string, [before, after]: readonly [before: string, after: string] = ["", ""]): Buffer =>
+const filled = (
+  text: string,
+  [before, after]: readonly [before: string, after: string] = ["", ""],
+  length = strangerBytes
+): Buffer =>
   Buffer.from(
-    before + text.repeat(Math.floor((strangerBytes - before.length - after.length) / Buffer.byteLength(text))) + after
+    before + text.repeat(Math.floor((length - before.length - after.length) / Buffer.byteLength(text))) + after
   )
 
 const numbered = (pair: (at: number) => string, [before, after]: readonly [string, string]): Buffer => {
@@ -50,6 +54,34 @@ export const strangerBodies: ReadonlyArray<StrangerBody> = [
   { name: "JSON, escaped letters", contentType: json, body: filled("\\u00e9", ["{\"user\":\"", "\"}"]) },
   { name: "JSON, emoji", contentType: json, body: filled("😀", ["{\"user\":\"", "\"}"]) }
 ]
+
+/**
+ * Forms of the length of the largest messages of protocols whose signature is over the decoded fields (`FormBounds` of Pragmatic and
+ * Slotegrator): strangers' are decoded and signed as well, up to there.
+ */
+export const boundedBodies: ReadonlyArray<StrangerBody> = [32 * 1024, 48 * 1024].flatMap((length) => {
+  const ofValue = (value: string) => filled(value, ["a=", ""], length)
+  const names = Array.from({ length: length === 48 * 1024 ? 640 : 128 }, (_, at) => `${1000 - at}=`)
+  const ofNames = (value: string) => {
+    const share = Math.floor((length / names.length - 6) / Buffer.byteLength(value))
+    return Buffer.from(names.map((name) => name + value.repeat(share)).join("&"))
+  }
+  const bodies = {
+    "percent signs": ofValue("%25"),
+    "broken escapes": ofValue("%zz"),
+    "escaped emoji": ofValue("%F0%9F%98%80"),
+    "spaces as plus": ofValue("+"),
+    "tildes": ofValue("~"),
+    "emoji": ofValue("😀"),
+    "many fields of tildes": ofNames("~"),
+    "many fields of escapes": ofNames("%25")
+  }
+  return Object.entries(bodies).map(([name, body]) => ({
+    name: `form, ${length / 1024} KiB of ${name}`,
+    contentType: form,
+    body
+  }))
+})
 
 /** An address that takes bodies, with what a stranger may know of it. */
 export interface StrangerAddress {
@@ -276,7 +308,9 @@ export const strangerCosts = Effect.fnUntraced(function*(
   const costs: Array<StrangerCost> = []
   for (const address of addresses) {
     const measured: Array<readonly [StrangerBody, number]> = []
-    for (const body of strangerBodies) measured.push([body, yield* bodyCostMs(target, address, body, times)])
+    for (const body of [...strangerBodies, ...boundedBodies]) {
+      measured.push([body, yield* bodyCostMs(target, address, body, times)])
+    }
     const [dearest] = measured.toSorted(([, a], [, b]) => b - a)
     for (const [body, costMs] of measured) {
       costs.push({
