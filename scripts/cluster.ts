@@ -10,7 +10,8 @@ import { freePort } from "../src/platform/PostgresProcess.ts"
 import { layerEndWithParent } from "../src/platform/ProcessEnd.ts"
 import { Settings } from "../src/platform/Settings.ts"
 import { StartupError } from "../src/platform/StartupError.ts"
-import { type NodeAddress, type RunningNode, startNode, stopNodes, untilReady } from "./cluster/Nodes.ts"
+import { type NodeAddress, startNode, stopNodes, untilReady } from "./cluster/Nodes.ts"
+import { awaitStart, type StartedNode, startOf } from "./cluster/NodeStarts.ts"
 import { openDatabase } from "./cluster/Postgres.ts"
 import { standardError } from "../src/platform/Output.ts"
 
@@ -21,10 +22,6 @@ const ownPortsFrom = 100
 const ownBackofficePortsFrom = [200, 300] as const
 
 const mostNodes = 64
-
-/** Starts of a node before it counts as failed, and the pause before the next one. A node itself waits up to a minute for the database. */
-const startAttempts = 3
-const startPause = "2 seconds"
 
 /** Pause before a node is started again that ran, and one that does not start. */
 const restartPause = "1 second"
@@ -42,11 +39,8 @@ const flags = {
   )
 }
 
-interface Member {
-  readonly number: number
+interface Member extends StartedNode {
   readonly address: NodeAddress
-  readonly start: Effect.Effect<RunningNode>
-  running: RunningNode
 }
 
 /** A wildcard is where a node listens, not where one connects. */
@@ -120,34 +114,15 @@ const makeMembers = Effect.fnUntraced(function*(count: number) {
       // one of them seeds
       DEMO: demo && number === 1 ? "on" : "off"
     })
-    members.push({ number, address, start, running: yield* start })
+    members.push({
+      number,
+      address,
+      start,
+      untilReady: (tell) => untilReady(address, tell),
+      running: yield* start
+    })
   }
   return { members, settings: { ...settings, port, backofficePort } }
-})
-
-/** Time after which the supervisor goes on without a node that runs and is not ready, such as one whose clock is wrong. */
-const readyWithin = "1 minute"
-
-/** Completes with undefined when the node takes requests, or takes long, and with how it ended when it ends before. */
-const startOf = ({ address, number, running }: Member): Effect.Effect<string | undefined> =>
-  Effect.raceFirst(
-    untilReady(address, (reason) => Console.log(`waiting for node ${number}: ${reason}`)).pipe(
-      Effect.timeoutOption(readyWithin),
-      Effect.as(undefined)
-    ),
-    running.exited
-  )
-
-/** Waits until a node takes requests. One that ends before has said why, and is started again; false when it does not start. */
-const awaitStart = Effect.fnUntraced(function*(member: Member) {
-  for (let attempt = 1;; attempt++) {
-    const how = yield* startOf(member)
-    if (how === undefined) return true
-    yield* Console.log(`node ${member.number} did not start (${how})`)
-    if (attempt >= startAttempts) return false
-    yield* Effect.sleep(startPause)
-    member.running = yield* member.start
-  }
 })
 
 /** Waits until all nodes take requests, or have failed to start; fails when none has. Returns those that run. */
@@ -157,7 +132,8 @@ const awaitAll = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
   yield* progress()
   const run = yield* Effect.filter(
     members,
-    (member) => Effect.tap(awaitStart(member), (isUp) => Effect.suspend(() => (ready += isUp ? 1 : 0, progress()))),
+    (member) =>
+      Effect.tap(awaitStart(member, Console.log), (isUp) => Effect.suspend(() => (ready += isUp ? 1 : 0, progress()))),
     {
       concurrency: "unbounded"
     }
@@ -176,7 +152,7 @@ const tend = (member: Member, restarts: boolean): Effect.Effect<void> => {
     if (!restarts) return yield* Effect.never
     yield* Effect.sleep(pause)
     member.running = yield* member.start
-    const isUp = (yield* startOf(member)) === undefined
+    const isUp = (yield* startOf(member, Console.log)) === undefined
     pause = isUp ? restartPause : failedPause
     if (isUp) yield* Console.log(`started again:\n${lineOf(member)}`)
   }).pipe(Effect.forever)

@@ -1,41 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Queue, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Net from "node:net"
 import { layerOwnerClient } from "../../src/platform/Database.ts"
 import { makeHoldingProxy } from "../kit/HoldingProxy.ts"
-import { listening } from "../kit/Listening.ts"
+import { makeRefusingProxy } from "../kit/RefusingProxy.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
 // Goal: a start waits for a database that takes no connection for the moment, and says so; what does not pass by itself still ends it at once. Method: an
 // address that does not answer, or answers as a server that is full or starts, until the first line about it is logged; then it leads to PostgreSQL.
-
-/** PostgreSQL's refusal of a connection. */
-const refusalOf = (code: string, message: string): Buffer => {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`)
-  const head = Buffer.alloc(5)
-  head.write("E")
-  head.writeInt32BE(fields.length + 4, 1)
-  return Buffer.concat([head, fields])
-}
-
-/** An address that refuses connections this way until it is opened; then it leads to the database. */
-const refusing = (upstreamPort: number, refusal: Buffer) =>
-  Effect.gen(function*() {
-    let isOpen = false
-    const clients = new Set<Net.Socket>()
-    const server = Net.createServer((client) => {
-      clients.add(client.on("error", () => {}))
-      if (!isOpen) return void client.once("data", () => client.end(refusal))
-      const upstream = Net.connect(upstreamPort, "127.0.0.1")
-      upstream.on("error", () => client.destroy())
-      client.pipe(upstream).pipe(client)
-    })
-    const port = yield* listening(server, () => {
-      for (const client of clients) client.destroy()
-    })
-    return { port, open: () => void (isOpen = true) }
-  })
 
 /** Asks the database at an address once. */
 const ask = (url: Redacted.Redacted, port: number, lines: Queue.Queue<string>) => {
@@ -77,7 +49,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a start", (it) => {
     it.effect(`waits for a database that ${what}`, () =>
       Effect.gen(function*() {
         const { url } = yield* TestDatabase
-        const address = yield* refusing(portOf(url), refusalOf(code, `it ${what}`))
+        const address = yield* makeRefusingProxy(portOf(url), code, `it ${what}`)
         const lines = yield* Queue.unbounded<string>()
         const asking = yield* Effect.forkChild(ask(url, address.port, lines))
         assert.strictEqual(yield* Queue.take(lines), "waiting for the database")
@@ -89,7 +61,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a start", (it) => {
   it.effect("ends at once where the password is wrong or nothing listens", () =>
     Effect.gen(function*() {
       const { url } = yield* TestDatabase
-      const wrong = yield* refusing(portOf(url), refusalOf("28P01", "password authentication failed"))
+      const wrong = yield* makeRefusingProxy(portOf(url), "28P01", "password authentication failed")
       const lines = yield* Queue.unbounded<string>()
       assert.include((yield* Effect.flip(ask(url, wrong.port, lines))).message, "password authentication failed")
       assert.include((yield* Effect.flip(ask(url, 1, lines))).message, "the database cannot be reached")

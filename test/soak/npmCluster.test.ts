@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import { join } from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { until } from "../kit/Client.ts"
-import { serverFolder } from "../kit/E2eDatabase.ts"
+import { serverFolder, startServer } from "../kit/E2eDatabase.ts"
 import { parseMetrics } from "../kit/Metrics.ts"
+import { makeRefusingProxy } from "../kit/RefusingProxy.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
+import { asService } from "../kit/TestServer.ts"
 
 // Goal: `npm run cluster` runs one casino on several nodes: all on one shared port and each on its own, a dead one is restarted,
 // and its user can stop all of it. Method: the supervisor as a process on a folder of its own, by its printed output; signals
@@ -163,6 +165,49 @@ describe("npm run cluster", () => {
       cluster.supervisor.kill("SIGTERM")
       assert.strictEqual(yield* cluster.exited, 0)
     })), 240_000)
+
+  it.live(
+    "waits for a database that is starting, says so, and then starts",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const server = yield* startServer({ dataDir: yield* serverFolder })
+        const proxy = yield* makeRefusingProxy(server.port, "57P03", "the database system is starting up")
+        const at = (url: Redacted.Redacted) => {
+          const address = new URL(Redacted.value(url))
+          address.port = String(proxy.port)
+          return address.href
+        }
+        const supervisor = yield* Effect.acquireRelease(
+          Effect.flatMap(Effect.all([freePort, freePort]), ([port, backofficePort]) =>
+            Effect.sync(() =>
+              spawn(process.execPath, ["scripts/cluster.ts", "--nodes", "1"], {
+                cwd: root,
+                env: {
+                  PATH: process.env["PATH"],
+                  PORT: String(port),
+                  BACKOFFICE_PORT: String(backofficePort),
+                  DATABASE_URL: at(asService(server.url)),
+                  DATABASE_OWNER_URL: at(server.url),
+                  MASTER_KEY: Buffer.alloc(32, 7).toString("base64")
+                },
+                stdio: ["ignore", "pipe", "inherit"]
+              })
+            )),
+          (child) =>
+            Effect.sync(() =>
+              void child.kill("SIGKILL")
+            )
+        )
+        let output = ""
+        supervisor.stdout.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")))
+        yield* until(() => output.includes("waiting for the database"))
+        assert.include(output, "the database system is starting up")
+        assert.notInclude(output, "Pitboss is up")
+        proxy.open()
+        yield* until(() => output.includes("Pitboss is up on one node."))
+      })),
+    240_000
+  )
 
   it.live("says how it is used when it is not understood, and why it does not start", () =>
     Effect.sync(() => {
