@@ -5,6 +5,7 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { assertNone, Browser, picture, timersDone, violationsOn } from "../../kit/Browser.ts"
 import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
+import { made } from "../../kit/Backoffice.ts"
 import { PageScene } from "../../kit/PageScene.ts"
 
 // Goal: every page opens by its address with its heading, is readable in light and dark, and works by keyboard alone. Method: a casino that has
@@ -190,6 +191,30 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       }
     }).pipe(Effect.scoped))
 
+  it.effect("a sign-in link reads well in light and dark, signed out and in, and all of it is reached by keyboard", () =>
+    Effect.gen(function*() {
+      const browser = yield* Browser
+      const { admin } = yield* PageScene
+      const { id } = yield* made("/staff", { name: "Ines Holm", role: "support" })
+      const { pathname, search } = new URL((yield* made("/staff/tickets", { staff: id })).url)
+      const windows = [
+        { as: {}, text: "This link signs you in as Ines Holm, once." },
+        { as: { cookie: admin.cookie }, text: `This browser is signed in as ${admin.name}` }
+      ]
+      for (const { as, text } of windows) {
+        for (const scheme of ["light", "dark"] as const) {
+          const page = yield* browser.open({ scheme, ...as })
+          yield* Effect.promise(async () => {
+            await drawn(page, pathname + search, "Sign in to Pitboss", text)
+            await page.getByRole("button", { name: "Sign in as Ines Holm", exact: true }).waitFor()
+          })
+          assertNone(yield* violationsOn(page))
+          if (scheme === "light" && as.cookie !== undefined) yield* picture(page, "sign-in-link")
+          assertNone(yield* focusFaults(page))
+        }
+      }
+    }).pipe(Effect.scoped))
+
   it.effect("dialogs take the focus, keep it, and give it back to their button", () =>
     Effect.gen(function*() {
       const scene = yield* PageScene
@@ -265,7 +290,11 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
 
   it.effect("each picture of the documentation is one of these", () =>
     Effect.sync(() => {
-      const taken = ["sign-in", ...shown.flatMap(({ hasPicture, name }) => hasPicture === false ? [] : [name])].map((
+      const taken = [
+        "sign-in",
+        "sign-in-link",
+        ...shown.flatMap(({ hasPicture, name }) => hasPicture === false ? [] : [name])
+      ].map((
         name
       ) => `${name}.png`)
       const folder = join(import.meta.dirname, "..", "..", "..", "docs", "images")
