@@ -585,15 +585,10 @@ const readRows = Effect.gen(function*() {
     ORDER BY about`
   const rounds = yield* sql<{ readonly player: number; readonly about: string }>`SELECT player_id::float8 AS player,
     concat_ws(' ', real_stake, bonus_stake, closed) AS about FROM rounds ORDER BY about`
-  const spent = yield* sql<{ readonly player: number }>`SELECT w.player_id::float8 AS player
-    FROM provider_transactions w JOIN provider_transactions k ON k.provider_id = w.provider_id
-      AND k.target_transaction_id = w.transaction_id AND k.kind = 'rollback' AND k.status = 'processed'
-    WHERE w.kind = 'win' AND w.bonus_amount > 0 AND w.bonus_amount + k.bonus_amount > 0 AND k.real_amount = 0`
   return {
     bonusesOf: byPlayer(bonuses),
     standingOf: byPlayer(standing),
-    roundsOf: byPlayer(rounds),
-    spent: new Set(spent.map(({ player }) => player))
+    roundsOf: byPlayer(rounds)
   }
 })
 
@@ -667,7 +662,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerE2eServer), Layer.provideMe
         { concurrency: 24 }
       )
 
-      const { bonusesOf, roundsOf, spent, standingOf } = yield* readRows
+      const { bonusesOf, roundsOf, standingOf } = yield* readRows
       const results = new Set<string>()
       const groups = new Map<string, { readonly order: string; readonly left: unknown }>()
       const differing: Array<unknown> = []
@@ -696,8 +691,6 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerE2eServer), Layer.provideMe
           assert.deepStrictEqual(found, { forfeited: 0, ...outcome, states: [...outcome.states] }, where)
           continue
         }
-        // a win that was spent before it was taken back is not owed by the bonus (docs/decisions/0026-undone-ends.md, "Not held")
-        if (spent.has(playerId)) continue
         const key = JSON.stringify([
           house.protocol,
           play.group,

@@ -106,6 +106,12 @@ const convertsTwice: SeededBug = altering(({ change, state }, before) =>
     : { change, state }
 )
 
+/** Takes bonus money back as far as it was not spent, and forgets the rest. */
+const forgetsShortages: SeededBug = altering(({ change, state }) => ({
+  change: { ...change, bonuses: change.bonuses.map((one) => ({ ...one, bonus: { ...one.bonus, short: 0 } })) },
+  state: { ...state, activeBonus: state.activeBonus && { ...state.activeBonus, short: 0 } }
+}))
+
 /** Entries in this order, with the numbers and balances that follow from it. */
 const inOrder = (before: Player, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const balances = { real: before.real, bonus: before.bonus }
@@ -455,6 +461,7 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "keeps a bet open on a rollback": keepsBetsOpenOnRollback,
   "shows what was, after a failover": showsWhatWasAtItsStart,
   "converts a bonus twice": convertsTwice,
+  "forgets what a bonus is short of": forgetsShortages,
   "bonus lost is not undone": leavesLosses,
   "conversion's successor is not undone": keepsSuccessors,
   "late money above the cap": paysAboveCap,
