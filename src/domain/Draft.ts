@@ -397,6 +397,8 @@ export class Draft {
 
   /** A finished bonus as changed by this decision, or as known from the store: null without one, undefined when it was not looked up. */
   endedBonus(bonusId: number): PlayerBonus | null | undefined {
+    // its end may be undone, and still be what was written or looked up last
+    if (this.activeBonus?.id === bonusId) return null
     const written = this.bonusWritten(bonusId)
     if (written !== undefined) return written.state === "finished" ? written : null
     return this.context.known?.bonuses.get(bonusId)

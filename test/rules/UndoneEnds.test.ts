@@ -73,6 +73,17 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
     })
 
+    it("is reversed once by a message that takes back several of its bets", () => {
+      const runner = makeRunner({ ...rich, real: 400_000 })
+      runner.accept(does(bet("a", 100_000)))
+      runner.accept(does(bet("b", 200_000, { roundId: "second" })))
+      assert.deepInclude(runner.player(), { real: 110_000, bonus: 0, activeBonus: null })
+      runner.accept(doesAll(rollback("kb", "b"), rollback("ka", "a")))
+      assert.deepInclude(runner.player(), { real: 400_000, bonus: 10_000 })
+      assert.deepInclude(runner.player().activeBonus, { wagered: 0, restored: 0, short: 0 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated"])
+    })
+
     it("stands while the requirement is met without the bet", () => {
       const runner = makeRunner({ ...rich, real: 400_000 })
       runner.accept(does(bet("b", 100)))
