@@ -96,6 +96,11 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
             `/rounds/${casino.studio.slug}/slots/${round}`,
             `round.show round:${casino.studio.slug}/slots/${round} null`
           ],
+          // a player's part of it
+          [
+            `/rounds/${casino.studio.slug}/slots/${round}?player=${player}`,
+            `round.show round:${casino.studio.slug}/slots/${round} ${player}`
+          ],
           [`/players/${player}/wallet`, `player.wallet player:${player} ${player}`],
           [`/players/${player}/timeline`, `player.timeline player:${player} ${player}`],
           [`/search?q=${player}`, "search.find list:search.find null"],

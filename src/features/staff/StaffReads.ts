@@ -83,12 +83,12 @@ export class StaffReads extends Context.Service<StaffReads, {
           })
         )[0]
         const noun = Object.keys(params).at(-1)
-        const subject = named !== undefined
-          ? `${named.noun}:${named.id}`
-          : noun !== undefined
+        const subject = noun !== undefined
           ? `${noun}:${Object.values(params).join("/")}`
+          : named !== undefined
+          ? `${named.noun}:${named.id}`
           : `${subjects[read.kind]}:${action}`
-        const key = `${actor.label} ${action} ${subject} ${filters.join()} ${page}`
+        const key = `${actor.label} ${action} ${subject} ${named?.id ?? ""} ${filters.join()} ${page}`
         const before = noted.get(key)
         const isNoted = before !== undefined && before <= now && now < before + hourMs
         if (isNoted && read.kind !== "document") return
