@@ -1,4 +1,4 @@
-/** Reads of the staff API that leave a line in the audit log, derived from their declared answers. */
+/** Calls of the staff API that tell staff of players and leave a line in the audit log, derived from their declared answers. */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { tellsOfPlayers } from "../contract/Annotations.ts"
@@ -44,23 +44,49 @@ const kindOf = (success: ReadonlySet<Schema.Top>): StaffRead["kind"] | undefined
   return [...success].some(({ ast }) => isOfPlayers(ast)) ? "personal" : undefined
 }
 
+/** Record that an answer holds. */
+const recordOf = (success: ReadonlySet<Schema.Top>): SchemaAST.AST | undefined => {
+  for (const { ast } of success) {
+    if (ast._tag === "Objects") return ast.propertySignatures.find(({ name }) => name === "data")?.type
+  }
+  return undefined
+}
+
 /** Fields of a query that say where in a list it is. */
 const positions = ["page", "per_page", "cursor", "limit"]
 
-const collect = (): ReadonlyMap<string, StaffRead> => {
+const collect = () => {
   const reads = new Map<string, StaffRead>()
+  const shown = new Map<SchemaAST.AST, StaffRead>()
+  const changes: Array<readonly [action: string, record: SchemaAST.AST]> = []
   HttpApi.reflect(BackofficeApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      const kind = endpoint.method === "GET" ? kindOf(endpoint.success) : undefined
-      if (kind === undefined) return
       const action = `${group.identifier}.${endpoint.identifier}`
+      const record = recordOf(endpoint.success)
+      if (endpoint.method !== "GET") {
+        if (record !== undefined) changes.push([action, record])
+        return
+      }
+      const kind = kindOf(endpoint.success)
+      if (kind === undefined) return
       const filters = fieldsOfQuery(endpoint.query).filter((name) => !positions.includes(name))
-      reads.set(action, { action, kind, filters })
+      const read = { action, kind, filters }
+      reads.set(action, read)
+      if (endpoint.identifier === "show" && record !== undefined) shown.set(record, read)
     }
   })
-  return reads
+  const ofChanges = changes.flatMap(([action, record]) => {
+    const read = shown.get(record)
+    return read === undefined ? [] : [[action, read] as const]
+  })
+  return { reads, ofChanges: new Map(ofChanges) }
 }
 
-/** The terms of each, by its action. */
-export const staffReadTerms = collect()
+const { ofChanges, reads } = collect()
+
+/** The terms of each read, by its action. */
+export const staffReadTerms: ReadonlyMap<string, StaffRead> = reads
+
+/** Reads that changes are, by the action of the change: it answers with the whole record, also where it leaves all as it was, and no line of its own. */
+export const readsOfChanges: ReadonlyMap<string, StaffRead> = ofChanges

@@ -129,6 +129,43 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
         assert.notInclude(JSON.stringify(timeline), "payment.show")
       }))
 
+    it.effect("leave a line for the record that a change answers with, also where it changes nothing", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const casino = yield* openCasino()
+        const { id: player } = yield* casino.register()
+        const alert = Number(casino.id) * 10 + 1
+        yield* sql`INSERT INTO compliance_alerts (id, operator_id, player_id, rule, occurrence, severity, status, details, hold,
+            created_at, updated_at)
+          VALUES (${alert}, ${casino.id}, ${player}, 'large_deposit', ${`test:${alert}`}, 'low', 'open', '{}', 'none', now(), now())`
+        const cases: ReadonlyArray<readonly [method: "POST" | "PATCH", path: string, body: unknown, line: string]> = [
+          ["POST", `/players/${player}/status`, { status: "active" }, `player.show player:${player}`],
+          ["PATCH", `/players/${player}/restrictions`, {}, `player.show player:${player}`],
+          ["PATCH", `/players/${player}/restrictions`, { can_bet: true }, `player.show player:${player}`],
+          ["PATCH", `/alerts/${alert}`, { status: "open" }, `alert.show alert:${alert}`]
+        ]
+        for (const [method, path, body, line] of cases) {
+          const { id, token } = yield* made("/staff", { name: "Curious", role: "compliance" })
+          for (let turn = 0; turn < 2; turn++) {
+            const authorization = { authorization: `Bearer ${token}` }
+            const { status } = yield* staffCall(method, `/backoffice/v1${path}`, body, authorization)
+            assert.strictEqual(status, 200, path)
+          }
+          const lines = yield* sql<{ readonly action: string; readonly subject: string; readonly of: number | null }>`
+            SELECT action, subject, player_id::float8 AS of FROM audit_log WHERE actor = ${`staff:${id}`}`
+          assert.deepStrictEqual(lines.map(({ action, of, subject }) => `${action} ${subject} ${of}`), [
+            `${line} ${player}`
+          ])
+        }
+        const { id: other } = yield* casino.register()
+        const { id, token } = yield* made("/staff", { name: "Curious", role: "payments" })
+        const { status } = yield* staffCall("POST", `/backoffice/v1/players/${other}/status`, { status: "active" }, {
+          authorization: `Bearer ${token}`
+        })
+        assert.strictEqual(status, 403)
+        assert.deepStrictEqual(yield* sql`SELECT action FROM audit_log WHERE actor = ${`staff:${id}`}`, [])
+      }))
+
     it.effect("leave a line for every document, and for every stream of events", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

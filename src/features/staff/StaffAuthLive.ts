@@ -8,7 +8,7 @@ import { makeBackOff } from "../../http/BackOff.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
 import { asCsv, columnsOfList, fieldsOfQuery, wantsCsv } from "../../http/CsvExport.ts"
-import { staffReadTerms } from "../../http/StaffReadTerms.ts"
+import { readsOfChanges, staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
@@ -173,6 +173,7 @@ export const StaffAuthLive = Layer.effect(
       const columns = endpoint.method === "GET" ? columnsOfList(endpoint.success) : undefined
       const query = fieldsOfQuery(endpoint.query)
       const read = staffReadTerms.get(action)
+      const readOfChange = readsOfChanges.get(action)
       const withForm = withFormRules(handler)
       const served = (actor: Actor) =>
         Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
@@ -198,6 +199,10 @@ export const StaffAuthLive = Layer.effect(
           ? yield* answer
           : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
         if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* readTarget)
+        // what was changed is answered all the same
+        if (response.status < 300 && readOfChange !== undefined) {
+          yield* Effect.ignore(reads.note(actor, readOfChange, yield* readTarget))
+        }
         return response
       })
 
