@@ -26,6 +26,7 @@ describe("isSamePerson", () => {
   it("by personal id or document number, however they are written", () => {
     assert.isTrue(isSamePerson(person, { ...stranger, personalId: "ab123456" }))
     assert.isTrue(isSamePerson(person, { ...stranger, documentNumber: "c01x 00t47" }))
+    assert.isTrue(isSamePerson(person, { ...stranger, personalId: "AB123456\u3164" }))
   })
 
   it("by names with birth date, and not by either alone", () => {
@@ -75,6 +76,26 @@ describe("names of one person", () => {
         [named("Kaʻiulani", "Cleghorn"), named("Kaiulani", "Cleghorn")]
       ] as const
     ) assert.isTrue(isSamePerson(one, other), `${one.firstName} ${one.lastName}`)
+  })
+
+  it("are the same in letters that look alike, and with those that nobody sees", () => {
+    for (
+      const [one, other] of [
+        [named("Łukasz", "Wójcik"), named("Luk\u0430sz", "W\u043Ejcik")],
+        [named("Kate", "Cox"), named("\u041A\u0430t\u0435", "\u0421\u043E\u0445")],
+        [named("Андрій", "Їжак"), named("Андр\u0069й", "Їжак")],
+        [named("Νίκος", "Ρήγας"), named("N\u0399\u039A\u039F\u03A3", "P\u0397ΓΑΣ")],
+        [named("Łukasz", "Wójcik"), named("Lukasz\u3164", "Woj\u115Fcik\uFFA0")],
+        [named("Lukasz", "Wojcik"), named("ʟᴜᴋᴀꜱᴢ", "ᴡojcik")],
+        [named("Aage", "Lund"), named("Ꜳge", "Ꝉund")]
+      ] as const
+    ) assert.isTrue(isSamePerson(one, other), `${one.firstName} ${one.lastName}`)
+  })
+
+  it("of no letters are the same only where they are written the same", () => {
+    assert.isTrue(isSamePerson(named("🎰", "🎲"), named("🎰", "🎲")))
+    assert.isFalse(isSamePerson(named("🎰", "🎲"), named("🎲", "🎯")))
+    assert.isFalse(isSamePerson(named("---", "..."), named("'", "-")))
   })
 
   it("are the same in any order and any field", () => {

@@ -80,20 +80,86 @@ const latinLetters: ReadonlyMap<string, string> = new Map(
     "Ȥ": "Z",
     "Ɀ": "Z",
     "Ⱬ": "Z",
-    "Ⱥ": "A"
+    "Ⱥ": "A",
+    "Ꜳ": "AA",
+    "Ꜵ": "AO",
+    "Ꜷ": "AU",
+    "Ꜹ": "AV",
+    "Ꜻ": "AV",
+    "Ꜽ": "AY",
+    "Ꝁ": "K",
+    "Ꝃ": "K",
+    "Ꝅ": "K",
+    "Ꝉ": "L",
+    "Ꝋ": "O",
+    "Ꝍ": "O",
+    "Ꝏ": "OO",
+    "Ꝑ": "P",
+    "Ꝓ": "P",
+    "Ꝕ": "P",
+    "Ꝗ": "Q",
+    "Ꝙ": "Q",
+    "Ꝛ": "R",
+    "Ꝟ": "V",
+    "Ꝡ": "VY",
+    "Ꞑ": "N",
+    "Ꞓ": "C",
+    "Ꞡ": "G",
+    "Ꞣ": "K",
+    "Ꞥ": "N",
+    "Ꞧ": "R",
+    "Ꞩ": "S",
+    "ᴀ": "A",
+    "ᴁ": "AE",
+    "ʙ": "B",
+    "ᴄ": "C",
+    "ᴅ": "D",
+    "ᴇ": "E",
+    "ꜰ": "F",
+    "ɢ": "G",
+    "ʜ": "H",
+    "ᴊ": "J",
+    "ᴋ": "K",
+    "ʟ": "L",
+    "ᴍ": "M",
+    "ɴ": "N",
+    "ᴏ": "O",
+    "ɶ": "OE",
+    "ᴘ": "P",
+    "ʀ": "R",
+    "ꜱ": "S",
+    "ᴛ": "T",
+    "ᴜ": "U",
+    "ᴠ": "V",
+    "ᴡ": "W",
+    "ʏ": "Y",
+    "ᴢ": "Z"
   })
 )
 
-/** Text in upper case without marks, its Latin letters in ASCII. */
+/** Capitals of other alphabets that look like a Latin one. */
+const lookAlikes: ReadonlyMap<string, string> = new Map(
+  [["АВЕКМНОРСТУХІЈЅԚԜӀ", "ABEKMHOPCTYXIJSQWI"], ["ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"]]
+    .flatMap(([letters = "", latin = ""]) =>
+      letters.split("").map((letter, index): readonly [string, string] => [letter, latin.charAt(index)])
+    )
+)
+
+/** Text in upper case without marks and letters that nobody sees (the Hangul fillers), its Latin letters in ASCII. */
 const inAscii = (text: string): string =>
-  text.normalize("NFKD").toUpperCase().replaceAll(/[^\p{ASCII}]/gu, (letter) => latinLetters.get(letter) ?? letter)
+  text.normalize("NFKD").replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "").toUpperCase()
+    .replaceAll(/[^\p{ASCII}]/gu, (letter) => latinLetters.get(letter) ?? letter)
+
+/** Text as a reader of Latin letters takes it: a name with a Cyrillic а in it is not another name. */
+const asSeen = (text: string): string => text.replaceAll(/[^\p{ASCII}]/gu, (letter) => lookAlikes.get(letter) ?? letter)
 
 /** Letters and digits only. A modifier letter (the ʻokina) is punctuation of a name. */
 const lettersAndDigits = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]|\p{Lm}/gu, "")
 
-/** Normalises a document number: no separators, case-insensitive. */
+/** Normalises a document number: no separators and no letters that nobody sees, case-insensitive. */
 export const comparableNumber = (text: string | null): string | null => {
-  const comparable = text?.normalize("NFKC").replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase() ?? ""
+  const comparable =
+    text?.normalize("NFKC").replaceAll(/[^\p{L}\p{N}]|\p{Default_Ignorable_Code_Point}/gu, "").toUpperCase() ?? ""
   return comparable === "" ? null : comparable
 }
 
@@ -101,21 +167,23 @@ export const comparableNumber = (text: string | null): string | null => {
 export const comparableText = (text: string): string => lettersAndDigits(inAscii(text))
 
 /** Words of a name: "Anna-Maria O'Hara" is ANNA, MARIA, OHARA. */
-const wordsOf = (text: string): ReadonlyArray<string> =>
-  inAscii(text).split(/[\p{White_Space}\p{Pd},.]+/u).map(lettersAndDigits).filter((word) => word !== "")
+const wordsOf = (text: string): ReadonlyArray<string> => {
+  const words = inAscii(text).split(/[\p{White_Space}\p{Pd},.]+/u).map(lettersAndDigits).filter((word) => word !== "")
+  // of no letter at all: two such names are not one
+  return words.length > 0 || text === "" ? words : [inAscii(text)]
+}
 
 const sorted = (words: ReadonlyArray<string>): string => words.toSorted().join(" ")
 
 /**
- * Spellings of one name: those who share one have the same name, whatever the order of their names, their spaces and the field a middle name
- * stands in.
+ * Spellings of one name: those who share one have the same name, whatever the order of their names, their spaces, the field a middle name
+ * stands in, and the alphabet of letters that look alike.
  */
-export const namesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => [
-  ...new Set([
-    sorted([comparableText(firstName), comparableText(lastName)]),
-    sorted([firstName, middleName ?? "", lastName].flatMap(wordsOf))
-  ])
-]
+export const namesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => {
+  const wholes = [firstName, lastName].map((name) => wordsOf(name).join(""))
+  const words = [firstName, middleName ?? "", lastName].flatMap(wordsOf)
+  return [...new Set([wholes, words, wholes.map(asSeen), words.map(asSeen)].map(sorted))]
+}
 
 /** Words of family names that many unrelated families have. */
 const particles: ReadonlySet<string> = new Set(
