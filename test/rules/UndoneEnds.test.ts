@@ -126,7 +126,6 @@ for (const remembers of [true, false]) {
 
     const ends: ReadonlyArray<readonly [string, (runner: RuleRunner) => void, "cancelled" | "expired"]> = [
       ["its time is over", (runner) => runner.now = noon + 8 * day, "expired"],
-      ["the account is closed", (runner) => runner.set({ status: "closed" }), "cancelled"],
       [
         "the player has excluded themselves",
         (runner) => runner.set({ exclusion: { type: "self_exclusion", since: 0, until: null } }),
@@ -141,6 +140,21 @@ for (const remembers of [true, false]) {
         runner.accept(does(rollback("k", "b")))
         assert.deepInclude(runner.player(), { real: 300_000, bonus: 0, activeBonus: null })
         assert.deepInclude(bonusOf(runner), { result, converted: 0, forfeited: 10_000 })
+      })
+    }
+
+    for (const status of ["locked", "closed"] as const) {
+      it(`leaves the bonus to an account that was ${status} in between, as it does one that ran`, () => {
+        const runner = makeRunner(rich)
+        runner.accept(does(bet("b", 300_000)))
+        runner.set({ status })
+        runner.accept(does(rollback("k", "b")))
+        assert.deepInclude(runner.player(), { real: 300_000, bonus: 0, activeBonus: null })
+        assert.deepInclude(bonusOf(runner), { state: "pending", result: null, converted: 0, forfeited: 0 })
+        runner.set({ status: "active" })
+        runner.accept(applyDueBonusesStep)
+        assert.deepInclude(runner.player(), { real: 300_000, bonus: 10_000 })
+        assert.deepStrictEqual(runner.player().activeBonus?.id, 501)
       })
     }
 
@@ -418,7 +432,11 @@ for (const remembers of [true, false]) {
     for (
       const [because, happens, result] of [
         ["its time is over", (runner: RuleRunner) => runner.now = noon + 8 * day, "expired"],
-        ["the account is closed", (runner: RuleRunner) => runner.set({ status: "closed" }), "cancelled"]
+        [
+          "the player has excluded themselves",
+          (runner: RuleRunner) => runner.set({ exclusion: { type: "self_exclusion", since: 0, until: null } }),
+          "cancelled"
+        ]
       ] as const
     ) {
       it(`gets nothing when ${because}, and says so`, () => {

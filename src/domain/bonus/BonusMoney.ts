@@ -316,10 +316,10 @@ const undoConversion = (draft: Draft, bonus: PlayerBonus): void => {
 /** Where a bonus goes when its end is undone. */
 type Fate = "expired" | "cancelled" | "runs" | "displaces" | "waits"
 
-/** Whether the account's state would have cancelled a running bonus: a lock, a time-out and a restriction keep it. */
+/** Whether the account's state would have cancelled a running bonus: a lock, a closed account (it may be opened again), a time-out and a restriction keep it. */
 const isCancelling = (player: Player, now: number): boolean => {
   const exclusion = activeExclusion(player, now)
-  return player.status === "closed" || (exclusion !== null && exclusion.type !== "time_out")
+  return exclusion !== null && exclusion.type !== "time_out"
 }
 
 const fateOf = (draft: Draft, { expiresAt, id }: PlayerBonus): Fate => {
