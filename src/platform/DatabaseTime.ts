@@ -63,7 +63,7 @@ const agreed = Metric.gauge("clock_agreed", {
 export interface DatabaseTimeService {
   /**
    * Whether both clocks agree with the time in use. While they do not, or it is not settled, nothing is done by time that cannot be undone: no
-   * deletion, no end of a bonus, no sum of a day.
+   * deletion, no job that ends bonuses, no sum of a day.
    */
   readonly isAgreed: () => boolean
   /** Whether the time in use goes on from a time in the database, or both clocks have agreed on it for five minutes. */
@@ -118,7 +118,8 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   const now = (): number => Math.floor(timeAt(time, monotonicMs()))
   // the process's clock may have been set since the last reading
   const isAgreed = (): boolean => time.isAgreed && Math.abs(clocks.processMs() - now()) <= toleranceMs
-  const isSettled = (): boolean => monotonicMs() >= time.settledFromMs
+  // by a reading, not by the passing of time: a database that does not answer confirms nothing
+  const isSettled = (): boolean => last.monotonicMs >= time.settledFromMs
 
   /** Says once a minute that the clocks differ, and once that they agree again. */
   const tell = Effect.suspend(() => {

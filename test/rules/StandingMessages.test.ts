@@ -5,7 +5,7 @@ import type { Player } from "../../src/domain/player/Player.ts"
 import type { Action, Closing, SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { bet, close, day, makeBonus, makePlayer, minute, rollback, win } from "../kit/Messages.ts"
 import { policies } from "../kit/Policies.ts"
-import { checkLedger, does, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
+import { checkLedger, does, doesAll, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { checkBonusMoney, forgetting } from "../kit/SettlementChecks.ts"
 
@@ -260,13 +260,34 @@ const isShort = (runner: RuleRunner): boolean => {
     .some((bonus) => bonus !== null && bonus.short > 0)
 }
 
-const play = (player: Player, steps: ReadonlyArray<Step>, forgets: () => boolean): Played => {
+type RollbackAction = Extract<Action, { readonly action: "rollback" }>
+
+/** The rollbacks that follow one another from there on. */
+const rollbacksFrom = (steps: ReadonlyArray<Step>, from: number): ReadonlyArray<RollbackAction> => {
+  const found: Array<RollbackAction> = []
+  for (const step of steps.slice(from)) {
+    if ("ms" in step || step.action.action !== "rollback") break
+    found.push(step.action)
+  }
+  return found
+}
+
+/** Plays the steps; `inBatches`: neighbouring rollbacks are one message. */
+const play = (player: Player, steps: ReadonlyArray<Step>, forgets: () => boolean, inBatches = false): Played => {
   const runner = new RuleRunner([player], forgets)
   const answers = new Map<string, string>()
   let wasShort = false
   // the job does what is due; at the end all that time decides has been decided
-  for (const step of [...steps, { ms: 20 * minute }]) {
-    if ("ms" in step) {
+  const all: ReadonlyArray<Step> = [...steps, { ms: 20 * minute }]
+  for (let at = 0; at < all.length; at++) {
+    const step = all[at]
+    if (step === undefined) break
+    const batch = inBatches ? rollbacksFrom(all, at) : []
+    if (batch.length > 1) {
+      const answer = runner.ask(doesAll(...batch))
+      for (const { transactionId } of batch) answers.set(transactionId, "reply" in answer ? "" : answer.refusal.code)
+      at += batch.length - 1
+    } else if ("ms" in step) {
       runner.now += step.ms
       runner.accept(applyDueBonusesStep)
     } else {
@@ -353,14 +374,15 @@ describe("messages that stand", () => {
           FastCheck.array(FastCheck.nat(20), { minLength: 1, maxLength: 20, size: "max" }),
           FastCheck.boolean(),
           oneOf("all", "nothing", "some"),
-          (player, drawn, invited, picks, settles, remembers) => {
+          FastCheck.boolean(),
+          (player, drawn, invited, picks, settles, remembers, inBatches) => {
             const protocol: Protocol = { policy, closes: (says) => settles ? "when_settled" : says }
             const line = lineOf(drawn, protocol)
             const threads = invited.filter((guest) => !settles || (guest.kind === "bet" && !guest.joins))
               .map((guest, index) => threadOf(guest, index, line, protocol))
             const steps = interleaved(line, threads, picks)
             const alone = play(player, line, () => false)
-            const crossed = play(player, steps, forgetting(remembers, 1))
+            const crossed = play(player, steps, forgetting(remembers, 1), inBatches)
             if (toldTo(line, alone) !== toldTo(line, crossed) || isRefused(threads, crossed)) return
             if (player.pendingBonuses.length > 0 && isOutlasted(threads, steps)) return
             // nothing is granted here

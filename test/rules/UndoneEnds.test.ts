@@ -698,6 +698,28 @@ for (const remembers of [true, false]) {
   })
 
   describe(`a bonus that waits behind a later one, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    it("is lost when the time is over in which its last stake may be won", () => {
+      const interrupted = {
+        wagered: 100,
+        openRounds: 0,
+        openUntil: noon + 10 * minute,
+        restored: 0,
+        short: 0,
+        startedAt: noon - day,
+        held: 0,
+        remainingMs: day
+      }
+      const first = { ...makeBonus({ id: 501, amount: 100, wagerRequirement: 2000 }), interrupted }
+      const running = makeBonus({ id: 502, amount: 100, wagerRequirement: 2000 })
+      const runner = makeRunner({ bonus: 90, activeBonus: { ...running, wagered: 10 }, pendingBonuses: [first] })
+      runner.accept(applyDueBonusesStep)
+      assert.strictEqual(runner.player().pendingBonuses.length, 1)
+      runner.now += 10 * minute
+      runner.accept(applyDueBonusesStep)
+      assert.deepInclude(bonusOf(runner), { result: "lost", forfeited: 0 })
+      assert.deepInclude(runner.player(), { bonus: 90, pendingBonuses: [] })
+    })
+
     const { hub88: policy } = policies
 
     it("runs when nothing of the later one is played any more", () => {

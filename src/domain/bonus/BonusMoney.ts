@@ -257,10 +257,18 @@ export const holdUntil = (draft: Draft, at: number): void => {
   if (bonus !== null) draft.activeBonus = { ...bonus, openUntil: Math.max(bonus.openUntil ?? 0, at) }
 }
 
-/** The inverse of {@link holdUntil}, if the bonus runs: no such stake can be won any more. */
-export const releaseHold = (draft: Draft, bonusId: number | null): void => {
+/** The inverse of {@link holdUntil}, for a bonus that runs or waits: no such stake can be won any more. Returns whether it was held. */
+export const releaseHold = (draft: Draft, bonusId: number | null): boolean => {
+  if (bonusId === null) return false
   const bonus = draft.activeBonus
-  if (bonus !== null && bonus.id === bonusId) draft.activeBonus = { ...bonus, openUntil: null }
+  if (bonus?.id === bonusId) {
+    draft.activeBonus = { ...bonus, openUntil: null }
+    return bonus.openUntil !== null
+  }
+  const waiting = draft.pendingBonuses.find(({ id }) => id === bonusId)?.interrupted ?? null
+  if (waiting === null || waiting.openUntil === null) return false
+  changeWaiting(draft, bonusId, (left) => ({ ...left, openUntil: null }))
+  return true
 }
 
 /** Adjusts the number of open rounds of a bonus. */

@@ -7,11 +7,14 @@ import { type ActiveBonus, asPending, type PendingBonus, type PlayerBonus, terms
 export const mayReceiveBonuses = (player: Player, now: number): boolean =>
   player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
 
-/** True when time has changed the running bonus by `now`, or none runs and a pending one can be activated. */
-export const hasBonusDue = (player: Player, now: number): boolean =>
-  player.activeBonus === null
-    ? player.pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
-    : now >= Math.min(player.activeBonus.expiresAt, player.activeBonus.openUntil ?? Infinity)
+/** True when time has ended the running bonus or one that waits by `now`, or none runs and a pending one can be activated. */
+export const hasBonusDue = (player: Player, now: number): boolean => {
+  const { activeBonus, pendingBonuses } = player
+  if (pendingBonuses.length > 0 && pendingBonuses.some((bonus) => endedWaiting(bonus, now) !== undefined)) return true
+  return activeBonus === null
+    ? pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
+    : now >= Math.min(activeBonus.expiresAt, activeBonus.openUntil ?? Infinity)
+}
 
 /** Whether nothing of the running bonus was played: nothing counts towards it, none is at stake, and the wallet holds what was granted. */
 export const isUntouched = (running: ActiveBonus, balance: number): boolean =>

@@ -64,9 +64,8 @@ export const staffCloseStep =
     const round = findRound(draft, context.known, gameId, roundId)
     if (round === undefined) return missing({ providerId, rounds: [{ gameId, roundId }] })
     if (round === null) return answer(player, null)
-    const isHeld = draft.activeBonus?.id === round.bonusId && draft.activeBonus?.openUntil !== null
-    if (round.closed && !isHeld) return answer(player, null)
-    releaseHold(draft, round.bonusId)
+    const wasHeld = releaseHold(draft, round.bonusId)
+    if (round.closed && !wasHeld) return answer(player, null)
     writeRound(draft, round, { ...round, closed: true })
     const audit = {
       id: draft.takeId(),

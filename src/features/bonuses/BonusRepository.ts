@@ -152,6 +152,9 @@ export class BonusRepository extends Context.Service<BonusRepository, {
               WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxDue})
             UNION (SELECT player_id::float8 FROM player_bonuses
               WHERE state = 'activated' AND open_until <= ${toDate(now)} ORDER BY open_until LIMIT ${maxDue})
+            UNION (SELECT player_id::float8 FROM player_bonuses
+              WHERE state = 'pending' AND open_until <= ${toDate(now)} AND held_amount = 0 AND open_rounds <= 0
+              ORDER BY open_until LIMIT ${maxDue})
             UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
               WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
                 AND (p.exclusion_type IS NULL OR p.exclusion_until <= ${toDate(now)})
