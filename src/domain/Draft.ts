@@ -3,13 +3,16 @@
  * write, and a dropped draft leaves no trace. Never outlives one call of a pure rule.
  */
 import {
+  type ActiveBonus,
   asActivated,
   asPending,
+  type BonusResult,
   contribution,
   dayMs,
   type GameType,
   type GrantedBonus,
   type PendingBonus,
+  type PlayerBonus,
   playerBonusFields,
   wager
 } from "./bonus/Bonus.ts"
@@ -32,8 +35,7 @@ import { type Activity, type ActivityKind, isRecorded, recordDay, type Visit } f
 import { dayOf, reportCountOf } from "./ReportCounts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
-import type { ActiveBonus, BonusResult, PlayerBonus } from "./bonus/Bonus.ts"
-import { endedWaiting, hasBonusDue, interrupted, mayReceiveBonuses, takesPlaceOf } from "./bonus/WaitingBonuses.ts"
+import { endedWaiting, interrupted, mayReceiveBonuses, takesPlaceOf } from "./bonus/WaitingBonuses.ts"
 import type { Counters } from "./limit/Limits.ts"
 import { isBalance } from "./Money.ts"
 import type { Player } from "./player/Player.ts"
@@ -101,15 +103,13 @@ export class Draft {
     this.bonusGrants = player.bonusGrants
     this.rounds = player.rounds
     this.transactions = player.transactions
-    // changes due by time precede the decision
-    if (hasBonusDue(player, context.now)) {
-      if (player.activeBonus !== null && context.now < player.activeBonus.expiresAt) {
-        this.activeBonus = { ...player.activeBonus, openUntil: null }
-      } else {
-        this.endBonus("expired")
-        this.activateNext(player)
-      }
-    }
+    // changes due by time precede the decision; bonuses that wait are judged with it
+    const { activeBonus: running } = player
+    if (running === null) this.activateNext(player)
+    else if (context.now >= running.expiresAt) {
+      this.endBonus("expired")
+      this.activateNext(player)
+    } else if (context.now >= (running.openUntil ?? Infinity)) this.activeBonus = { ...running, openUntil: null }
   }
 
   takeId(): number {
@@ -318,11 +318,11 @@ export class Draft {
 
   /** Activates the oldest pending bonus if none runs and the account may receive one. `player` provides the account status. */
   private activateNext(player: Player): void {
-    const [next, ...others] = this.pendingBonuses
+    const [next] = this.pendingBonuses
     if (next === undefined || this.activeBonus !== null || !mayReceiveBonuses(player, this.now)) return
-    // balances are capped to leave room for rollbacks: the bonus is activated once enough was spent
+    // balances leave room for rollbacks: it is activated once enough was spent
     if (!isBalance(this.bonus + (next.interrupted?.held ?? next.amount))) return
-    this.pendingBonuses = others
+    this.pendingBonuses = this.pendingBonuses.slice(1)
     this.activate(next)
   }
 
@@ -371,10 +371,7 @@ export class Draft {
   }
 
   /** Moves the convertible part of the bonus balance to the real wallet and forfeits the excess over the terms' maximum. */
-  private creditConversion(
-    bonus: GrantedBonus,
-    balance: number
-  ): { readonly converted: number; readonly forfeited: number } {
+  private creditConversion(bonus: GrantedBonus, balance: number) {
     const references = { playerBonusId: bonus.id }
     const converted = bonus.maxConversion === 0 ? balance : Math.min(balance, bonus.maxConversion)
     this.post("bonus", "bonus_conversion", -converted, references)

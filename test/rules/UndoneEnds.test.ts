@@ -710,14 +710,16 @@ for (const remembers of [true, false]) {
         remainingMs: day
       }
       const first = { ...makeBonus({ id: 501, amount: 100, wagerRequirement: 2000 }), interrupted }
-      const running = makeBonus({ id: 502, amount: 100, wagerRequirement: 2000 })
-      const runner = makeRunner({ bonus: 90, activeBonus: { ...running, wagered: 10 }, pendingBonuses: [first] })
+      const openUntil = noon + day
+      const running = { ...makeBonus({ id: 502, amount: 100, wagerRequirement: 2000 }), wagered: 10, openUntil }
+      const runner = makeRunner({ bonus: 90, activeBonus: running, pendingBonuses: [first] })
       runner.accept(applyDueBonusesStep)
       assert.strictEqual(runner.player().pendingBonuses.length, 1)
       runner.now += 10 * minute
       runner.accept(applyDueBonusesStep)
       assert.deepInclude(bonusOf(runner), { result: "lost", forfeited: 0 })
       assert.deepInclude(runner.player(), { bonus: 90, pendingBonuses: [] })
+      assert.strictEqual(runner.player().activeBonus?.openUntil, openUntil)
     })
 
     const { hub88: policy } = policies

@@ -10,7 +10,7 @@ export const mayReceiveBonuses = (player: Player, now: number): boolean =>
 /** True when time has ended the running bonus or one that waits by `now`, or none runs and a pending one can be activated. */
 export const hasBonusDue = (player: Player, now: number): boolean => {
   const { activeBonus, pendingBonuses } = player
-  if (pendingBonuses.length > 0 && pendingBonuses.some((bonus) => endedWaiting(bonus, now) !== undefined)) return true
+  if (pendingBonuses.some((bonus) => endedWaiting(bonus, now) !== undefined)) return true
   return activeBonus === null
     ? pendingBonuses.length > 0 && mayReceiveBonuses(player, now)
     : now >= Math.min(activeBonus.expiresAt, activeBonus.openUntil ?? Infinity)
