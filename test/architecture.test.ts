@@ -15,6 +15,8 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
       .sort()
     : []
 
+const words = (text: string): ReadonlyArray<string> => text.split(/\s+/)
+
 const read = (file: string): string => Fs.readFileSync(Path.join(root, file), "utf8")
 
 /** Code without its comments. A `//` inside a text is taken for one: sufficient for these checks. */
@@ -47,7 +49,7 @@ const packagesLoadedBy = (program: string): ReadonlySet<string> => {
   return packages
 }
 
-/** The rooms, from the lowest to the highest, with the rooms that each may import. */
+/** The rooms of `src`, with the rooms below that each may import. */
 const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   platform: [],
@@ -59,31 +61,34 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   cluster: ["platform", "engine"],
   store: ["domain", "platform", "engine", "chain", "cluster"],
   contract: ["domain"],
-  "features: api": ["domain", "contract"],
-  "contract: put together": ["domain", "contract", "features: api"],
-  client: ["contract", "contract: put together"],
+  client: ["contract"],
   auth: ["domain", "platform", "chain", "cluster", "store"],
-  features: ["domain", "platform", "protocols", "chain", "cluster", "store", "features: api", "auth"],
-  http: ["domain", "platform", "protocols", "cluster", "store", "contract", "contract: put together", "auth"],
-  "features: handlers": [
-    "domain",
-    "platform",
-    "protocols",
-    "cluster",
-    "store",
-    "contract",
-    "features: api",
-    "contract: put together",
-    "auth",
-    "features",
-    "http"
-  ],
+  // what every noun of the back office needs: no noun
+  office: ["domain", "platform", "chain", "store", "contract"],
+  features: ["domain", "platform", "protocols", "chain", "cluster", "store", "contract", "auth", "office"],
+  http: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth"],
+  endpoints: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth", "office", "features", "http"],
   // `chain`: an export is verified without the service
-  commands: ["domain", "platform", "contract", "contract: put together"],
-  "features: commands": ["domain", "platform", "chain", "features: api", "contract: put together", "commands"],
+  commands: ["domain", "platform", "chain", "contract"],
   // browser code: of the service it knows the staff API's types, and pure rules
-  pages: ["domain", "contract: put together"],
-  servers: ["domain", "platform", "cluster", "contract: put together", "features", "features: handlers", "http"]
+  pages: ["domain", "contract"],
+  servers: ["domain", "platform", "cluster", "contract", "office", "features", "endpoints", "http"]
+}
+
+/** Folders of a room from the lowest to the highest: each may import those before it. `.` is the room's own files. */
+const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
+  domain: words(". state staff compliance player bonus limit settlement original payment wallet"),
+  contract: words(`common account secrets corrections bonuses freeRounds games responsibleGaming payments ledger
+    originals wallet players sessions settlement reports keys operators providers staff staffSessions audit compliance
+    jobs rounds search webhooks nodes figures document .`),
+  features: words(`keys exchangeRates payments operators staff staffSessions bonuses compliance corrections games
+    integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
+    responsibleGaming sessions reports search webhooks demo`),
+  endpoints: words(`account audit bonuses compliance corrections figures freeRounds games integrations jobs keys ledger
+    nodes operators originals payments wallet players providers reports responsibleGaming rounds search secrets
+    sessions settlement staff staffSessions webhooks`),
+  commands: words(`. bonuses compliance corrections figures freeRounds games ledger nodes payments players reports
+    rounds search secrets staff webhooks`)
 }
 
 const pageRoots = ["src/pages/main.tsx", "src/pages/vite.config.ts"]
@@ -91,18 +96,24 @@ const pageRoots = ["src/pages/main.tsx", "src/pages/vite.config.ts"]
 const programs = ["main", "cli", "compiled", "runService", "runCli", "commandLine", "service"]
 const roots = [...pageRoots, ...programs.map((name) => `src/${name}.ts`)]
 
-/** The room of a file. A noun's folder has a part in four rooms; the composition roots are in none. */
+/** The room of a file: the first folder below `src`. The composition roots are in none. */
 const roomOf = (file: string): string | undefined => {
   if (roots.includes(file)) return undefined
   const [, room, inside] = file.split("/")
-  if (inside === undefined) return undefined
-  if (room === "features") {
-    if (/(Api|Resource)\.ts$/.test(file)) return "features: api"
-    if (/(Handlers|Live|Lanes)\.ts$/.test(file)) return "features: handlers"
-    return file.endsWith("Commands.ts") ? "features: commands" : "features"
-  }
-  return /^src\/contract\/(Staff)?Api\.ts$/.test(file) ? "contract: put together" : room
+  return inside === undefined ? undefined : room
 }
+
+/** The folder of a file within its room; `internal` counts as the folder that it is in. */
+const folderOf = (file: string): string => {
+  const [, , folder, inside] = file.split("/")
+  return inside === undefined || folder === undefined || folder === "internal" ? "." : folder
+}
+
+/** Imports of each file by each that breaks a rule. */
+const importsThat = (breaks: (file: string, target: string) => boolean): ReadonlyArray<string> =>
+  sources.flatMap((file) =>
+    neighboursOf(file).filter((target) => breaks(file, target)).map((target) => `${file} imports ${target}`)
+  )
 
 /** The first way round in a graph, undefined when it has none. */
 const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> | undefined => {
@@ -125,50 +136,56 @@ const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyA
 }
 
 describe("rooms", () => {
-  it("are the known ones", () => {
+  it("are the known ones, and so are the folders of those that have an order", () => {
     const unknown = sources.filter((file) => {
       const room = roomOf(file)
-      return room === undefined
-        ? !roots.includes(file)
-        : knows[room] === undefined
+      if (room === undefined) return !roots.includes(file)
+      return knows[room] === undefined || orders[room]?.includes(folderOf(file)) === false
     })
     assert.deepStrictEqual(unknown, [])
+    for (const [room, order] of Object.entries(orders)) {
+      const folders = new Set(sources.filter((file) => roomOf(file) === room).map(folderOf))
+      assert.sameMembers([...order], [...folders], room)
+    }
   })
 
-  it("know only the rooms below them", () => {
-    const wrong = sources.flatMap((file) => {
-      const room = roomOf(file)
-      if (room === undefined) return []
-      return neighboursOf(file)
-        .filter((target) => {
-          const other = roomOf(target)
-          return other !== room && (other === undefined || !(knows[room] ?? []).includes(other))
-        })
-        .map((target) => `${file} imports ${target}`)
-    })
-    assert.deepStrictEqual(wrong, [])
+  it("import only the rooms below them", () => {
+    const isWrong = (file: string, target: string): boolean => {
+      const [room, other] = [roomOf(file), roomOf(target)]
+      if (room === undefined || room === other) return false
+      return other === undefined || knows[room]?.includes(other) !== true
+    }
+    assert.deepStrictEqual(importsThat(isWrong), [])
+    assert.isTrue(isWrong("src/domain/Money.ts", "src/platform/Time.ts"))
+    assert.isTrue(isWrong("src/features/games/Games.ts", "src/endpoints/games/Handlers.ts"))
   })
 
-  it("keep what is inside a noun's folder to that noun", () => {
-    const wrong = sources.flatMap((file) =>
-      neighboursOf(file).filter((target) =>
-        /^src\/features\/\w+\/internal\//.test(target) && target.split("/")[2] !== file.split("/")[2]
-      ).map((target) => `${file} imports ${target}`)
-    )
-    assert.deepStrictEqual(wrong, [])
+  it("have folders that import only those before them", () => {
+    const isWrong = (file: string, target: string): boolean => {
+      const order = orders[roomOf(file) ?? ""]
+      if (order === undefined || roomOf(file) !== roomOf(target)) return false
+      return order.indexOf(folderOf(target)) > order.indexOf(folderOf(file))
+    }
+    assert.deepStrictEqual(importsThat(isWrong), [])
+    // the wrong way round, as a new import would be
+    assert.isTrue(isWrong("src/features/games/Games.ts", "src/features/players/Players.ts"))
+    assert.isFalse(isWrong("src/features/players/Players.ts", "src/features/games/Games.ts"))
+    assert.isTrue(isWrong("src/domain/state/Player.ts", "src/domain/bonus/BonusMoney.ts"))
   })
 
-  it("have no cycles, neither of files nor of folders", () => {
+  it("keep what is in an internal folder to the folder around it", () => {
+    const isWrong = (file: string, target: string): boolean => {
+      const inside = target.indexOf("/internal/")
+      return inside !== -1 && !file.startsWith(target.slice(0, inside + 1))
+    }
+    assert.deepStrictEqual(importsThat(isWrong), [])
+    assert.isTrue(isWrong("src/features/games/Games.ts", "src/features/wallet/internal/Rows.ts"))
+  })
+
+  it("have no cycle of files", () => {
     const cycle = findCycle(new Map(sources.map((file) => [file, neighboursOf(file)])))
     assert.strictEqual(cycle?.join(" -> "), undefined)
-    const folders = new Map<string, Array<string>>()
-    for (const file of sources) {
-      const room = roomOf(file)
-      if (room === undefined) continue
-      const others = neighboursOf(file).map(roomOf).filter((other) => other !== undefined && other !== room)
-      folders.set(room, [...(folders.get(room) ?? []), ...others.filter((other) => other !== undefined)])
-    }
-    assert.strictEqual(findCycle(folders)?.join(" -> "), undefined)
+    assert.deepStrictEqual(findCycle(new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b"]]])), ["b", "c", "b"])
   })
 
   // A start is nearly all loading of modules, and a single static import loads such a package again.
@@ -248,7 +265,7 @@ describe("services give time, chance and settings", () => {
   })
 
   it("only Output writes to the standard streams, where a failed write ends no process", () => {
-    const programs = ["scripts", "bench", "vendor"].flatMap(filesBelow).filter((file) => file.endsWith(".ts"))
+    const programs = ["scripts", "bench"].flatMap(filesBelow).filter((file) => file.endsWith(".ts"))
     const writers = [...sources, ...programs].filter((file) => file !== "src/platform/Output.ts")
     assert.deepStrictEqual(hits(writers, /\bprocess\.std(out|err)\b/, codeOf), [])
   })
@@ -267,7 +284,7 @@ describe("services give time, chance and settings", () => {
 describe("the tree", () => {
   const own = "test/architecture.test.ts"
   const text = [
-    ...["src", "test", "bench", "scripts", "vendor", "docs", "migrations", ".ci"].flatMap(filesBelow),
+    ...["src", "test", "bench", "scripts", "docs", "migrations", ".ci"].flatMap(filesBelow),
     ...Fs.readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name !== "package-lock.json")
       .map((entry) => entry.name)
@@ -323,7 +340,7 @@ describe("the tree", () => {
   })
 
   it("holds no leftovers", () => {
-    const code = text.filter((file) => /^(src|test|bench|scripts|vendor)\//.test(file))
+    const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
     assert.deepStrictEqual(
       hits(code, /(\/\/|\*|--|#)\s*(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/),
       []

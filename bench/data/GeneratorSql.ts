@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { cycleLength, cycleRounds, cycleRows, steps } from "./Cycle.ts"
-import { noDay } from "../../src/domain/Activity.ts"
+import { noDay } from "../../src/domain/state/Activity.ts"
 import { firstNames, lastNames, mailDomains, usernamePrefixes } from "./Names.ts"
 
 export const Shape = Schema.Struct({

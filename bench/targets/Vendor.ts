@@ -1,8 +1,8 @@
 /** The players of the service at a vendor: a provider in the vendor's protocol, with a game that the vendor's own server launches. */
 import { Effect, Layer, Queue, Schema, type Scope } from "effect"
-import { makeDialect } from "../../vendor/Dialects.ts"
-import { layerVendorServer, makeVendorServer, openInBrowser } from "../../vendor/VendorServer.ts"
-import { protocolOfSample, samples } from "../../vendor/Samples.ts"
+import { makeDialect } from "../../scripts/simulators/Dialects.ts"
+import { layerVendorServer, makeVendorServer, openInBrowser } from "../../scripts/simulators/VendorServer.ts"
+import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 import { BenchError } from "../BenchError.ts"
 import { freePort } from "./FreePort.ts"
 import type { Pitboss } from "./Pitboss.ts"
@@ -26,7 +26,7 @@ const Launch = Schema.Struct({ session_token: Schema.String, launch_url: Schema.
 
 const failed = (error: { readonly message: string }) => new BenchError({ message: error.message })
 
-/** The service as bets of a vendor meet it; `name` is a sample's (`vendor/Samples.ts`). */
+/** The service as bets of a vendor meet it; `name` is a sample's (`scripts/simulators/Samples.ts`). */
 export const atVendor = Effect.fnUntraced(function*(
   pitboss: Pitboss,
   name: string,

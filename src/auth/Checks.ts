@@ -2,7 +2,7 @@
  * Pure checks of a request, its key and the time. The middleware determines their order
  * (`docs/decisions/0003-request-pipeline.md`).
  */
-import type { ApiKey, Operator } from "../domain/Operator.ts"
+import type { ApiKey, Operator } from "../domain/state/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { iso } from "../platform/Time.ts"
 

@@ -3,7 +3,7 @@ import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { toDate } from "../platform/Time.ts"
-import { type AcceptedSignature, replayedRequest } from "../domain/AcceptedSignature.ts"
+import { type AcceptedSignature, replayedRequest } from "../domain/state/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 import { RememberedSignatures } from "./RememberedSignatures.ts"
@@ -34,7 +34,7 @@ type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
 /**
  * Replay protection: accepted signatures, in memory while there is room, and all of them in the database, those of other processes too. A command of one
- * player writes its signature with its effect instead (`domain/StoringSignature.ts`). Signatures are lower-case hex.
+ * player writes its signature with its effect instead (`domain/state/StoringSignature.ts`). Signatures are lower-case hex.
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
   /** Adds a signature to memory; false when still there. `now` in epoch milliseconds. */

@@ -12,7 +12,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
-import type { Entry } from "../domain/Change.ts"
+import type { Entry } from "../domain/state/Change.ts"
 import { type AuditLine, auditLine, entryLine, hashOf, linkLine, noHash } from "./Lines.ts"
 
 /** Key of the tags, and the first chain it applies to: earlier chains were tagged under a lost key. */

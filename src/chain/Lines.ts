@@ -6,7 +6,7 @@
  * from the stored row by the expressions below are equal byte for byte.
  */
 import * as Crypto from "node:crypto"
-import type { AuditRecord, Entry } from "../domain/Change.ts"
+import type { AuditRecord, Entry } from "../domain/state/Change.ts"
 
 /** Line of the audit log; one of the back office may have no operator or player. */
 export interface AuditLine extends Omit<AuditRecord, "operatorId" | "playerId"> {

@@ -1,6 +1,6 @@
 /** Errors of client calls. */
 import { Data } from "effect"
-import type { RefusalCode } from "../contract/Errors.ts"
+import type { RefusalCode } from "../contract/common/Errors.ts"
 
 /**
  * The service refused (SPEC section 7). `code` is stable; `message` is for people; `details` is for programs, for `VALIDATION_FAILED` each invalid

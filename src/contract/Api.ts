@@ -1,16 +1,16 @@
 /** Public API assembled: endpoints of operators, players and game providers. */
 import { HttpApi } from "effect/http-api"
-import { AccountGroup } from "../features/account/Api.ts"
-import { BonusesGroup } from "../features/bonuses/Api.ts"
-import { FreeRoundsGroup } from "../features/freeRounds/Api.ts"
-import { GamesGroup } from "../features/games/Api.ts"
-import { PaymentsGroup } from "../features/payments/Api.ts"
-import { PlayersGroup } from "../features/players/Api.ts"
-import { PlayerSessionGroup } from "../features/sessions/Api.ts"
-import { ProviderWalletGroup } from "../features/settlement/Api.ts"
-import { ReportsGroup } from "../features/reports/Api.ts"
-import { ResponsibleGamingGroup } from "../features/responsibleGaming/Api.ts"
-import { WalletGroup } from "../features/wallet/Api.ts"
+import { AccountGroup } from "./account/Api.ts"
+import { BonusesGroup } from "./bonuses/Api.ts"
+import { FreeRoundsGroup } from "./freeRounds/Api.ts"
+import { GamesGroup } from "./games/Api.ts"
+import { PaymentsGroup } from "./payments/Api.ts"
+import { PlayersGroup } from "./players/Api.ts"
+import { PlayerSessionGroup } from "./sessions/Api.ts"
+import { ProviderWalletGroup } from "./settlement/Api.ts"
+import { ReportsGroup } from "./reports/Api.ts"
+import { ResponsibleGamingGroup } from "./responsibleGaming/Api.ts"
+import { WalletGroup } from "./wallet/Api.ts"
 import {
   IdempotentPost,
   OperatorAuth,
@@ -19,7 +19,7 @@ import {
   PlayerRequestRules,
   ProviderAuth,
   RequestRules
-} from "./Middleware.ts"
+} from "./common/Middleware.ts"
 import { documented } from "./document/OpenApiDocument.ts"
 
 // The last middleware is the outermost: a request is authenticated before any part of it is decoded.

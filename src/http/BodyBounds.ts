@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { isOverfull, maxJsonDepth, maxJsonValues } from "../platform/JsonBounds.ts"
 import { ReadRequest } from "./ReadRequest.ts"
-import type { ListBound } from "../contract/Annotations.ts"
+import type { ListBound } from "../contract/common/Annotations.ts"
 
 const overfull = refuse("INVALID_REQUEST", "The body has too many values, or they are nested too deeply.", {
   max_values: maxJsonValues,

@@ -3,8 +3,8 @@ import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import type { ListBound } from "../contract/Annotations.ts"
-import { fieldIssues, parseObject } from "../contract/FormErrors.ts"
+import type { ListBound } from "../contract/common/Annotations.ts"
+import { fieldIssues, parseObject } from "../contract/common/FormErrors.ts"
 import { bytesOrNone, refuseLongList, refuseOverfull } from "./BodyBounds.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">

@@ -1,7 +1,7 @@
 /** Log fields of a request and its caller, read from the context of the fiber that logs. */
 import { Context } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../contract/Middleware.ts"
+import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../contract/common/Middleware.ts"
 import type { LogFields } from "../platform/Logging.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
 

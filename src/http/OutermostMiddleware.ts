@@ -7,7 +7,7 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import type { IncomingMessage } from "node:http"
 import { Api } from "../contract/Api.ts"
 import { Forwarder } from "../cluster/Forwarder.ts"
-import type { RenderedReply } from "../domain/Idempotency.ts"
+import type { RenderedReply } from "../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
 import { networks } from "../auth/Addresses.ts"

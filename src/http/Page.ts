@@ -1,7 +1,7 @@
 /** Envelope of a paginated list (SPEC section 2.11). */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { maxPage } from "../contract/Pagination.ts"
+import { maxPage } from "../contract/common/Pagination.ts"
 import { refuseFields } from "../domain/Refusal.ts"
 import { mapPart, type Part, type PartQuery } from "../store/Cursors.ts"
 import type { Page, PageQuery } from "../store/Rows.ts"

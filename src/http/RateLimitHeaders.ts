@@ -1,7 +1,7 @@
 /** Rate-limit headers and refusals, and the feature gate, for operators and players alike. */
 import { HttpServerResponse } from "effect/http"
 import type { RateLimiter, RateLimitStatus } from "../auth/RateLimiter.ts"
-import { type ApiKey, type Feature, missingFeature, type Operator } from "../domain/Operator.ts"
+import { type ApiKey, type Feature, missingFeature, type Operator } from "../domain/state/Operator.ts"
 import { refuse } from "../domain/Refusal.ts"
 
 const secondsTo = (at: number, now: number): number => Math.max(1, Math.ceil((at - now) / 1000))

@@ -1,9 +1,9 @@
 /** Calls of the staff API that tell staff of players and leave a line in the audit log, derived from their declared answers. */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
-import { tellsOfPlayers } from "../contract/Annotations.ts"
+import { tellsOfPlayers } from "../contract/common/Annotations.ts"
 import { BackofficeApi } from "../contract/StaffApi.ts"
-import type { StaffRead } from "../domain/Staff.ts"
+import type { StaffRead } from "../domain/staff/Staff.ts"
 import { fieldsOfQuery } from "./CsvExport.ts"
 
 /** Fields of an answer that name a player or tell who a player is. */

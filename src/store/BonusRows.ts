@@ -1,6 +1,6 @@
 /** Rows of bonuses: the catalogue's with their currency, players' with their owner. */
 import { Schema } from "effect"
-import { PlayerBonus } from "../domain/bonus/Bonus.ts"
+import { PlayerBonus } from "../domain/state/Bonus.ts"
 import { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
 import { columnsOf } from "./Rows.ts"
 

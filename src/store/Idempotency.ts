@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/Idempotency.ts"
+import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/state/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
 import { texts } from "../platform/ArrayParameters.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"

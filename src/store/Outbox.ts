@@ -1,7 +1,7 @@
 /** Outbox of events not written by a player's commit. */
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { Event } from "../domain/Change.ts"
+import type { Event } from "../domain/state/Change.ts"
 import { numbers, texts, times } from "../platform/ArrayParameters.ts"
 import { rowsOf } from "./Rows.ts"
 

@@ -1,6 +1,6 @@
 /** Rows of payment requests. */
 import { Effect, Schema } from "effect"
-import { Payment } from "../domain/Change.ts"
+import { Payment } from "../domain/state/Change.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"
 import { columnsOf } from "./Rows.ts"
 import { openDetails } from "./SealedFields.ts"

@@ -1,6 +1,6 @@
 /** Encrypted fields of players and payments. */
 import { Effect } from "effect"
-import type { Payment } from "../domain/Change.ts"
+import type { Payment } from "../domain/state/Change.ts"
 import { comparableNumber } from "../domain/player/Identity.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"
 

@@ -1,6 +1,6 @@
 /** Rows of server seeds. */
 import { Schema } from "effect"
-import type { PlayerSeeds } from "../domain/original/PlayerSeeds.ts"
+import type { PlayerSeeds } from "../domain/state/PlayerSeeds.ts"
 
 /** Seeds of the player `$1` that are not retired. The next nonce and the client seed in effect are derived from the last round under the seed. */
 export const openSeedsText = `SELECT s.id, s.server_seed_hash AS hash,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { instant } from "../../src/contract/Fields.ts"
+import { instant } from "../../src/contract/common/Fields.ts"
 
 // Goal: every accepted time can be stored and returned. Method: times at the ends of the calendar, which an
 // offset carries across, against what the ISO form of them is.

@@ -5,7 +5,7 @@ import { mixedOperations, mixedShares } from "../../bench/load/MixedTraffic.ts"
 import { operatorOperations } from "../../bench/load/Job.ts"
 import { OperatorCalls } from "../../bench/load/OperatorCalls.ts"
 import { makeTraffic } from "../../bench/load/Traffic.ts"
-import { transactionsCarried } from "../../src/domain/settlement/Rounds.ts"
+import { transactionsCarried } from "../../src/domain/state/Rounds.ts"
 import { ProviderCalls } from "../../bench/targets/servers/ProviderCalls.ts"
 import { job } from "./support.ts"
 

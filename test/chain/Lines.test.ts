@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FastCheck from "fast-check"
 import { type AuditLine, auditLine, auditLineSql, entryLine, entryLineSql, jsonbText } from "../../src/chain/Lines.ts"
-import { type Entry, entryTypes } from "../../src/domain/Change.ts"
+import { type Entry, entryTypes } from "../../src/domain/state/Change.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { layerTestService } from "../kit/TestService.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { FreeRounds } from "../../src/features/freeRounds/FreeRounds.ts"
-import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { type BothServers, layerBothServers, made, runHere, staffCall, treasurerToken } from "../kit/Backoffice.ts"
 import { fresh, openCasino, outcomeOf, staff } from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"

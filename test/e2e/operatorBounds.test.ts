@@ -5,8 +5,8 @@ import { send } from "../kit/HttpCalls.ts"
 import { BothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
 import { type Answer, type Casino, type Fields, fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
-import { concernOf } from "../../src/features/staff/Authorisation.ts"
-import { type Target, targetOf, withoutTarget } from "../../src/features/staff/OperatorTargets.ts"
+import { concernOf } from "../../src/office/Authorisation.ts"
+import { type Target, targetOf, withoutTarget } from "../../src/office/OperatorTargets.ts"
 
 // Goal: staff bound to an operator can read and change no data of another one, through any endpoint of the staff API. Method: two operators with
 // one resource of each kind; every operation of the served document with each parameter that names a resource, as staff bound to one of them.

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { SecretAnswer } from "../../src/contract/Annotations.ts"
+import { SecretAnswer } from "../../src/contract/common/Annotations.ts"
 import { Api } from "../../src/contract/Api.ts"
 import {
   call,

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { needsStepUp } from "../../src/features/staff/Authorisation.ts"
+import { needsStepUp } from "../../src/office/Authorisation.ts"
 import { BothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Message } from "../../vendor/Dialect.ts"
+import type { Message } from "../../scripts/simulators/Dialect.ts"
 import { layerE2eServer } from "../kit/E2eServer.ts"
 import { play, vendorCases } from "../kit/Vendors.ts"
 import { messagesOf, openTable, realOf } from "../kit/VendorTables.ts"

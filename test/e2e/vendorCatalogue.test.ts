@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { VendorTasks } from "../../src/features/providers/VendorTasks.ts"
 import type { CatalogueGame } from "../../src/protocols/Protocol.ts"
 import { command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"

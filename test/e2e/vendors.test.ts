@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Message } from "../../vendor/Dialect.ts"
+import type { Message } from "../../scripts/simulators/Dialect.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { layerE2eServer } from "../kit/E2eServer.ts"
 import { openSeat, play, type Vendor, type VendorCase, vendorCases } from "../kit/Vendors.ts"

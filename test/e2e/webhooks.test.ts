@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { eventTypes } from "../../src/domain/Events.ts"
+import { eventTypes } from "../../src/domain/state/Events.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { layerWebhooks } from "../../src/service.ts"

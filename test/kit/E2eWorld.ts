@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type * as Http from "node:http"
-import type { Operator } from "../../src/domain/Operator.ts"
+import type { Operator } from "../../src/domain/state/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { textArray } from "./Arrays.ts"

@@ -7,9 +7,9 @@ import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
-import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/contract/Annotations.ts"
-import { refusals } from "../../src/contract/Errors.ts"
-import { amountFrom, oneOf, pathId, text } from "../../src/contract/Fields.ts"
+import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/contract/common/Annotations.ts"
+import { refusals } from "../../src/contract/common/Errors.ts"
+import { amountFrom, oneOf, pathId, text } from "../../src/contract/common/Fields.ts"
 import {
   CurrentClaim,
   CurrentOperator,
@@ -18,13 +18,13 @@ import {
   OperatorAuth,
   ProviderAuth,
   RequestRules
-} from "../../src/contract/Middleware.ts"
-import { pageQuery, single } from "../../src/contract/Pagination.ts"
+} from "../../src/contract/common/Middleware.ts"
+import { pageQuery, single } from "../../src/contract/common/Pagination.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
-import { type AcceptedSignature, replayedRequest } from "../../src/domain/AcceptedSignature.ts"
+import { type AcceptedSignature, replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"

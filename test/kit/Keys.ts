@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { apiKeyPurpose, Credentials, providerPurpose } from "../../src/auth/Credentials.ts"
-import { type Scope, scopes } from "../../src/domain/Operator.ts"
+import { type Scope, scopes } from "../../src/domain/state/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Secrets, sha256 } from "../../src/platform/Secrets.ts"

@@ -1,6 +1,6 @@
 /** Invariants of ledger entries, shared by the tests of rules, of simulator commits, and of stored rows. */
-import type { Entry } from "../../src/domain/Change.ts"
-import type { Transaction } from "../../src/domain/settlement/Rounds.ts"
+import type { Entry } from "../../src/domain/state/Change.ts"
+import type { Transaction } from "../../src/domain/state/Rounds.ts"
 
 /** Reports that an invariant does not hold, and where. */
 export type Report = (invariant: string, text: string) => void

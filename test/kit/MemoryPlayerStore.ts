@@ -4,7 +4,7 @@
  * inject faults and delays around its operations.
  */
 import { Effect } from "effect"
-import type { PlayerBonus } from "../../src/domain/bonus/Bonus.ts"
+import type { PlayerBonus } from "../../src/domain/state/Bonus.ts"
 import type {
   AuditRecord,
   Change,
@@ -17,14 +17,14 @@ import type {
   PlayerNote,
   PlayerSettings,
   Redemption
-} from "../../src/domain/Change.ts"
-import type { Knowledge } from "../../src/domain/Decision.ts"
-import type { StoredReply } from "../../src/domain/Idempotency.ts"
-import type { PlayerSeeds, SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
-import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
-import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/settlement/Rounds.ts"
-import type { AcceptedSignature } from "../../src/domain/AcceptedSignature.ts"
+} from "../../src/domain/state/Change.ts"
+import type { Knowledge } from "../../src/domain/state/Decision.ts"
+import type { StoredReply } from "../../src/domain/state/Idempotency.ts"
+import type { PlayerSeeds, SeedChange } from "../../src/domain/state/PlayerSeeds.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
+import { emptyRecent } from "../../src/domain/state/Recent.ts"
+import { type Query, type Round, roundKey, type Transaction } from "../../src/domain/state/Rounds.ts"
+import type { AcceptedSignature } from "../../src/domain/state/AcceptedSignature.ts"
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"

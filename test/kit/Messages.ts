@@ -1,6 +1,6 @@
 /** Valid players and provider messages for tests of rules, with overrides. */
-import type { ActiveBonus } from "../../src/domain/bonus/Bonus.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { ActiveBonus } from "../../src/domain/state/Bonus.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import {
   type Adjustment,
   type Bet,

@@ -1,5 +1,5 @@
 /** Operator fixtures for tests of rules and services. */
-import type { Operator } from "../../src/domain/Operator.ts"
+import type { Operator } from "../../src/domain/state/Operator.ts"
 
 /** An operator with the settings that a new one has. */
 export const operatorOf = (id: number, terms: Partial<Operator> = {}): Operator => ({

@@ -1,10 +1,10 @@
 /** Originals for tests of rules: seeds derived from a number, and bets with outcomes set by the test. */
 import { createHash, createHmac } from "node:crypto"
 import { type Chance, type Play, startSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
-import type { SettledGame } from "../../src/domain/Messages.ts"
+import type { SettledGame } from "../../src/domain/state/Messages.ts"
 import type { Draws } from "../../src/domain/original/Fairness.ts"
 import type { CheckedBet } from "../../src/domain/original/Original.ts"
-import type { SealedSeed } from "../../src/domain/original/PlayerSeeds.ts"
+import type { SealedSeed } from "../../src/domain/state/PlayerSeeds.ts"
 import { slot } from "./Messages.ts"
 
 export const hmacSha256 = (key: string, message: string): Uint8Array =>

@@ -10,7 +10,7 @@ import { callWallet, dataOf, deposit, launch, register, settledOf } from "./E2eW
 import type { Reply } from "./HttpCalls.ts"
 import { freePort } from "./ServiceProcess.ts"
 import { expectedSignature, type Sink, soon } from "./WebhookSink.ts"
-import { samples } from "../../vendor/Samples.ts"
+import { samples } from "../../scripts/simulators/Samples.ts"
 
 /** Where a service of the casino listens, and how staff reach it. */
 export interface Address {

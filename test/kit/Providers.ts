@@ -1,4 +1,4 @@
-import type { Provider } from "../../src/domain/Operator.ts"
+import type { Provider } from "../../src/domain/state/Operator.ts"
 
 /** A provider without addresses or an allow-list; its row is the test's own. */
 export const acme: Provider = {

@@ -6,7 +6,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Operator } from "../../src/domain/Operator.ts"
+import type { Operator } from "../../src/domain/state/Operator.ts"
 
 export interface Source {
   readonly providerId: number

@@ -1,7 +1,7 @@
 /** Shared checks of the settlement rules against their model. */
 import { assert } from "@effect/vitest"
 import { minute } from "./Messages.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import { mustEqual, type RuleRunner } from "./RuleRunner.ts"
 import type { SettlementModel } from "./SettlementModel.ts"
 

@@ -3,9 +3,9 @@
  * every answer is recomputed. Written from the wallet API's table of answers and the rules for wallets, bonuses and limits,
  * not from the code, so that the two check each other.
  */
-import type { BonusResult } from "../../src/domain/bonus/Bonus.ts"
-import type { LimitField } from "../../src/domain/limit/Limits.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { BonusResult } from "../../src/domain/state/Bonus.ts"
+import type { LimitField } from "../../src/domain/state/Limits.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import {
   type Action,
   type Adjustment,

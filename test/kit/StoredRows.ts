@@ -1,7 +1,7 @@
 /** Table rows compared with a history. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { entryTypes } from "../../src/domain/Change.ts"
+import { entryTypes } from "../../src/domain/state/Change.ts"
 
 const Account = Schema.Struct({
   player: Schema.Number,

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as Http from "node:http"
-import { protocolOfSample, samples } from "../../vendor/Samples.ts"
+import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 
 /** Length of a body, just below the limit of all bodies. */
 export const strangerBytes = 250_000

@@ -2,7 +2,13 @@
 import { Effect } from "effect"
 import { parseDecimal } from "../../src/protocols/Decimal.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import type { BetMessage, Dialect, PromoMessage, RollbackMessage, WinMessage } from "../../vendor/Dialect.ts"
+import type {
+  BetMessage,
+  Dialect,
+  PromoMessage,
+  RollbackMessage,
+  WinMessage
+} from "../../scripts/simulators/Dialect.ts"
 import { makeAgent } from "./E2eHttp.ts"
 import { portOf } from "./E2eServer.ts"
 import { addTenant, deposit, freshSlug, register } from "./E2eWorld.ts"

@@ -1,9 +1,9 @@
 /** Operators with webhooks, and events for them. */
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { WebhookUpdate } from "../../src/features/webhooks/StaffApi.ts"
+import type { WebhookUpdate } from "../../src/contract/webhooks/StaffApi.ts"
 import { WebhookEndpoints } from "../../src/features/webhooks/WebhookEndpoints.ts"
-import type { EventType } from "../../src/domain/Events.ts"
+import type { EventType } from "../../src/domain/state/Events.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { addOperator, addPlayer } from "./TestService.ts"

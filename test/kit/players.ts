@@ -1,8 +1,8 @@
 /** Player values for tests of rules. */
-import { noActivity } from "../../src/domain/Activity.ts"
-import { emptyCounters } from "../../src/domain/limit/Limits.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import { emptyRecent } from "../../src/domain/settlement/Recent.ts"
+import { noActivity } from "../../src/domain/state/Activity.ts"
+import { emptyCounters } from "../../src/domain/state/Limits.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
+import { emptyRecent } from "../../src/domain/state/Recent.ts"
 
 /** An active, verified player with empty wallets, with overrides. */
 export const newPlayer = (overrides: Partial<Player> = {}): Player => ({

@@ -9,8 +9,8 @@ import {
   signOutStep
 } from "../../src/domain/player/AccountStatus.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
-import type { Step } from "../../src/domain/Decision.ts"
-import { type KycStatus, noRestrictions, type Player, type PlayerStatus } from "../../src/domain/player/Player.ts"
+import type { Step } from "../../src/domain/state/Decision.ts"
+import { type KycStatus, noRestrictions, type Player, type PlayerStatus } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")

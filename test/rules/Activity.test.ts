@@ -8,7 +8,7 @@ import {
   recordDay,
   type Visit,
   type VisitKind
-} from "../../src/domain/Activity.ts"
+} from "../../src/domain/state/Activity.ts"
 
 // Goal: the recorded visits add up to the number of distinct players in any range. Method: random days of several
 // players, recorded one by one; for every range, the sum of the visits against a set of players.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contribution, wager, wageringProgress } from "../../src/domain/bonus/Bonus.ts"
+import { contribution, wager, wageringProgress } from "../../src/domain/state/Bonus.ts"
 import { makeBonus } from "../kit/Messages.ts"
 
 // Goal: contribution and progress are rounded down, exactly, for any amount. Method: values worked out by

@@ -10,8 +10,8 @@ import {
   type PromoCode,
   redeemStep
 } from "../../src/domain/bonus/BonusGrants.ts"
-import { parseFactor } from "../../src/domain/bonus/Conversion.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { parseFactor } from "../../src/domain/CurrencyConversion.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, minute, noon } from "../kit/Messages.ts"
 

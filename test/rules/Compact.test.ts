@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compact } from "../../src/domain/player/Player.ts"
+import { compact } from "../../src/domain/state/Player.ts"
 import { settle } from "../../src/domain/settlement/Settlement.ts"
 import { bet, makePlayer, noon, roulette, slot, win } from "../kit/Messages.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { boundsIn, oneForOne, parseFactor, thresholdIn } from "../../src/domain/bonus/Conversion.ts"
+import { boundsIn, oneForOne, parseFactor, thresholdIn } from "../../src/domain/CurrencyConversion.ts"
 import { maxAmount } from "../../src/domain/Money.ts"
 
 // Goal: an amount of a player's currency is above an operator's threshold exactly when its value is, and an amount without a rate is

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { oneForOne, parseFactor } from "../../src/domain/bonus/Conversion.ts"
+import { oneForOne, parseFactor } from "../../src/domain/CurrencyConversion.ts"
 import { limitsIn } from "../../src/domain/limit/DefaultLimits.ts"
 
 describe("limitsIn", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moveKycStep } from "../../src/domain/player/AccountStatus.ts"
-import type { PlayerStatus } from "../../src/domain/player/Player.ts"
-import { applyDueChanges, exclusionRetentionMs } from "../../src/domain/player/DueChanges.ts"
+import type { PlayerStatus } from "../../src/domain/state/Player.ts"
+import { applyDueChanges, exclusionRetentionMs } from "../../src/domain/limit/DueChanges.ts"
 import { newPlayer } from "../kit/players.ts"
 
 // Goal: due account changes are applied at their instant, once, with their events; none is applied early.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { envelope, eventTypes, nextAttemptAt, pingType } from "../../src/domain/Events.ts"
+import { envelope, eventTypes, nextAttemptAt, pingType } from "../../src/domain/state/Events.ts"
 
 // Goal: the retry schedule and the envelope are those of the specification. Method: compare with its text, written out.
 describe("webhook events", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { ActiveBonus } from "../../src/domain/bonus/Bonus.ts"
+import type { ActiveBonus } from "../../src/domain/state/Bonus.ts"
 import {
   addMonths,
   type ExclusionPeriod,
@@ -9,7 +9,7 @@ import {
   type SelfExclude,
   selfExcludeStep
 } from "../../src/domain/limit/Exclusions.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../../src/domain/player/Player.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 
 const instant = (text: string) => Date.parse(text)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { endSession, exchangeSession, type Launch, launchStep } from "../../src/domain/settlement/Launch.ts"
-import { endedSessionsCarried, noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { endedSessionsCarried, noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { type BetSession, settle } from "../../src/domain/settlement/Settlement.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { bet, hour, makePlayer, minute, noon, win } from "../kit/Messages.ts"

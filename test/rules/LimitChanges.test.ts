@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
-import { type LimitField, limitFields } from "../../src/domain/limit/Limits.ts"
+import { type LimitField, limitFields } from "../../src/domain/state/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 
 const start = Date.parse("2026-11-20T12:00:00.000Z")

@@ -10,7 +10,7 @@ import {
   recordPlay,
   refusePlay,
   roll
-} from "../../src/domain/limit/Limits.ts"
+} from "../../src/domain/state/Limits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { day, hour, minute, noon } from "../kit/Messages.ts"
 import { newPlayer } from "../kit/players.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import type { PaymentStatus } from "../../src/domain/Change.ts"
+import type { PaymentStatus } from "../../src/domain/state/Change.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import {
   approversOf,
@@ -11,7 +11,7 @@ import {
 } from "../../src/domain/payment/PaymentTransitions.ts"
 import { maxBalance } from "../../src/domain/Money.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
-import type { KycStatus } from "../../src/domain/player/Player.ts"
+import type { KycStatus } from "../../src/domain/state/Player.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { checkLedger, RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, minute, noon } from "../kit/Messages.ts"

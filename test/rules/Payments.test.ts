@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { maxBalance } from "../../src/domain/Money.ts"
-import { emptyCounters } from "../../src/domain/limit/Limits.ts"
+import { emptyCounters } from "../../src/domain/state/Limits.ts"
 import { type Deposit, depositStep } from "../../src/domain/payment/Payments.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, noon } from "../kit/Messages.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import { examinedAbove, flagLargeCredits } from "../../src/domain/wallet/LargeCredits.ts"
 import {
   type Action,

@@ -9,7 +9,7 @@ import {
   type Recent,
   remove,
   replace
-} from "../../src/domain/settlement/Recent.ts"
+} from "../../src/domain/state/Recent.ts"
 
 interface Named {
   readonly name: string

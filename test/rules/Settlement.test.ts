@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { maxBalance } from "../../src/domain/Money.ts"
-import type { Context } from "../../src/domain/Decision.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import type { Context } from "../../src/domain/state/Decision.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import {
   type Action,
   closeRound,

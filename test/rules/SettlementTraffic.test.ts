@@ -6,7 +6,7 @@ import {
   type CatalogueBonus,
   grantStep
 } from "../../src/domain/bonus/BonusGrants.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { type PlayedRound, playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import {

@@ -7,7 +7,7 @@ import {
   onePerson,
   pathBetween,
   type StaffTrust
-} from "../../src/domain/StaffTrust.ts"
+} from "../../src/domain/staff/StaffTrust.ts"
 
 // Goal: accounts that somebody can act as are one person with theirs, whatever was handed over and proved in between. Method: cases by
 // hand; random graphs against a plain closure; random histories of people against the list of who holds which token and factor.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
 import { applyDueBonusesStep } from "../../src/domain/bonus/BonusGrants.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
 import type { Action, Closing, SettlementPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { bet, close, day, makeBonus, makePlayer, minute, rollback, win } from "../kit/Messages.ts"
 import { policies } from "../kit/Policies.ts"

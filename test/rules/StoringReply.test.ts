@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
-import { storingReply } from "../../src/domain/StoringReply.ts"
+import { storingReply } from "../../src/domain/state/StoringReply.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { makePlayer, noon } from "../kit/Messages.ts"
 

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { noChange } from "../../src/domain/Change.ts"
-import { answer, missing, refused, type Step } from "../../src/domain/Decision.ts"
+import { noChange } from "../../src/domain/state/Change.ts"
+import { answer, missing, refused, type Step } from "../../src/domain/state/Decision.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
-import { replayedRequest } from "../../src/domain/AcceptedSignature.ts"
-import { storingSignature } from "../../src/domain/StoringSignature.ts"
+import { replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
+import { storingSignature } from "../../src/domain/state/StoringSignature.ts"
 import { makePlayer } from "../kit/Messages.ts"
 
 const accepted = { signature: "5e".repeat(32), acceptedAt: 1 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { applyDueBonusesStep, cancelBonusStep } from "../../src/domain/bonus/BonusGrants.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
-import type { Context } from "../../src/domain/Decision.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
+import type { Context } from "../../src/domain/state/Decision.ts"
 import { type Bet, settleBetWin, type Win } from "../../src/domain/settlement/Settlement.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 import {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
-import { sameWindow, type Window, windowEnd, windowStart } from "../../src/domain/limit/Windows.ts"
+import { sameWindow, type Window, windowEnd, windowStart } from "../../src/domain/state/Windows.ts"
 
 const at = (text: string): number => Date.parse(`${text}Z`)
 

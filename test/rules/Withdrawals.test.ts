@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
-import { noRestrictions, type Player } from "../../src/domain/player/Player.ts"
+import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { unverifiedAllowance, type Withdrawal, withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
 import { day, makePlayer, noon } from "../kit/Messages.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { StaffAccounts } from "../../src/features/staff/Staff.ts"
-import { StaffTokens } from "../../src/features/staff/StaffAuthLive.ts"
+import { StaffTokens } from "../../src/endpoints/staff/StaffAuthLive.ts"
 import { AuthenticationFailures } from "../../src/http/AuthenticationFailures.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { Settings } from "../../src/platform/Settings.ts"

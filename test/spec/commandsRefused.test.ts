@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { rolesFor } from "../../src/features/staff/Authorisation.ts"
+import { rolesFor } from "../../src/office/Authorisation.ts"
 import { runHere } from "../kit/Backoffice.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf, filled, layerScene, Scene, refusal, shortened } from "../kit/commands/Scene.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ProviderProtocols } from "../../src/features/providers/ProviderSettings.ts"
+import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { made } from "../kit/Backoffice.ts"
 import {
   browserCall,

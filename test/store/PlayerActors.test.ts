@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type { Step } from "../../src/domain/Decision.ts"
+import type { Step } from "../../src/domain/state/Decision.ts"
 import { depositStep, type PaymentOutcome } from "../../src/domain/payment/Payments.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { type Action, settle, type Settlement } from "../../src/domain/settlement/Settlement.ts"

@@ -4,8 +4,8 @@ import { Chain, ChainKey } from "../../src/chain/Chain.ts"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { type Change, type Entry, noChange, type OriginalRound, type Payment } from "../../src/domain/Change.ts"
-import { type Context, type Knowledge, missing, type Step } from "../../src/domain/Decision.ts"
+import { type Change, type Entry, noChange, type OriginalRound, type Payment } from "../../src/domain/state/Change.ts"
+import { type Context, type Knowledge, missing, type Step } from "../../src/domain/state/Decision.ts"
 import {
   applyDueBonusesStep,
   cancelBonusStep,
@@ -17,11 +17,11 @@ import { setStatusStep } from "../../src/domain/player/AccountStatus.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { endSession, exchangeSession, launchStep } from "../../src/domain/settlement/Launch.ts"
 import { playStep, rotateSeedsStep } from "../../src/domain/original/OriginalRounds.ts"
-import type { SeedChange } from "../../src/domain/original/PlayerSeeds.ts"
+import type { SeedChange } from "../../src/domain/state/PlayerSeeds.ts"
 import { transitionStep } from "../../src/domain/payment/PaymentTransitions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
-import type { Player } from "../../src/domain/player/Player.ts"
-import type { Query, Transaction } from "../../src/domain/settlement/Rounds.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
+import type { Query, Transaction } from "../../src/domain/state/Rounds.ts"
 import {
   type Action,
   closeRound,
@@ -30,7 +30,7 @@ import {
   settleAll,
   type SettlementPolicy
 } from "../../src/domain/settlement/Settlement.ts"
-import { storingReply } from "../../src/domain/StoringReply.ts"
+import { storingReply } from "../../src/domain/state/StoringReply.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import type { Loaded, Unit } from "../../src/engine/Machine.ts"
 import { makePlayerStore, type PlayerStore } from "../../src/store/internal/PlayerStore.ts"

@@ -1,7 +1,7 @@
 /** Transport of a call: authentication, time-outs, safe retries, and decoding of answers and errors. */
 import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { isRefusalCode } from "../../contract/Errors.ts"
+import { isRefusalCode } from "../../contract/common/Errors.ts"
 import { NoAnswer, Refused } from "../Errors.ts"
 import type { Authorise } from "./Signing.ts"
 

@@ -1,6 +1,6 @@
 /** Responses of an operation: the possible ones only, each code with its meaning and an example, and the headers. */
-import { errorGuide } from "../ErrorGuide.ts"
-import { isRefusalCode, type RefusalCode } from "../Errors.ts"
+import { errorGuide } from "../common/ErrorGuide.ts"
+import { isRefusalCode, type RefusalCode } from "../common/Errors.ts"
 import { examplesOf, membersOf, type Schemas } from "./Examples.ts"
 
 /** A provider's next steps after a refusal. */

@@ -4,11 +4,11 @@
  */
 import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../Annotations.ts"
+import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../common/Annotations.ts"
 import { answersOf, errorExamples, type Facts } from "./Answers.ts"
 import { exampleOf, inheritedMember, membersOf, type Schemas } from "./Examples.ts"
 import { description, headers, parameterDescriptions, parameters, securitySchemes, servers } from "./Words.ts"
-import { allRefusals } from "../Errors.ts"
+import { allRefusals } from "../common/Errors.ts"
 
 interface Parameter {
   readonly name: string

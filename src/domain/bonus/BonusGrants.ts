@@ -3,14 +3,14 @@
  * `Draft.ts`, where every rule that moves money runs.
  */
 import { Schema } from "effect"
-import { asPending, bonusTypes, type GrantedBonus, type PlayerBonus } from "./Bonus.ts"
-import { type Factor, thresholdIn } from "./Conversion.ts"
-import type { Redemption } from "../Change.ts"
-import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { hasBonusDue } from "./WaitingBonuses.ts"
+import { asPending, bonusTypes, type GrantedBonus, type PlayerBonus } from "../state/Bonus.ts"
+import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
+import type { Redemption } from "../state/Change.ts"
+import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { hasBonusDue } from "../state/WaitingBonuses.ts"
 import { isAmount, isBalance, maxBalance } from "../Money.ts"
-import { activeExclusion, type Player } from "../player/Player.ts"
+import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** Maximum number of pending bonuses of a player. */

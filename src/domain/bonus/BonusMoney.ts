@@ -2,11 +2,11 @@
  * Money that comes to or leaves a bonus, whatever its state, and the undoing of its end (`docs/decisions/0026-undone-ends.md`). Bets, wins and
  * rollbacks name an amount and a bonus; only these functions know where the money of a bonus is.
  */
-import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "./Bonus.ts"
-import type { CasinoReferences } from "../Change.ts"
-import type { Draft } from "../Draft.ts"
-import { activeExclusion, type Player } from "../player/Player.ts"
-import { interrupted, isUntouched, mayReceiveBonuses } from "./WaitingBonuses.ts"
+import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "../state/Bonus.ts"
+import type { CasinoReferences } from "../state/Change.ts"
+import type { Draft } from "../state/Draft.ts"
+import { activeExclusion, type Player } from "../state/Player.ts"
+import { interrupted, isUntouched, mayReceiveBonuses } from "../state/WaitingBonuses.ts"
 
 /** Signed amounts moved in each wallet, and the entries that say so. */
 export interface Moved {

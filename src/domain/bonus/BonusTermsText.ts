@@ -1,5 +1,5 @@
 /** Terms of a bonus as plain sentences for staff. Pure and without server code: the pages show them while the terms are being typed. */
-import type { bonusTypes } from "./Bonus.ts"
+import type { bonusTypes } from "../state/Bonus.ts"
 
 /** Amounts are minor units; 0 in a cap means no cap. */
 export interface BonusTerms {

@@ -1,5 +1,5 @@
 /** Eligibility for free rounds at a vendor. Their wins are settled like any others. */
-import { activeExclusion, type Player } from "../player/Player.ts"
+import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** `failed`: not confirmed by the vendor. */

@@ -4,7 +4,7 @@
  * Amounts are minor units of the player's currency, thresholds of the operator's. Rules see only payments up to the time of the evaluated one.
  */
 import { type Finding, type RuleSettings, shiftSeverity } from "./AlertRules.ts"
-import type { PaymentStatus, PaymentType } from "../Change.ts"
+import type { PaymentStatus, PaymentType } from "../state/Change.ts"
 
 /** Payment as seen by the rules. */
 export interface PaymentFact {

@@ -1,6 +1,6 @@
 /** Initial limits of a new player (SPEC section 4.2; `docs/decisions/0008-responsible-gaming.md`). */
-import { type Factor, thresholdIn } from "../bonus/Conversion.ts"
-import { type LimitField, limitFields, type Limits } from "./Limits.ts"
+import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
+import { type LimitField, limitFields, type Limits } from "../state/Limits.ts"
 
 const isAmount = (field: LimitField): boolean => field !== "max_session_minutes"
 

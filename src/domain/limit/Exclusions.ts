@@ -2,10 +2,10 @@
  * Self-exclusion: may be extended, never shortened (SPEC sections 3.5 and 4.7; `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
-import { type Context, type Decision, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
+import { type Context, type Decision, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
 import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "../player/Player.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "../state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
 export const exclusionPeriods = [

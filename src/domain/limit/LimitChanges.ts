@@ -3,12 +3,12 @@
  * `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
-import { answer, type Context, type Decision } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { effectiveLimits, type LimitField, limitFields, type Limits, type PendingLimit } from "./Limits.ts"
+import { answer, type Context, type Decision } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { effectiveLimits, type LimitField, limitFields, type Limits, type PendingLimit } from "../state/Limits.ts"
 import { type LimitsResource, limitsResource } from "./LimitUsage.ts"
 import { isAmount, maxAmount } from "../Money.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
 
 const minSessionMinutes = 5

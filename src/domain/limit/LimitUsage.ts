@@ -8,9 +8,9 @@ import {
   type Limits,
   playSince,
   roll
-} from "./Limits.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../player/Player.ts"
-import { type Window, windowEnd } from "./Windows.ts"
+} from "../state/Limits.ts"
+import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../state/Player.ts"
+import { type Window, windowEnd } from "../state/Windows.ts"
 
 /** Minor units, minutes for `max_session_minutes`. */
 interface Usage {

@@ -2,12 +2,12 @@
  * Retires server seeds whose encryption key is lost, so that the player can continue. A lost seed is never revealed; its rounds stay paid, without a
  * proof.
  */
-import { noChange } from "../Change.ts"
-import { answer, type Context, type Decision } from "../Decision.ts"
+import { noChange } from "../state/Change.ts"
+import { answer, type Context, type Decision } from "../state/Decision.ts"
 import { isMissing, newSeed, seedsOf } from "./OriginalRounds.ts"
-import type { PlayerSeeds, SealedSeed, SeedChange } from "./PlayerSeeds.ts"
-import { type ServerSeed, startSeeds } from "./Seeds.ts"
-import type { Player } from "../player/Player.ts"
+import type { PlayerSeeds, SealedSeed, SeedChange } from "../state/PlayerSeeds.ts"
+import { type ServerSeed, startSeeds } from "../state/Seeds.ts"
+import type { Player } from "../state/Player.ts"
 
 export interface RetireLostSeeds {
   /** Ids of the seeds that cannot be decrypted. */

@@ -5,13 +5,9 @@
  * player can recompute the payout from the multiplier shown.
  */
 import { maxAmount, multiplyDivideFloor } from "../Money.ts"
+import type { JsonObject } from "../state/Change.ts"
 import type { Draws } from "./Fairness.ts"
 import { type FieldMessages, type ParamsReader, readParams } from "./ParamsReader.ts"
-
-type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
-export interface JsonObject {
-  readonly [key: string]: Json
-}
 
 export interface Played {
   /** Minor units, 0 for a lost bet. */

@@ -2,7 +2,7 @@
 import { maxAmount } from "../Money.ts"
 import type { CheckedBet, Original } from "./Original.ts"
 import type { FieldMessages } from "./ParamsReader.ts"
-import { clientSeedMessages } from "./Seeds.ts"
+import { clientSeedMessages } from "../state/Seeds.ts"
 
 export interface ReadBet {
   readonly _tag: "Read"

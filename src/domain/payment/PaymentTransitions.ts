@@ -2,13 +2,13 @@
  * Transitions of a payment by staff: approve, pay, reject, cancel, chargeback (SPEC section 3.2;
  * `docs/decisions/0010-payments.md`).
  */
-import type { Payment, PaymentStatus, PaymentType } from "../Change.ts"
-import { type Context, type Decision, missing, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { needsTwo, type Objection, objectionMessage } from "../wallet/FourEyes.ts"
+import type { Payment, PaymentStatus, PaymentType } from "../state/Change.ts"
+import { type Context, type Decision, missing, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { needsTwo, type Objection, objectionMessage } from "../staff/FourEyes.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import { paymentFields } from "./Payments.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { refuseHeld } from "./Withdrawals.ts"
 

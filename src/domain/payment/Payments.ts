@@ -1,11 +1,11 @@
 /** Deposits: money already collected by the operator's own payment provider, credited at once (SPEC section 4.4). */
-import type { Payment, PaymentType } from "../Change.ts"
-import type { Bounds } from "../bonus/Conversion.ts"
-import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { countDeposit, effectiveLimits, refuseDeposit, roll } from "../limit/Limits.ts"
+import type { Payment, PaymentType } from "../state/Change.ts"
+import type { Bounds } from "../CurrencyConversion.ts"
+import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { countDeposit, effectiveLimits, refuseDeposit, roll } from "../state/Limits.ts"
 import { isBalance, maxBalance } from "../Money.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 

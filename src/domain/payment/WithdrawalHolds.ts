@@ -4,9 +4,9 @@
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
 import type { AlertRule } from "../compliance/AlertRules.ts"
-import { answer, type Context, type Decision, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { activeHoldIds, type Player, type WithdrawalHold } from "../player/Player.ts"
+import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { activeHoldIds, type Player, type WithdrawalHold } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** Maximum number of holds of a player; further ones would change nothing. */

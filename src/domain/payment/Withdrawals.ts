@@ -2,14 +2,14 @@
  * Withdrawal requests: the amount is debited from the real wallet at once and awaits staff (SPEC section 4.4; `docs/decisions/0010-payments.md`).
  * Later transitions are in `PaymentTransitions.ts`.
  */
-import type { Payment } from "../Change.ts"
-import type { Bounds } from "../bonus/Conversion.ts"
-import { type Context, type Decision, missing, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
+import type { Payment } from "../state/Change.ts"
+import type { Bounds } from "../CurrencyConversion.ts"
+import { type Context, type Decision, missing, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
 import { isAmount, maxAmount } from "../Money.ts"
 import { paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownRate, replayPayment } from "./Payments.ts"
-import { activeHoldIds, type Player } from "../player/Player.ts"
-import { countWithdrawal, roll } from "../limit/Limits.ts"
+import { activeHoldIds, type Player } from "../state/Player.ts"
+import { countWithdrawal, roll } from "../state/Limits.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
 /** Payment method as seen by a withdrawal. Bounds are minor units of the operator's currency, inclusive. */

@@ -1,7 +1,7 @@
 /** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
-import type { PlayerSettings } from "../Change.ts"
-import { type Accept, answer, type Context, type Decision, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
+import type { PlayerSettings } from "../state/Change.ts"
+import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
 import {
   activeHoldIds,
   isSessionEnded,
@@ -13,7 +13,7 @@ import {
   sessionsEnd,
   sessionStart,
   type WithdrawalHold
-} from "./Player.ts"
+} from "../state/Player.ts"
 import { refuseAccount } from "./RefuseAccount.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
 

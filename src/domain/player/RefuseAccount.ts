@@ -1,6 +1,6 @@
 /** Account checks of an action: active account, no restriction of the ability, no exclusion. */
 import { type Refusal, refuse } from "../Refusal.ts"
-import { activeExclusion, type Player } from "./Player.ts"
+import { activeExclusion, type Player } from "../state/Player.ts"
 
 const words = {
   canLogin: { reason: "can_login", disabled: "Logging in is", excluded: "play" },

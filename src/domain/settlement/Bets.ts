@@ -1,17 +1,17 @@
 /** Bets: admission and debit of a stake (rules in `Settlement.ts`). */
 import { countOpenRound, holdUntil } from "../bonus/BonusMoney.ts"
-import { contribution } from "../bonus/Bonus.ts"
-import type { CasinoSource } from "../Change.ts"
-import { type Knowledge, missing } from "../Decision.ts"
-import type { Draft } from "../Draft.ts"
+import { contribution } from "../state/Bonus.ts"
+import type { CasinoSource } from "../state/Change.ts"
+import { type Knowledge, missing } from "../state/Decision.ts"
+import type { Draft } from "../state/Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning, mayPlayAt } from "./Launch.ts"
-import { countPlay, effectiveLimits, recordPlay, refuseBet } from "../limit/Limits.ts"
-import type { Bet, BetCode, SettledGame } from "../Messages.ts"
+import { countPlay, effectiveLimits, recordPlay, refuseBet } from "../state/Limits.ts"
+import type { Bet, BetCode, SettledGame } from "../state/Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import { isClosedAfter, type Round, withOpenBet } from "./Rounds.ts"
+import { isClosedAfter, type Round, withOpenBet } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   findRound,

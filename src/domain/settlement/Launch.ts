@@ -1,8 +1,8 @@
 /** Launch of a game: checks, and the wallet session created (SPEC section 4.5). */
-import { noChange } from "../Change.ts"
-import type { BetSession } from "../Messages.ts"
-import { answer, type Context, type Decision, refused } from "../Decision.ts"
-import { effectiveLimits, recordPlay, refusePlay } from "../limit/Limits.ts"
+import { noChange } from "../state/Change.ts"
+import type { BetSession } from "../state/Messages.ts"
+import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
+import { effectiveLimits, recordPlay, refusePlay } from "../state/Limits.ts"
 import {
   endedSessionsCarried,
   isSessionEnded,
@@ -10,7 +10,7 @@ import {
   openSessionsCarried,
   type Player,
   sessionStart
-} from "../player/Player.ts"
+} from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 

@@ -1,9 +1,9 @@
 /** Promo-wins, adjustments and the closing of rounds (rules in `Settlement.ts`). */
 import { writeRound } from "./Bets.ts"
 import { releaseHold } from "../bonus/BonusMoney.ts"
-import { answer, type Context, type Decision, type Knowledge, missing } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
-import { countPlay } from "../limit/Limits.ts"
+import { answer, type Context, type Decision, type Knowledge, missing } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { countPlay } from "../state/Limits.ts"
 import {
   type Adjustment,
   type AdjustmentCode,
@@ -11,9 +11,9 @@ import {
   type PromoWin,
   type PromoWinCode,
   unknownGame
-} from "../Messages.ts"
+} from "../state/Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import {
   currencyRefusal,

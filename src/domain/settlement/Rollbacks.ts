@@ -1,12 +1,19 @@
 /** Rollbacks of bets and wins (rules in `Settlement.ts`). */
 import { bonusStatusOf, creditBonus, debitBonus, restoreWager, takeBackWager } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
-import { type Knowledge, type Missing, missing } from "../Decision.ts"
-import type { Draft } from "../Draft.ts"
-import { countPlay } from "../limit/Limits.ts"
-import type { Rollback, RollbackCode, Settlement } from "../Messages.ts"
+import { type Knowledge, type Missing, missing } from "../state/Decision.ts"
+import type { Draft } from "../state/Draft.ts"
+import { countPlay } from "../state/Limits.ts"
+import type { Rollback, RollbackCode, Settlement } from "../state/Messages.ts"
 import { refuse } from "../Refusal.ts"
-import { isClosedAfter, type Query, type Round, type Transaction, withOpenBet, withoutOpenBet } from "./Rounds.ts"
+import {
+  isClosedAfter,
+  type Query,
+  type Round,
+  type Transaction,
+  withOpenBet,
+  withoutOpenBet
+} from "../state/Rounds.ts"
 import {
   findRound,
   findTransaction,

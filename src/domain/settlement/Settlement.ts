@@ -11,8 +11,16 @@
  * `docs/decisions/0005-settlement.md` gives the reasons. Instants are epoch milliseconds, money is minor units.
  */
 import { placeBet } from "./Bets.ts"
-import { answer, type Context, type Decision, type Knowledge, type Missing, missing, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
+import {
+  answer,
+  type Context,
+  type Decision,
+  type Knowledge,
+  type Missing,
+  missing,
+  refused
+} from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
 import type {
   Action,
   Bet,
@@ -27,12 +35,12 @@ import type {
   SettlementRefusal,
   Win,
   WinCode
-} from "../Messages.ts"
-import type { Player } from "../player/Player.ts"
+} from "../state/Messages.ts"
+import type { Player } from "../state/Player.ts"
 import type { Refusal } from "../Refusal.ts"
 import { adjust, applyCloseRound, applyPromoWin } from "./OtherMessages.ts"
 import { rollBack } from "./Rollbacks.ts"
-import { indexOfTransaction, roundKey } from "./Rounds.ts"
+import { indexOfTransaction, roundKey } from "../state/Rounds.ts"
 import {
   findRound,
   findTransaction,
@@ -43,7 +51,7 @@ import {
 } from "./SettlementParts.ts"
 import { payWin } from "./Wins.ts"
 
-export * from "../Messages.ts"
+export * from "../state/Messages.ts"
 export { stakeableBonus } from "./Bets.ts"
 
 const toDecision = <Code extends SettlementCode>(

@@ -1,9 +1,9 @@
 /** Shared steps of settlement: lookup of ids, replies. */
 import { bonusStatusOf } from "../bonus/BonusMoney.ts"
-import { type Knowledge, type Missing, missing } from "../Decision.ts"
-import type { Draft } from "../Draft.ts"
-import type { Settlement, SettlementCode, SettlementPolicy } from "../Messages.ts"
-import type { Player } from "../player/Player.ts"
+import { type Knowledge, type Missing, missing } from "../state/Decision.ts"
+import type { Draft } from "../state/Draft.ts"
+import type { Settlement, SettlementCode, SettlementPolicy } from "../state/Messages.ts"
+import type { Player } from "../state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import {
   indexOfRound,
@@ -12,7 +12,7 @@ import {
   roundKey,
   type Transaction,
   type TransactionKind
-} from "./Rounds.ts"
+} from "../state/Rounds.ts"
 
 /** Result of a step within a decision: settlement, refusal, or ids to look up first. */
 export type Outcome<Code extends SettlementCode> = Settlement | Refusal<Code> | Missing

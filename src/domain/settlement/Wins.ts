@@ -1,14 +1,14 @@
 /** Payment of a win (rules in `Settlement.ts`). */
 import { creditBonus } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
-import type { CasinoSource } from "../Change.ts"
-import { type Knowledge, missing } from "../Decision.ts"
-import type { Draft } from "../Draft.ts"
-import { countPlay } from "../limit/Limits.ts"
-import { unknownGame, type Win, type WinCode } from "../Messages.ts"
+import type { CasinoSource } from "../state/Change.ts"
+import { type Knowledge, missing } from "../state/Decision.ts"
+import type { Draft } from "../state/Draft.ts"
+import { countPlay } from "../state/Limits.ts"
+import { unknownGame, type Win, type WinCode } from "../state/Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "./Rounds.ts"
+import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   emptyRound,

@@ -1,9 +1,9 @@
 /** Balance corrections by staff, with a reason, posted as ledger entries (CONTRACT `player correct`). */
-import type { Entry, WalletKind } from "../Change.ts"
-import { type Context, type Decision, refused } from "../Decision.ts"
-import { Draft } from "../Draft.ts"
+import type { Entry, WalletKind } from "../state/Change.ts"
+import { type Context, type Decision, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
 import { isBalance } from "../Money.ts"
-import type { Player } from "../player/Player.ts"
+import type { Player } from "../state/Player.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
 
 export interface Correction {

@@ -3,11 +3,11 @@
  */
 import type { AlertRule, Severity } from "../compliance/AlertRules.ts"
 import { settingsOf } from "../player/AccountStatus.ts"
-import type { AuditRecord, Event } from "../Change.ts"
-import type { Context, Decision } from "../Decision.ts"
-import { countCredit, roll } from "../limit/Limits.ts"
-import { activeHoldIds, type Player, type WithdrawalHold } from "../player/Player.ts"
-import type { Transaction } from "../settlement/Rounds.ts"
+import type { AuditRecord, Event } from "../state/Change.ts"
+import type { Context, Decision } from "../state/Decision.ts"
+import { countCredit, roll } from "../state/Limits.ts"
+import { activeHoldIds, type Player, type WithdrawalHold } from "../state/Player.ts"
+import type { Transaction } from "../state/Rounds.ts"
 import { withHold } from "../payment/WithdrawalHolds.ts"
 
 const rule: AlertRule = "large_credit"

@@ -6,11 +6,17 @@ import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
-import { makeReferences, orTaken } from "../operators/References.ts"
-import type { Actor } from "../staff/Staff.ts"
-import { type BonusInput, type BonusUpdate, Promo, type PromoInput, StaffBonus } from "./StaffApi.ts"
+import { makeReferences, orTaken } from "../../office/References.ts"
+import type { Actor } from "../../office/Actor.ts"
+import {
+  type BonusInput,
+  type BonusUpdate,
+  Promo,
+  type PromoInput,
+  StaffBonus
+} from "../../contract/bonuses/StaffApi.ts"
 
 type StaffBonus = typeof StaffBonus.Type
 type Promo = typeof Promo.Type

@@ -1,7 +1,7 @@
 /** Grants of a catalogue bonus, and its outstanding liability. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { BonusState } from "../../domain/bonus/Bonus.ts"
+import type { BonusState } from "../../domain/state/Bonus.ts"
 import { describeBonusTerms, formatAmount } from "../../domain/bonus/BonusTermsText.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
@@ -11,7 +11,7 @@ import { behind, mapPart, type Part, type PartQuery, timedCursors } from "../../
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "./Liabilities.ts"
-import { type ShownBonus, StaffBonus } from "./StaffApi.ts"
+import { type ShownBonus, StaffBonus } from "../../contract/bonuses/StaffApi.ts"
 
 const grantRows = rowsOf(PlayerBonusRow)
 const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))

@@ -1,7 +1,7 @@
 /** Stored bonuses: the catalogue, grants to players, promo codes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { BonusState } from "../../domain/bonus/Bonus.ts"
+import type { BonusState } from "../../domain/state/Bonus.ts"
 import { CatalogueBonus } from "../../domain/bonus/BonusGrants.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"

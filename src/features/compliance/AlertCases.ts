@@ -4,13 +4,13 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import { rolesFor } from "../staff/Authorisation.ts"
-import { isWithin } from "../staff/OperatorBounds.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { rolesFor } from "../../office/Authorisation.ts"
+import { isWithin } from "../../office/OperatorScope.ts"
+import type { Actor } from "../../office/Actor.ts"
 import { Holds } from "./Holds.ts"
 import { makeAlertRecords } from "./internal/AlertRecords.ts"
-import type { Alert } from "./StaffApi.ts"
+import type { Alert } from "../../contract/compliance/StaffApi.ts"
 
 type Alert = typeof Alert.Type
 

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { settingsWith } from "../../domain/compliance/AlertRules.ts"
-import { oneForOne, parseFactor, thresholdIn } from "../../domain/bonus/Conversion.ts"
+import { oneForOne, parseFactor, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { CreditTerms } from "../../domain/wallet/LargeCredits.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { Overrides } from "./RuleBook.ts"

@@ -18,7 +18,7 @@ import { Catalogue } from "../games/Catalogue.ts"
 import { PaymentMethodCatalogue } from "../payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../operators/Operators.ts"
 import { Providers } from "../providers/Providers.ts"
-import type { Actor } from "../staff/Staff.ts"
+import type { Actor } from "../../office/Actor.ts"
 
 interface DemoGame {
   readonly id: number

@@ -7,9 +7,9 @@ import { equalTo, recordsOf } from "../../store/Records.ts"
 import { numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { isCurrency, minorDigits } from "../../domain/Standards.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import { ExchangeRate } from "../reports/ReportResource.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { ExchangeRate } from "../../contract/reports/ReportResource.ts"
+import type { Actor } from "../../office/Actor.ts"
 
 type Rate = typeof ExchangeRate.Type
 type RateInput = Pick<Rate, "currency" | "base" | "rate">

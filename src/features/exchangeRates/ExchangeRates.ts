@@ -1,7 +1,7 @@
 /** The current exchange rate between two currencies. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { oneForOne, parseFactor } from "../../domain/bonus/Conversion.ts"
+import { oneForOne, parseFactor } from "../../domain/CurrencyConversion.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const factors = rowsOf(Schema.Struct({ factor: Schema.String }))

@@ -2,9 +2,9 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"
-import type { Scope } from "../staff/OperatorBounds.ts"
-import type { Actor } from "../staff/Staff.ts"
-import { type ChangedKind, changedKinds } from "./OverviewResource.ts"
+import type { Scope } from "../../office/OperatorScope.ts"
+import type { Actor } from "../../office/Actor.ts"
+import { type ChangedKind, changedKinds } from "../../contract/figures/OverviewResource.ts"
 import { Overviews, type Reading } from "./Overviews.ts"
 
 /** Streams of a node, and of one member of staff at it. One more is refused with 429. */

@@ -1,7 +1,7 @@
 /** Games of the catalogue, maintained by staff. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { GameType } from "../../domain/bonus/Bonus.ts"
+import type { GameType } from "../../domain/state/Bonus.ts"
 import type { Original } from "../../domain/original/Original.ts"
 import { originals } from "../../domain/original/Originals.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -9,11 +9,11 @@ import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { iso } from "../../platform/Time.ts"
 import { equalTo, recordsOf } from "../../store/Records.ts"
 import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import { makeReferences, orTaken } from "../operators/References.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { makeReferences, orTaken } from "../../office/References.ts"
+import type { Actor } from "../../office/Actor.ts"
 import { Games } from "./Games.ts"
-import { type GameInput, type GameUpdate, StaffGame } from "./StaffApi.ts"
+import { type GameInput, type GameUpdate, StaffGame } from "../../contract/games/StaffApi.ts"
 
 type Game = typeof StaffGame.Type
 

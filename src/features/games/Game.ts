@@ -1,5 +1,5 @@
 /** A game of the catalogue with its provider. */
-import type { GameType } from "../../domain/bonus/Bonus.ts"
+import type { GameType } from "../../domain/state/Bonus.ts"
 
 interface GameProvider {
   readonly id: number

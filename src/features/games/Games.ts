@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { type SqlError } from "effect/sql"
-import type { GameType } from "../../domain/bonus/Bonus.ts"
+import type { GameType } from "../../domain/state/Bonus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import {
   columnsOf,
@@ -21,7 +21,7 @@ import {
   rowsOf
 } from "../../store/Rows.ts"
 import type { Game } from "./Game.ts"
-import { GameCategory, GameProvider } from "./GameResource.ts"
+import { GameCategory, GameProvider } from "../../contract/games/GameResource.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 
 export interface GameQuery extends PageQuery {

@@ -9,7 +9,7 @@ import { ServingClient } from "../../platform/Database.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import type { Bound } from "../../protocols/Protocol.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { makeProviderSettings, ownProtocol, ProtocolColumns } from "../providers/ProviderSettings.ts"
+import { makeProviderSettings, ownProtocol, ProtocolColumns } from "./ProviderSettings.ts"
 
 /** A provider as its vendor reaches it. */
 export interface Integration {

@@ -5,7 +5,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import type { Outbound, VendorFailure, VendorTools } from "../../protocols/Protocol.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { makeProviderSettings, ProtocolColumns } from "../providers/ProviderSettings.ts"
+import { makeProviderSettings, ProtocolColumns } from "./ProviderSettings.ts"
 import { VendorHttp } from "./VendorHttp.ts"
 
 const rows = rowsOf(Schema.Struct(ProtocolColumns))

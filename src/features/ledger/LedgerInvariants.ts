@@ -5,7 +5,7 @@
  * names its invariant.
  */
 
-import { type EntryType, entryTypes } from "../../domain/Change.ts"
+import { type EntryType, entryTypes } from "../../domain/state/Change.ts"
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
 /** Whether a provider transaction names the entry, and whether the entry may leave the real wallet below zero. */

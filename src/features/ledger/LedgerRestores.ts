@@ -3,13 +3,13 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { RememberedEnds } from "../../chain/Ends.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { objectionMessage, objectionToApproval } from "../../domain/wallet/FourEyes.ts"
+import { objectionMessage, objectionToApproval } from "../../domain/staff/FourEyes.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import { makeStaffFacts } from "../payments/StaffFacts.ts"
-import type { Actor } from "../staff/Staff.ts"
-import type { LedgerRestore } from "./StaffApi.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { makeStaffFacts } from "../../office/SpendingFacts.ts"
+import type { Actor } from "../../office/Actor.ts"
+import type { LedgerRestore } from "../../contract/ledger/StaffApi.ts"
 
 type LedgerRestore = typeof LedgerRestore.Type
 

@@ -1,11 +1,11 @@
 /** Inputs of the approval of a payment, read from the tables without a cache, so that recent changes of settings apply. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { windowStart } from "../../domain/limit/Windows.ts"
+import { windowStart } from "../../domain/state/Windows.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { makeStaffFacts, type StaffTrustFacts } from "./StaffFacts.ts"
+import { makeStaffFacts, type StaffTrustFacts } from "../../office/SpendingFacts.ts"
 
 const Subject = Schema.Struct({
   playerId: Schema.Number,

@@ -1,7 +1,7 @@
 /** Transitions of payments by staff, each in the actor of the payment's player (SPEC section 3.2). */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Payment } from "../../domain/Change.ts"
-import { needsTwo, type Objection, objectionToApproval, objectionToPayout } from "../../domain/wallet/FourEyes.ts"
+import type { Payment } from "../../domain/state/Change.ts"
+import { needsTwo, type Objection, objectionToApproval, objectionToPayout } from "../../domain/staff/FourEyes.ts"
 import {
   approversOf,
   type TransitionCommand,

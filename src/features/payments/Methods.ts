@@ -2,7 +2,7 @@
 import { Cache, Clock, Context, Effect, Exit, Layer, MutableHashMap, Option, Schema } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { SqlClient } from "effect/sql"
-import type { Operator } from "../../domain/Operator.ts"
+import type { Operator } from "../../domain/state/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { monotonicClock, withMonotonicClock } from "../../platform/MonotonicClock.ts"
 import { columnsOf, orTryAgain, rowsOf } from "../../store/Rows.ts"

@@ -8,11 +8,11 @@ import { isCurrency } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import { makeReferences, orTaken } from "../operators/References.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { makeReferences, orTaken } from "../../office/References.ts"
+import type { Actor } from "../../office/Actor.ts"
 import { PaymentMethods } from "./Methods.ts"
-import { type MethodInput, type MethodUpdate, StaffPaymentMethod } from "./StaffApi.ts"
+import { type MethodInput, type MethodUpdate, StaffPaymentMethod } from "../../contract/payments/StaffApi.ts"
 
 type Method = typeof StaffPaymentMethod.Type
 

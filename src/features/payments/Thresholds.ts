@@ -1,7 +1,7 @@
 /** Thresholds of an operator converted to a player's currency (`docs/decisions/0021-back-office-rules.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { areOpen, type Bounds, boundsIn, thresholdIn } from "../../domain/bonus/Conversion.ts"
+import { areOpen, type Bounds, boundsIn, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"

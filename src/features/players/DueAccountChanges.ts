@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { applyDueChanges, exclusionRetentionMs } from "../../domain/player/DueChanges.ts"
+import { applyDueChanges, exclusionRetentionMs } from "../../domain/limit/DueChanges.ts"
 import { toDate } from "../../platform/Time.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"

@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { replyPurpose } from "../../domain/Idempotency.ts"
+import { replyPurpose } from "../../domain/state/Idempotency.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"

@@ -7,7 +7,7 @@ import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
-import { GameSession, type TimelineItem, timelineKinds } from "./StaffApi.ts"
+import { GameSession, type TimelineItem, timelineKinds } from "../../contract/players/StaffApi.ts"
 
 type Kind = (typeof timelineKinds)[number]
 type Session = typeof GameSession.Type

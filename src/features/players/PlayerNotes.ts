@@ -7,8 +7,8 @@ import { iso, toDate } from "../../platform/Time.ts"
 import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { detailsPurpose } from "../../store/SealedFields.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import type { Actor } from "../../office/Actor.ts"
 
 const NoteRow = Schema.Struct({
   id: Schema.Number,

@@ -3,8 +3,8 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, rowsOf } from "../../store/Rows.ts"
-import { idIn } from "../operators/References.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { idIn } from "../../office/References.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
 
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 

@@ -1,8 +1,8 @@
 /** Player profiles: rows and their wire form (SPEC section 2.1). */
 import { Effect, Schema } from "effect"
 import { Instant } from "../../domain/Instant.ts"
-import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
-import { genders } from "./PlayerResource.ts"
+import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { genders } from "../../contract/players/PlayerResource.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { columnsOf, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"

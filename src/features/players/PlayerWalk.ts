@@ -7,12 +7,12 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
 import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { isStorable, orTryAgain } from "../../store/Rows.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
 import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
 import { makePlayerPrefixes } from "./PlayerPrefixes.ts"
 import { playerColumns, playerRows, toProfile } from "./PlayerProfile.ts"
 import type { PlayerFilters, StaffPlayer } from "./Players.ts"
-import type { playerOrders } from "./StaffApi.ts"
+import type { playerOrders } from "../../contract/players/StaffApi.ts"
 
 export interface PlayerWalkQuery extends PlayerFilters, PartQuery {
   /** Newest unless it is said. */

@@ -6,11 +6,11 @@
 import type { Exit } from "effect"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/Idempotency.ts"
+import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/state/Idempotency.ts"
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
-import type { Operator } from "../../domain/Operator.ts"
+import type { Operator } from "../../domain/state/Operator.ts"
 import type { Identity } from "../../domain/player/Identity.ts"
-import type { KycStatus, PlayerStatus } from "../../domain/player/Player.ts"
+import type { KycStatus, PlayerStatus } from "../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
@@ -19,7 +19,7 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { toDate } from "../../platform/Time.ts"
 import { makeInsertPlayer } from "./internal/NewPlayer.ts"
-import { type Scope, sumWithin, within } from "../staff/OperatorBounds.ts"
+import { type Scope, sumWithin, within } from "../../office/OperatorScope.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
@@ -30,7 +30,11 @@ import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/C
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
-import { checkRegistration, type FieldMessages, type Registration } from "./RegistrationResource.ts"
+import {
+  checkRegistration,
+  type FieldMessages,
+  type Registration
+} from "../../contract/players/RegistrationResource.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 

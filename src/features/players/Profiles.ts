@@ -6,7 +6,7 @@ import { Clock, Context, Data, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import { reverifyStep } from "../../domain/player/AccountStatus.ts"
-import { answer } from "../../domain/Decision.ts"
+import { answer } from "../../domain/state/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
@@ -16,7 +16,12 @@ import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
-import { checkProfileChanges, type ProfileChanges, type ProfileField, profileFields } from "./RegistrationResource.ts"
+import {
+  checkProfileChanges,
+  type ProfileChanges,
+  type ProfileField,
+  profileFields
+} from "../../contract/players/RegistrationResource.ts"
 import { oneOf, orTryAgain } from "../../store/Rows.ts"
 
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">

@@ -9,11 +9,11 @@ import { Ids } from "../../platform/Ids.ts"
 import { toDate } from "../../platform/Time.ts"
 import type { CatalogueGame } from "../../protocols/Protocol.ts"
 import { rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
 import { Games } from "../games/Games.ts"
 import { inSlices } from "../../protocols/VendorCalls.ts"
 import { vendorRefusal, Vendors } from "../integrations/Vendors.ts"
-import type { SyncReport } from "./StaffApi.ts"
+import type { SyncReport } from "../../contract/providers/StaffApi.ts"
 
 /** A larger catalogue is no catalogue. */
 const maxGames = 50_000

@@ -11,24 +11,24 @@ import { targetProblem } from "../../platform/Targets.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
 import { Games } from "../games/Games.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { Integrations } from "../integrations/Integrations.ts"
 import { type ProviderCall, ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
-import { makeReferences, orTaken } from "../operators/References.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
-import type { Actor } from "../staff/Staff.ts"
-import { makeProviderSettings, ownProtocol, type SettingsObject } from "./ProviderSettings.ts"
-import { settingsIssues } from "./SettingsResource.ts"
+import { makeReferences, orTaken } from "../../office/References.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
+import type { Actor } from "../../office/Actor.ts"
+import { makeProviderSettings, ownProtocol, type SettingsObject } from "../integrations/ProviderSettings.ts"
+import { settingsIssues } from "../../contract/providers/SettingsResource.ts"
 import {
   type ProviderDetails,
   type ProviderInput,
   type ProviderUpdate,
   StaffProvider,
   type VendorCallLine
-} from "./StaffApi.ts"
+} from "../../contract/providers/StaffApi.ts"
 
 type StaffProvider = typeof StaffProvider.Type
 

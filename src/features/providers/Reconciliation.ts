@@ -14,7 +14,7 @@ import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { Vendors } from "../integrations/Vendors.ts"
 import { refusedByVendor } from "./CatalogueSync.ts"
-import type { Compared, Difference, ReconciliationReport } from "./StaffApi.ts"
+import type { Compared, Difference, ReconciliationReport } from "../../contract/providers/StaffApi.ts"
 
 const dayMs = 86_400_000
 const clocksDifferMs = 5 * 60_000

@@ -8,7 +8,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { toDate, utcDay } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { CatalogueSync } from "./CatalogueSync.ts"
-import { makeProviderSettings, ownProtocol } from "./ProviderSettings.ts"
+import { makeProviderSettings, ownProtocol } from "../integrations/ProviderSettings.ts"
 import { Reconciliation } from "./Reconciliation.ts"
 
 const hourMs = 3_600_000

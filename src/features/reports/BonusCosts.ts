@@ -10,7 +10,7 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
 import { tooManyReports } from "./Reports.ts"
-import type { BonusCost } from "./SeriesResource.ts"
+import type { BonusCost } from "../../contract/reports/SeriesResource.ts"
 
 /**
  * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait

@@ -3,8 +3,8 @@
  * is not read.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { maxReportDays } from "../../domain/Activity.ts"
-import { dayOf } from "../../domain/ReportCounts.ts"
+import { maxReportDays } from "../../domain/state/Activity.ts"
+import { dayOf } from "../../domain/state/ReportCounts.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { ReportClient } from "../../platform/Database.ts"
 import { parseIso } from "../../platform/Time.ts"

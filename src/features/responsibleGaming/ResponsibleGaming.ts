@@ -1,10 +1,10 @@
 /** A player's limits and self-exclusion (SPEC sections 2.9 and 4.7), read and changed through the player's actor. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { type SelfExclude, type SelfExcludeRefusal, selfExcludeStep } from "../../domain/limit/Exclusions.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/Idempotency.ts"
+import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type LimitsOutcome, type SetLimits, setLimitsStep } from "../../domain/limit/LimitChanges.ts"
 import { type LimitsResource, limitsResource } from "../../domain/limit/LimitUsage.ts"
-import { storingReply } from "../../domain/StoringReply.ts"
+import { storingReply } from "../../domain/state/StoringReply.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 
 export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {

@@ -9,12 +9,12 @@ import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
-import { idIn } from "../operators/References.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { idIn } from "../../office/References.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
 import { makeProviderMessages } from "./ProviderMessages.ts"
 import { RoundClosing } from "./RoundClosing.ts"
 import { makeRoundParts } from "./internal/RoundParts.ts"
-import { type RoundDetails, RoundLine, type roundStates } from "./StaffApi.ts"
+import { type RoundDetails, RoundLine, type roundStates } from "../../contract/rounds/StaffApi.ts"
 
 /** Absent means any. */
 export interface RoundQuery extends PartQuery {

@@ -5,11 +5,11 @@ import { numbers } from "../../platform/ArrayParameters.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { idIn } from "../operators/References.ts"
+import { idIn } from "../../office/References.ts"
 import { makePlayerPrefixes, prefixPattern } from "../players/PlayerPrefixes.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
-import type { Found, foundKinds } from "./StaffApi.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
+import type { Found, foundKinds } from "../../contract/search/StaffApi.ts"
 
 type Found = typeof Found.Type
 export type FoundKind = (typeof foundKinds)[number]

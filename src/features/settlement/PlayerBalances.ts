@@ -1,7 +1,7 @@
 /** Whose session a token is, and a player's balances, for game providers: reads of the committed state. */
 import { Clock, Effect } from "effect"
-import type { Provider } from "../../domain/Operator.ts"
-import type { Player } from "../../domain/player/Player.ts"
+import type { Provider } from "../../domain/state/Operator.ts"
+import type { Player } from "../../domain/state/Player.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { isSessionRunning } from "../../domain/settlement/Launch.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"

@@ -1,7 +1,17 @@
 /** Calls of the provider wallet API, from decoded body to answer; shared by handlers and express lane. */
 import { Effect, Exit } from "effect"
-import type { Authenticate, BalanceOf, Batch, Bet, BetWin, CloseRound, PromoWin, Rollback, Win } from "./Api.ts"
-import type { Provider } from "../../domain/Operator.ts"
+import type {
+  Authenticate,
+  BalanceOf,
+  Batch,
+  Bet,
+  BetWin,
+  CloseRound,
+  PromoWin,
+  Rollback,
+  Win
+} from "../../contract/settlement/Api.ts"
+import type { Provider } from "../../domain/state/Operator.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { iso } from "../../platform/Time.ts"
 import type { Authenticated, Balances } from "./PlayerBalances.ts"

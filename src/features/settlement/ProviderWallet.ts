@@ -6,8 +6,8 @@
  */
 import { Context, Effect, type Exit, Layer } from "effect"
 import { type CreditTerms, flagLargeCredits, isExamined } from "../../domain/wallet/LargeCredits.ts"
-import type { Step } from "../../domain/Decision.ts"
-import type { Provider } from "../../domain/Operator.ts"
+import type { Step } from "../../domain/state/Decision.ts"
+import type { Provider } from "../../domain/state/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import {
   type Action,
@@ -37,7 +37,7 @@ import { PlayerRefs } from "../games/PlayerRefs.ts"
 import type { WalletSession } from "../games/SessionTokens.ts"
 import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
-import type * as Wire from "./Api.ts"
+import type * as Wire from "../../contract/settlement/Api.ts"
 import { invalidSession, makePlayerBalances, noSuchPlayer, type PlayerBalances } from "./PlayerBalances.ts"
 import { ProviderTransactions } from "./ProviderTransactions.ts"
 

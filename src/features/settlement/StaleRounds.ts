@@ -10,7 +10,7 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
-import { type Scope, within } from "../staff/OperatorBounds.ts"
+import { type Scope, within } from "../../office/OperatorScope.ts"
 import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 

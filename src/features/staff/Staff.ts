@@ -10,23 +10,15 @@ import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { accountIdOf, bootstrapLabel, makeStaffFacts, type Spender } from "../payments/StaffFacts.ts"
-import type { Role } from "../../domain/Staff.ts"
-import { type HandoverKind, pathBetween } from "../../domain/StaffTrust.ts"
-import { type Action, isMoneyAction, rolesFor } from "./Authorisation.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import type { Actor } from "../../office/Actor.ts"
+import { accountIdOf, bootstrapLabel, makeStaffFacts } from "../../office/SpendingFacts.ts"
+import { type HandoverKind, pathBetween } from "../../domain/staff/StaffTrust.ts"
+import { type Action, isMoneyAction, rolesFor } from "../../office/Authorisation.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
-import { orTaken } from "../operators/References.ts"
-import { StaffAccount, type StaffInput, type StaffUpdate } from "./StaffApi.ts"
+import { orTaken } from "../../office/References.ts"
+import { StaffAccount, type StaffInput, type StaffUpdate } from "../../contract/staff/StaffApi.ts"
 import { makeEndWays } from "./WaysIn.ts"
-
-/** The acting staff member. */
-export interface Actor extends Spender {
-  readonly name: string
-  readonly role: Role
-  /** Ids of the operators whose data the actor may read and change; null: all. */
-  readonly operators: ReadonlyArray<number> | null
-}
 
 type StaffAccount = typeof StaffAccount.Type
 

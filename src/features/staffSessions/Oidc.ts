@@ -1,6 +1,6 @@
 /** Sign-in through an identity provider: OpenID Connect, authorization code with PKCE, state and nonce. */
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
-import { type Role, roles } from "../../domain/Staff.ts"
+import { type Role, roles } from "../../domain/staff/Staff.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { stepUpMs } from "./Rules.ts"

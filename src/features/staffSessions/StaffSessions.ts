@@ -2,15 +2,15 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
-import { roles } from "../../domain/Staff.ts"
+import { roles } from "../../domain/staff/Staff.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { actionsOf } from "../staff/Authorisation.ts"
-import type { Actor } from "../staff/Staff.ts"
+import { actionsOf } from "../../office/Authorisation.ts"
+import type { Actor } from "../../office/Actor.ts"
 import type { StaffSession } from "./CurrentSession.ts"
 import {
   cookieIn,
@@ -23,7 +23,7 @@ import {
   steppedUpUntil,
   ticketMs
 } from "./Rules.ts"
-import type { OwnSession, Session } from "./StaffApi.ts"
+import type { OwnSession, Session } from "../../contract/staffSessions/StaffApi.ts"
 
 /** Where a session begins. */
 export interface Browser {

@@ -1,5 +1,5 @@
 /** Ledger entries in responses. */
-import type { Entry } from "../../domain/Change.ts"
+import type { Entry } from "../../domain/state/Change.ts"
 import { iso } from "../../platform/Time.ts"
 
 /** Response fields of a ledger entry (SPEC section 2.4). */

@@ -1,7 +1,7 @@
 /** Signs and sends one attempt to deliver an event (SPEC section 6.1). */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import * as Crypto from "node:crypto"
-import { envelope } from "../../domain/Events.ts"
+import { envelope } from "../../domain/state/Events.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { type Outcome, Transport } from "./Transport.ts"

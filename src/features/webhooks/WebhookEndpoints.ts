@@ -1,7 +1,7 @@
 /** Webhook endpoints of operators: addresses, secrets and test events. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type EventType, eventTypes, pingType } from "../../domain/Events.ts"
+import { type EventType, eventTypes, pingType } from "../../domain/state/Events.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Ids } from "../../platform/Ids.ts"
@@ -13,11 +13,11 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { Attempts, webhookPurpose } from "./Attempts.ts"
 import { targetProblem } from "../../platform/Targets.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
-import { AuditLog } from "../audit/AuditLog.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
-import { makeReferences } from "../operators/References.ts"
-import type { Actor } from "../staff/Staff.ts"
-import { type Delivery, Webhook, type WebhookInput, type WebhookUpdate } from "./StaffApi.ts"
+import { makeReferences } from "../../office/References.ts"
+import type { Actor } from "../../office/Actor.ts"
+import { type Delivery, Webhook, type WebhookInput, type WebhookUpdate } from "../../contract/webhooks/StaffApi.ts"
 
 /** Maximum number of endpoints of an operator, and so of deliveries of an event. */
 const maxEndpoints = 20

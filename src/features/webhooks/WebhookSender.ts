@@ -6,7 +6,7 @@
  * with it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 100 ms.
  */
 import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
-import { nextAttemptAt } from "../../domain/Events.ts"
+import { nextAttemptAt } from "../../domain/state/Events.ts"
 import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"

@@ -2,14 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
 import { PersonalData } from "../../platform/PersonalData.ts"
-import { SecretAnswer } from "../../contract/Annotations.ts"
+import { SecretAnswer } from "../../contract/common/Annotations.ts"
 import {
   CurrentClaim,
   CurrentOperator,
   CurrentPlayer,
   IdempotentPost,
   PlayerIdempotentPost
-} from "../../contract/Middleware.ts"
+} from "../../contract/common/Middleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
 import { elsewhereOf } from "../../store/PlayerActors.ts"

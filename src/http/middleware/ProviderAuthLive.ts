@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { BoundedList, RetryAfterFailure } from "../../contract/Annotations.ts"
-import { CurrentProvider, ProviderAuth } from "../../contract/Middleware.ts"
+import { BoundedList, RetryAfterFailure } from "../../contract/common/Annotations.ts"
+import { CurrentProvider, ProviderAuth } from "../../contract/common/Middleware.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
   addressNotAllowed,
@@ -15,7 +15,7 @@ import {
 } from "../../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../../auth/Credentials.ts"
 import { verify } from "../../auth/Signature.ts"
-import type { Provider } from "../../domain/Operator.ts"
+import type { Provider } from "../../domain/state/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { withFormRules } from "../FormRules.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { CurrentOperator, PlayerRequestRules, RequestRules } from "../../contract/Middleware.ts"
+import { CurrentOperator, PlayerRequestRules, RequestRules } from "../../contract/common/Middleware.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { withFormRules } from "../FormRules.ts"
 import { PathResources } from "../PathResources.ts"

@@ -1,6 +1,6 @@
 /** One bonus: its terms as text, its liability, and its grants. */
 import { Stack, Text } from "@mantine/core"
-import { bonusStates } from "../../domain/bonus/Bonus.ts"
+import { bonusStates } from "../../domain/state/Bonus.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

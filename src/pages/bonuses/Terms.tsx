@@ -1,6 +1,6 @@
 /** Terms of a bonus: form and textual description. */
 import { List, Paper, Text } from "@mantine/core"
-import { bonusTypes } from "../../domain/bonus/Bonus.ts"
+import { bonusTypes } from "../../domain/state/Bonus.ts"
 import { type BonusTerms, describeBonusTerms } from "../../domain/bonus/BonusTermsText.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"

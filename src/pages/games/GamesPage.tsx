@@ -1,6 +1,6 @@
 /** Game catalogue: searchable by name, provider and type. */
 import { useMemo } from "react"
-import { gameTypes } from "../../domain/bonus/Bonus.ts"
+import { gameTypes } from "../../domain/state/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"

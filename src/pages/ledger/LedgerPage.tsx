@@ -1,6 +1,6 @@
 /** Ledger: entries of all players, newest first. */
 import { useMemo } from "react"
-import { entryTypes, walletKinds } from "../../domain/Change.ts"
+import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"

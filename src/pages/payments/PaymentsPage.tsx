@@ -1,9 +1,9 @@
 /** Payments: the queue of withdrawals with the reason for waiting and the next step; corrections awaiting approval; payment methods. */
 import { Group, Modal, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
-import { paymentStatuses, paymentTypes } from "../../domain/Change.ts"
+import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 import { paymentTransitionNames, paymentTransitions } from "../../domain/payment/PaymentTransitions.ts"
-import { objectionMessage } from "../../domain/wallet/FourEyes.ts"
+import { objectionMessage } from "../../domain/staff/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"

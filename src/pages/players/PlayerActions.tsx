@@ -1,7 +1,7 @@
 /** Staff actions on a player, with the reason for the audit log. */
 import { Text } from "@mantine/core"
-import { walletKinds } from "../../domain/Change.ts"
-import { kycTransitions, playerStatuses } from "../../domain/player/Player.ts"
+import { walletKinds } from "../../domain/state/Change.ts"
+import { kycTransitions, playerStatuses } from "../../domain/state/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"

@@ -1,6 +1,6 @@
 /** History of a player: timeline, entries, rounds, payments, launches, notes, alerts, the audit log. */
 import { Group, Stack, Text } from "@mantine/core"
-import { entryTypes, paymentStatuses, paymentTypes, walletKinds } from "../../domain/Change.ts"
+import { entryTypes, paymentStatuses, paymentTypes, walletKinds } from "../../domain/state/Change.ts"
 import { alertStatuses } from "../../domain/compliance/AlertRules.ts"
 import type { Row } from "../app/api.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"

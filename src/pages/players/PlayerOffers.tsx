@@ -1,6 +1,6 @@
 /** A player's bonuses and free rounds. */
 import { Progress, Stack } from "@mantine/core"
-import { bonusStates } from "../../domain/bonus/Bonus.ts"
+import { bonusStates } from "../../domain/state/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"

@@ -1,6 +1,6 @@
 /** Players: search as you type. */
 import { useMemo } from "react"
-import { kycStatuses, playerStatuses } from "../../domain/player/Player.ts"
+import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"

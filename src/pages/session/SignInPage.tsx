@@ -2,7 +2,7 @@
 import { Alert, Anchor, Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
-import type { SignInProblem } from "../../domain/Staff.ts"
+import type { SignInProblem } from "../../domain/staff/Staff.ts"
 import { pathAfterSignIn } from "../../domain/PathAfterSignIn.ts"
 import { useAddress } from "../app/address.ts"
 import { call } from "../app/api.ts"

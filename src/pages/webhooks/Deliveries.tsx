@@ -1,7 +1,7 @@
 /** Deliveries of webhook events: outcome, request and response of each. */
 import { Code, Group, Modal, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
-import { deliveryStatuses } from "../../domain/Events.ts"
+import { deliveryStatuses } from "../../domain/state/Events.ts"
 import { useAddress } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

@@ -1,7 +1,7 @@
 /** Webhooks: endpoints, their secrets, and deliveries. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
-import { eventTypes } from "../../domain/Events.ts"
+import { eventTypes } from "../../domain/state/Events.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

@@ -1,5 +1,5 @@
 /** Text codec of a player's days of activity: eight day numbers in a fixed order, comma-separated; empty for none. */
-import { type Activity, noActivity, noDay } from "../../domain/Activity.ts"
+import { type Activity, noActivity, noDay } from "../../domain/state/Activity.ts"
 
 export const encodeActivity = (activity: Activity): string => {
   if (activity === noActivity) return ""

@@ -1,6 +1,6 @@
 /** Commit sections of bonuses and promo-code redemptions. */
-import type { PlayerBonus } from "../../domain/bonus/Bonus.ts"
-import type { BonusChange, Redemption } from "../../domain/Change.ts"
+import type { PlayerBonus } from "../../domain/state/Bonus.ts"
+import type { BonusChange, Redemption } from "../../domain/state/Change.ts"
 import { cast, type Column, insertInto, number, quoted, type Section, text, time, update } from "./StatementSections.ts"
 
 export interface BonusRow extends BonusChange {

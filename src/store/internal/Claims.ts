@@ -1,8 +1,8 @@
 /** Claims of changes to unique ids, and attribution of clashes to units. */
-import type { Change } from "../../domain/Change.ts"
-import type { Knowledge } from "../../domain/Decision.ts"
-import type { Player } from "../../domain/player/Player.ts"
-import { type Query, roundKey } from "../../domain/settlement/Rounds.ts"
+import type { Change } from "../../domain/state/Change.ts"
+import type { Knowledge } from "../../domain/state/Decision.ts"
+import type { Player } from "../../domain/state/Player.ts"
+import { type Query, roundKey } from "../../domain/state/Rounds.ts"
 import type { Unit, Verdict } from "../../engine/Machine.ts"
 
 type PlayerUnit = Unit<Player, Change>

@@ -13,12 +13,12 @@ import type {
   PlayerSettings,
   Redemption,
   RoundChange
-} from "../../domain/Change.ts"
-import { replyPurpose, type StoredReply } from "../../domain/Idempotency.ts"
-import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
-import type { Player } from "../../domain/player/Player.ts"
-import { roundKey, type Transaction } from "../../domain/settlement/Rounds.ts"
-import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
+} from "../../domain/state/Change.ts"
+import { replyPurpose, type StoredReply } from "../../domain/state/Idempotency.ts"
+import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
+import type { Player } from "../../domain/state/Player.ts"
+import { roundKey, type Transaction } from "../../domain/state/Rounds.ts"
+import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import type { BonusRow } from "./BonusSections.ts"

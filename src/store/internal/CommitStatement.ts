@@ -10,8 +10,8 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
-import type { AuditRecord, EndedSession, Entry, Event } from "../../domain/Change.ts"
-import type { AcceptedSignature } from "../../domain/AcceptedSignature.ts"
+import type { AuditRecord, EndedSession, Entry, Event } from "../../domain/state/Change.ts"
+import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
 import { changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"

@@ -1,4 +1,4 @@
-import type { Transaction } from "../../domain/settlement/Rounds.ts"
+import type { Transaction } from "../../domain/state/Rounds.ts"
 
 type TransactionId = Pick<Transaction, "providerId" | "transactionId">
 

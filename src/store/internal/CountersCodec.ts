@@ -1,5 +1,5 @@
 /** Text codec of limit counters: fifteen numbers in a fixed order, comma-separated; later ones may be appended. */
-import { type Counters, emptyCounters } from "../../domain/limit/Limits.ts"
+import { type Counters, emptyCounters } from "../../domain/state/Limits.ts"
 
 export const encodeCounters = (counters: Counters): string =>
   `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay},${counters.creditDay}`

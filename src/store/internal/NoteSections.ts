@@ -1,5 +1,5 @@
 /** Commit section of player notes. */
-import type { PlayerNote } from "../../domain/Change.ts"
+import type { PlayerNote } from "../../domain/state/Change.ts"
 import { insertInto, number, text, time } from "./StatementSections.ts"
 
 export const notes = insertInto<PlayerNote>("player_notes", [

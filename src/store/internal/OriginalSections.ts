@@ -1,6 +1,6 @@
 /** Commit sections of original rounds and server seeds. */
-import type { OriginalRound } from "../../domain/Change.ts"
-import type { SeedChange } from "../../domain/original/PlayerSeeds.ts"
+import type { OriginalRound } from "../../domain/state/Change.ts"
+import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
 import {
   bytes,
   type Column,

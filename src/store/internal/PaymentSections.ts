@@ -1,5 +1,5 @@
 /** Commit sections of payments; bank details and staff notes are encrypted. */
-import type { Payment, PaymentChange } from "../../domain/Change.ts"
+import type { Payment, PaymentChange } from "../../domain/state/Change.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { sealDetails } from "../SealedFields.ts"
 import { type Converted, converted, rateOfPair } from "./ReportSections.ts"

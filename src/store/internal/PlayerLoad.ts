@@ -2,8 +2,8 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/bonus/Bonus.ts"
-import { limitFields, type Limits, type PendingLimit } from "../../domain/limit/Limits.ts"
+import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/state/Bonus.ts"
+import { limitFields, type Limits, type PendingLimit } from "../../domain/state/Limits.ts"
 import {
   endedSessionsCarried,
   openSessionsCarried,
@@ -11,10 +11,10 @@ import {
   kycStatuses,
   type Player,
   playerStatuses
-} from "../../domain/player/Player.ts"
+} from "../../domain/state/Player.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { emptyRecent } from "../../domain/settlement/Recent.ts"
+import { emptyRecent } from "../../domain/state/Recent.ts"
 import { columnsOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"

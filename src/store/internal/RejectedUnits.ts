@@ -1,9 +1,9 @@
 /** Attribution of a rejected commit to players (`docs/decisions/0036-rejected-commits.md`). */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Change } from "../../domain/Change.ts"
-import type { Knowledge } from "../../domain/Decision.ts"
-import type { Player } from "../../domain/player/Player.ts"
+import type { Change } from "../../domain/state/Change.ts"
+import type { Knowledge } from "../../domain/state/Decision.ts"
+import type { Player } from "../../domain/state/Player.ts"
 import type { Rejected } from "../../engine/Failures.ts"
 import type { Unit, Verdict } from "../../engine/Machine.ts"
 import { claims, judgeClashes, replyKey } from "./Claims.ts"

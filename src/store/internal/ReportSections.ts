@@ -4,9 +4,9 @@
  * The exchange rate in effect is read by the statement itself: a rate set before it, by any service, applies to all its rows. A commit with only
  * players in their operator's own currency reads no rate.
  */
-import type { Visit } from "../../domain/Activity.ts"
-import type { Change, Figure, ReportCount } from "../../domain/Change.ts"
-import type { Player } from "../../domain/player/Player.ts"
+import type { Visit } from "../../domain/state/Activity.ts"
+import type { Change, Figure, ReportCount } from "../../domain/state/Change.ts"
+import type { Player } from "../../domain/state/Player.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import { cast, type Column, flag, number, quoted, type Section, text } from "./StatementSections.ts"
 

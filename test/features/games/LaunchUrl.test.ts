@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Game } from "../../../src/features/games/Game.ts"
-import { launchUrl } from "../../../src/features/games/LaunchUrl.ts"
+import { launchUrl } from "../../../src/features/launches/LaunchUrl.ts"
 
 const game: Game = {
   id: 1,

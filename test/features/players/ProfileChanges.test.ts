@@ -3,7 +3,7 @@ import {
   checkProfileChanges,
   checkRegistration,
   profileFields
-} from "../../../src/features/players/RegistrationResource.ts"
+} from "../../../src/contract/players/RegistrationResource.ts"
 
 // Goal: a profile can change exactly to values valid at registration (SPEC section 4.2). Method: each field by itself,
 // compared with the registration's validation of the same value.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { checkRegistration, isAdult } from "../../../src/features/players/RegistrationResource.ts"
+import { checkRegistration, isAdult } from "../../../src/contract/players/RegistrationResource.ts"
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { playStep } from "../../../src/domain/original/OriginalRounds.ts"
-import type { JsonObject } from "../../../src/domain/original/Original.ts"
+import type { JsonObject } from "../../../src/domain/state/Change.ts"
 import { originals } from "../../../src/domain/original/Originals.ts"
 import { RuleRunner } from "../../kit/RuleRunner.ts"
 import { makePlayer } from "../../kit/Messages.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "fast-check"
 import { drawsFrom } from "../../../src/domain/original/Fairness.ts"
-import type { JsonObject } from "../../../src/domain/original/Original.ts"
+import type { JsonObject } from "../../../src/domain/state/Change.ts"
 import { originals } from "../../../src/domain/original/Originals.ts"
 import { bet, units, wrongs } from "./support.ts"
 

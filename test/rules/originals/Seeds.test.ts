@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { clientSeedMessages, rotateSeeds, startSeeds, takeNonce } from "../../../src/domain/original/Seeds.ts"
+import { clientSeedMessages, rotateSeeds, startSeeds, takeNonce } from "../../../src/domain/state/Seeds.ts"
 
 const first = { serverSeed: "sealed 1", serverSeedHash: "hash 1" }
 const second = { serverSeed: "sealed 2", serverSeedHash: "hash 2" }

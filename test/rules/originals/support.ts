@@ -1,7 +1,8 @@
 import { assert } from "@effect/vitest"
 import { createHash, createHmac } from "node:crypto"
 import type { Draws } from "../../../src/domain/original/Fairness.ts"
-import type { CheckedBet, JsonObject, Original } from "../../../src/domain/original/Original.ts"
+import type { CheckedBet, Original } from "../../../src/domain/original/Original.ts"
+import type { JsonObject } from "../../../src/domain/state/Change.ts"
 
 export const hmacSha256 = (key: string, message: string): Uint8Array =>
   createHmac("sha256", key).update(message).digest()

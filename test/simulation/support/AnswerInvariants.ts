@@ -1,10 +1,10 @@
 /** Invariants of answers against commits: done once, not at all, or as answered; only committed balances are shown. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import { Schema } from "effect"
-import type { PlayerStatus } from "../../../src/domain/player/Player.ts"
+import type { PlayerStatus } from "../../../src/domain/state/Player.ts"
 import type { Details, RefusalCode } from "../../../src/domain/Refusal.ts"
 import type { Settlement } from "../../../src/domain/settlement/Settlement.ts"
-import { roundKey } from "../../../src/domain/settlement/Rounds.ts"
+import { roundKey } from "../../../src/domain/state/Rounds.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { games, operatorOfPlayer } from "./Fixture.ts"
 import type { Delivery } from "./Network.ts"

@@ -1,7 +1,7 @@
 /** Commits of a run in the order and by the keys that the invariants need. */
-import type { Change, Entry, Payment } from "../../../src/domain/Change.ts"
-import type { Player } from "../../../src/domain/player/Player.ts"
-import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
+import type { Change, Entry, Payment } from "../../../src/domain/state/Change.ts"
+import type { Player } from "../../../src/domain/state/Player.ts"
+import type { Transaction } from "../../../src/domain/state/Rounds.ts"
 import type { Clients } from "./Clients.ts"
 import type { Cluster } from "./Cluster.ts"
 import type { Committed, Database } from "./Database.ts"

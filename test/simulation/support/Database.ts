@@ -7,8 +7,8 @@
  */
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
-import type { Change, Event } from "../../../src/domain/Change.ts"
-import type { Player } from "../../../src/domain/player/Player.ts"
+import type { Change, Event } from "../../../src/domain/state/Change.ts"
+import type { Player } from "../../../src/domain/state/Player.ts"
 import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures.ts"
 import type { Unit } from "../../../src/engine/Machine.ts"
 import { CommittedIds } from "../../../src/store/internal/CommittedIds.ts"

@@ -1,8 +1,8 @@
 /** Invariants of ledger, rounds, bonuses and versions, from the commits alone. */
-import type { Change, Event, Payment } from "../../../src/domain/Change.ts"
-import type { PlayerBonus } from "../../../src/domain/bonus/Bonus.ts"
-import type { Player } from "../../../src/domain/player/Player.ts"
-import { roundKey, type Transaction } from "../../../src/domain/settlement/Rounds.ts"
+import type { Change, Event, Payment } from "../../../src/domain/state/Change.ts"
+import type { PlayerBonus } from "../../../src/domain/state/Bonus.ts"
+import type { Player } from "../../../src/domain/state/Player.ts"
+import { roundKey, type Transaction } from "../../../src/domain/state/Rounds.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
 import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
 import { promos } from "./Fixture.ts"

@@ -1,9 +1,9 @@
 /** Invariants of limits, exclusions and locks, recomputed from the commits with an independent calendar. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
-import type { Change, PlayerSettings } from "../../../src/domain/Change.ts"
-import { type LimitField, limitFields } from "../../../src/domain/limit/Limits.ts"
-import type { Player } from "../../../src/domain/player/Player.ts"
-import type { Transaction } from "../../../src/domain/settlement/Rounds.ts"
+import type { Change, PlayerSettings } from "../../../src/domain/state/Change.ts"
+import { type LimitField, limitFields } from "../../../src/domain/state/Limits.ts"
+import type { Player } from "../../../src/domain/state/Player.ts"
+import type { Transaction } from "../../../src/domain/state/Rounds.ts"
 import { boundsOf, countedByBets, countedByDeposits, type Window, windowOf } from "../../kit/LimitModel.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
 

@@ -3,9 +3,9 @@
  * own, so that removing one leaves the rest unchanged.
  */
 import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
-import type { LimitField } from "../../../src/domain/limit/Limits.ts"
+import type { LimitField } from "../../../src/domain/state/Limits.ts"
 import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
-import type { KycStatus, PlayerStatus } from "../../../src/domain/player/Player.ts"
+import type { KycStatus, PlayerStatus } from "../../../src/domain/state/Player.ts"
 import type { Adjustment, Bet, Closing, Rollback, Win } from "../../../src/domain/settlement/Settlement.ts"
 import { bonuses, games, operatorOfPlayer, playerIds, vendors } from "./Fixture.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"

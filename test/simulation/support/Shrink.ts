@@ -2,7 +2,7 @@
  * Minimises a failing plan: removes items while the same invariant still fails. The rest keeps its own
  * random sources, so that its behaviour is unchanged.
  */
-import type { Change } from "../../../src/domain/Change.ts"
+import type { Change } from "../../../src/domain/state/Change.ts"
 import type { Action, Fault, Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import { type Outcome, simulate } from "./Simulation.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Locator } from "playwright-core"
-import { ProviderProtocols } from "../../../src/features/providers/ProviderSettings.ts"
+import { ProviderProtocols } from "../../../src/features/integrations/ProviderSettings.ts"
 import { protocols } from "../../../src/protocols/Protocols.ts"
 import { made } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, chooseOption, signedInFully, tabTo } from "../../kit/Browser.ts"

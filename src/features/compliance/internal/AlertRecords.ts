@@ -1,5 +1,5 @@
 import { recordsOf } from "../../../store/Records.ts"
-import { Alert } from "../StaffApi.ts"
+import { Alert } from "../../../contract/compliance/StaffApi.ts"
 
 /** Alerts as staff see them: `a` is the alert, `p` its player. */
 export const makeAlertRecords = recordsOf("compliance_alerts", Alert, {

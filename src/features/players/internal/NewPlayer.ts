@@ -1,7 +1,7 @@
 /** Writes a new player: profile, account, limits and event in one statement. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Limits } from "../../../domain/limit/Limits.ts"
+import type { Limits } from "../../../domain/state/Limits.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import { toDate } from "../../../platform/Time.ts"
 import type { PlayerRow } from "../PlayerProfile.ts"

@@ -1,7 +1,7 @@
 /** Unique fields of an operator's players: checked before the write, and recognised in its clash. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import type { FieldMessages, UniqueFields } from "../RegistrationResource.ts"
+import type { FieldMessages, UniqueFields } from "../../../contract/players/RegistrationResource.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
 const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))

@@ -7,10 +7,10 @@ import { iso, parseIso, toDate } from "../../../platform/Time.ts"
 import { makeByIndex } from "../../../store/ByIndex.ts"
 import { rollbacksInEffect } from "../../../store/RollbacksInEffect.ts"
 import { oneOf, rowsOf } from "../../../store/Rows.ts"
-import { idIn } from "../../operators/References.ts"
-import { type Scope, within } from "../../staff/OperatorBounds.ts"
-import { Transaction } from "../../wallet/WalletResource.ts"
-import { PlayerRound, type RoundDetails, RoundMessage } from "../StaffApi.ts"
+import { idIn } from "../../../office/References.ts"
+import { type Scope, within } from "../../../office/OperatorScope.ts"
+import { Transaction } from "../../../contract/ledger/TransactionResource.ts"
+import { PlayerRound, type RoundDetails, RoundMessage } from "../../../contract/rounds/StaffApi.ts"
 
 /** Messages of a round that are shown: a live game's round has some of each of its players. */
 const maxMessages = 500

@@ -7,7 +7,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { EntryType, WalletKind } from "../../../domain/Change.ts"
+import type { EntryType, WalletKind } from "../../../domain/state/Change.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 

@@ -1,0 +1,24 @@
+/** The nodes of the cluster in the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { text } from "../common/Fields.ts"
+import { list, single } from "../common/Pagination.ts"
+import { timestamp } from "../common/Resource.ts"
+
+const Node = Schema.Struct({
+  id: Schema.String.annotate({ description: "Of one life of the process: another one after a restart." }),
+  address: Schema.String.annotate({ description: "Where other nodes reach it." }),
+  pid: Schema.Int,
+  version: Schema.String,
+  shards: Schema.Int.annotate({ description: "Shards of players that it holds, of 300." }),
+  since: timestamp,
+  lease_ms_left: Schema.NullOr(Schema.Int).annotate({
+    description: "Until its players may be taken over, unless it is heard of; null while it holds none."
+  }),
+  draining: Schema.Boolean.annotate({ description: "It hands its players over, or has done so, and takes no more." })
+})
+
+export const NodeGroup = HttpApiGroup.make("node").add(
+  HttpApiEndpoint.get("list", "/nodes", { success: list(Node) }),
+  HttpApiEndpoint.post("drain", "/nodes/:node/drain", { params: { node: text(32) }, success: single(Node) })
+)

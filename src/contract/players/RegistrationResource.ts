@@ -1,0 +1,273 @@
+/**
+ * Forms of a registration and of a profile update (SPEC section 4.2): the published form is the one that is enforced, every bad field is
+ * named at once. Values that are taken already, and excluded persons, are looked up by the service.
+ */
+import { Option, Result, Schema, SchemaGetter, Struct } from "effect"
+import { country, currency, date, email, ipAddress, language, oneOf, text, username } from "../common/Fields.ts"
+import { fieldIssues } from "../common/FormErrors.ts"
+import { isCountry, isCurrency, toE164 } from "../../domain/Standards.ts"
+import { genders } from "./PlayerResource.ts"
+
+/** Messages by field; nested fields with dots. */
+export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
+
+const adultYears = 18
+
+const holds = (message: string, predicate: (text: string) => boolean) =>
+  Schema.makeFilter((text: string) => predicate(text) || message)
+
+/** A text of this form that is kept in another one. */
+const keptAs = (form: Schema.String, change: (text: string) => string) =>
+  form.pipe(
+    Schema.decodeTo(Schema.String, { decode: SchemaGetter.transform(change), encode: SchemaGetter.passthrough() })
+  )
+
+const birthDate = date.check(
+  holds("must be a date of a living person, like 1990-12-31", (text) => /^(19|20)/.test(text))
+)
+
+const phone = keptAs(
+  text(32, { description: "International format.", examples: ["+4915112345678"] }).check(
+    holds("must be a phone number in international format, like +35621234567", (text) => toE164(text) !== undefined)
+  ),
+  (text) => toE164(text) ?? text
+)
+
+const password = Schema.String.check(
+  Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
+  holds("must be 8 to 200 characters", (text) => text.length <= 200),
+  Schema.isPattern(/\p{L}/u, { message: "must contain a letter" }),
+  Schema.isPattern(/\p{Nd}/u, { message: "must contain a digit" })
+)
+
+const optional = Schema.optionalKey
+
+/** Values that a player may be without, and that a profile update may take away. */
+const clearable = { city: text(255), address: text(500), phone, external_id: text(255) }
+
+/** The values are trimmed before; e-mail addresses are kept in lower case, phone numbers in E.164. */
+export const Registration = Schema.Struct({
+  username,
+  email: keptAs(email, (text) => text.toLowerCase()),
+  first_name: text(255),
+  last_name: text(255),
+  birth_date: birthDate,
+  country: country.check(holds("must be an ISO 3166-1 alpha-2 country code", isCountry)),
+  terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
+  ...Struct.map({
+    external_id: clearable.external_id,
+    password,
+    middle_name: text(255),
+    gender: oneOf(genders),
+    city: clearable.city,
+    address: clearable.address,
+    zip_code: text(32),
+    phone,
+    personal_id: text(64),
+    document_number: text(64),
+    language,
+    currency: currency.check(holds("must be an active ISO 4217 currency code", isCurrency)),
+    promo_code: text(64),
+    affiliate_id: text(255),
+    btag: text(255),
+    registration_ip: ipAddress,
+    terms_version: text(64),
+    marketing: Schema.Struct({ email: Schema.Boolean, sms: Schema.Boolean, newsletter: Schema.Boolean }).mapFields(
+      Struct.map(optional)
+    ),
+    is_test: Schema.Boolean
+  }, optional)
+}).annotate({
+  identifier: "Registration",
+  examples: [{
+    username: "lucky_luke",
+    email: "luke@example.com",
+    first_name: "Luke",
+    last_name: "Marten",
+    birth_date: "1990-12-31",
+    country: "DE",
+    terms_accepted: true,
+    external_id: "c-1001",
+    phone: "+4915112345678",
+    language: "de",
+    registration_ip: "203.0.113.7",
+    marketing: { email: true }
+  }]
+})
+
+export type Registration = typeof Registration.Type
+
+const { fields } = Registration
+
+/** The fields that can change, each under the rules of a registration; absent means unchanged. */
+const Changes = Schema.Struct({
+  ...Struct.map(
+    {
+      email: fields.email,
+      first_name: fields.first_name,
+      last_name: fields.last_name,
+      birth_date: fields.birth_date,
+      country: fields.country
+    },
+    optional
+  ),
+  city: fields.city,
+  address: fields.address,
+  phone: fields.phone,
+  external_id: fields.external_id,
+  language: fields.language,
+  marketing: optional(Schema.Struct({ email: optional(Schema.Boolean) }))
+})
+
+const decodeChanges = Schema.decodeUnknownResult(Changes, { errors: "all" })
+
+/** Null takes away a value that a player may be without. */
+export const ProfileUpdate = Schema.Struct({
+  ...Changes.fields,
+  ...Struct.map(Struct.map(clearable, Schema.NullOr), optional)
+}).annotate({
+  identifier: "ProfileUpdate",
+  examples: [{ city: "Hamburg", phone: null, marketing: { email: false } }]
+})
+
+/** The fields that no two players of an operator share. Undefined where the field is absent or not well formed. */
+export interface UniqueFields {
+  readonly username: string | undefined
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  readonly external_id: string | undefined
+}
+
+export interface CheckedRegistration {
+  /** Present when every field keeps its rules. */
+  readonly registration: Registration | undefined
+  readonly messages: FieldMessages
+  readonly unique: UniqueFields
+}
+
+/** True from the 18th birthday on, by the calendar day in UTC. `birthDate` is `YYYY-MM-DD`, `now` epoch milliseconds. */
+export const isAdult = (birthDate: string, now: number): boolean => {
+  const [year = "", ...monthAndDay] = new Date(now).toISOString().slice(0, 10).split("-")
+  return birthDate <= [String(Number(year) - adultYears), ...monthAndDay].join("-")
+}
+
+const decodeRegistration = Schema.decodeUnknownResult(Registration, { errors: "all" })
+const decodeBirthDate = Schema.decodeUnknownOption(birthDate)
+const decodeUsername = Schema.decodeUnknownOption(username)
+const decodeEmail = Schema.decodeUnknownOption(fields.email)
+const decodePhone = Schema.decodeUnknownOption(phone)
+const decodeExternalId = Schema.decodeUnknownOption(clearable.external_id)
+
+type Body = { readonly [field: string]: unknown }
+
+const isObject = (value: unknown): value is Body => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Fields of which a blank is a part, or a fault, of the value. */
+const untrimmed: ReadonlySet<string> = new Set([
+  "username",
+  "gender",
+  "password",
+  "birth_date",
+  "country",
+  "language",
+  "currency",
+  "registration_ip"
+])
+
+const trimmed = (field: string, value: unknown): unknown =>
+  typeof value === "string" && !untrimmed.has(field) ? value.trim() : value
+
+const isBlank = (field: string, value: unknown): boolean =>
+  value === null || (typeof value === "string" && field !== "password" && value.trim() === "")
+
+/** The fields that carry a value: null and blanks were not given. */
+const given = (body: Body): Body =>
+  Object.fromEntries(
+    Object.entries(body).flatMap(([field, value]) =>
+      isBlank(field, value)
+        ? []
+        : [[field, field === "marketing" && isObject(value) ? given(value) : trimmed(field, value)]]
+    )
+  )
+
+/** The refusal of a birth date that is too late. */
+const ageMessages = (sent: unknown, now: number): FieldMessages => {
+  const day = decodeBirthDate(sent)
+  return Option.isSome(day) && !isAdult(day.value, now)
+    ? { birth_date: [`must be at least ${adultYears} years ago`] }
+    : {}
+}
+
+const uniqueIn = (sent: Body): UniqueFields => ({
+  username: Option.getOrUndefined(decodeUsername(sent["username"])),
+  email: Option.getOrUndefined(decodeEmail(sent["email"])),
+  phone: Option.getOrUndefined(decodePhone(sent["phone"])),
+  external_id: Option.getOrUndefined(decodeExternalId(sent["external_id"]))
+})
+
+/** Checks the body of a registration. `now` is epoch milliseconds. */
+export const checkRegistration = (body: Body, now: number): CheckedRegistration => {
+  const sent = given(body)
+  const decoded = decodeRegistration(sent)
+  const tooYoung = ageMessages(sent["birth_date"], now)
+  const messages = { ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}), ...tooYoung }
+  return {
+    registration: Result.isSuccess(decoded) && Object.keys(messages).length === 0 ? decoded.success : undefined,
+    messages,
+    unique: uniqueIn(sent)
+  }
+}
+
+export const profileFields = [
+  "email",
+  "first_name",
+  "last_name",
+  "birth_date",
+  "country",
+  "city",
+  "address",
+  "phone",
+  "external_id",
+  "language",
+  "marketing.email"
+] as const
+
+export type ProfileField = (typeof profileFields)[number]
+
+/** The new values of the fields sent, as they are stored; null takes one away. */
+export type ProfileChanges = ReadonlyMap<ProfileField, string | boolean | null>
+
+export interface CheckedChanges {
+  /** Present when every field keeps its rules. */
+  readonly changes: ProfileChanges | undefined
+  readonly messages: FieldMessages
+  readonly unique: UniqueFields
+}
+
+/** Checks the body of a profile update. A blank text counts as null. `now` is epoch milliseconds. */
+export const checkProfileChanges = (body: Body, now: number): CheckedChanges => {
+  const fields = Object.entries(body).filter(([field]) => Object.hasOwn(ProfileUpdate.fields, field))
+  const empty = fields.flatMap(([field, value]) => field !== "marketing" && isBlank(field, value) ? [field] : [])
+  const sent = Object.fromEntries(
+    fields.filter(([field]) => !empty.includes(field)).map(([field, value]) => [field, trimmed(field, value)])
+  )
+  const decoded = decodeChanges(sent)
+  const messages: FieldMessages = {
+    ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}),
+    ...Object.fromEntries(
+      empty.filter((field) => !Object.hasOwn(clearable, field)).map((field) => [field, ["must not be empty"]])
+    ),
+    ...ageMessages(sent["birth_date"], now)
+  }
+  const unique = { ...uniqueIn(sent), username: undefined }
+  if (Result.isFailure(decoded) || Object.keys(messages).length > 0) return { changes: undefined, messages, unique }
+  const { marketing, ...values } = decoded.success
+  const changes = new Map<ProfileField, string | boolean | null>(
+    profileFields.filter((field) => empty.includes(field)).map((field) => [field, null])
+  )
+  for (const field of profileFields) {
+    const value = field === "marketing.email" ? marketing?.email : values[field]
+    if (value !== undefined) changes.set(field, value)
+  }
+  return { changes, messages, unique }
+}

@@ -1,0 +1,142 @@
+/** Game providers in the staff API. */
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { addresses, date, integer, reference, slug, text, webAddress } from "../common/Fields.ts"
+import { created, list, single } from "../common/Pagination.ts"
+import { id, timestamp } from "../common/Resource.ts"
+import { SettingsInput } from "./SettingsResource.ts"
+
+/** A game provider: never with its secret. */
+export const StaffProvider = Schema.Struct({
+  id,
+  slug: Schema.String,
+  name: Schema.String,
+  key: Schema.String,
+  launch_url: Schema.NullOr(Schema.String),
+  demo_url: Schema.NullOr(Schema.String),
+  ip_allowlist: Schema.Array(Schema.String),
+  active: Schema.Boolean,
+  protocol: Schema.String,
+  settings: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Without the secret ones." }),
+  sync_hours: Schema.Int.annotate({ description: "How often the vendor's catalogue is read; 0: never." }),
+  created_at: timestamp,
+  updated_at: timestamp
+})
+
+const ProviderUpdate = Schema.Struct({
+  slug,
+  name: text(100),
+  launch_url: Schema.NullOr(webAddress),
+  demo_url: Schema.NullOr(webAddress),
+  ip_allowlist: addresses,
+  active: Schema.Boolean,
+  protocol: text(50),
+  settings: SettingsInput,
+  sync_hours: integer(0, 8760)
+}).mapFields(Struct.map(Schema.optionalKey))
+
+const ProviderInput = Schema.Struct({ ...ProviderUpdate.fields, slug, name: text(100) })
+
+export type ProviderDetails = typeof ProviderDetails.Type
+export type SyncReport = typeof SyncReport.Type
+export type Compared = typeof Compared.Type
+export type Difference = typeof Difference.Type
+export type ReconciliationReport = typeof ReconciliationReport.Type
+export type VendorCallLine = typeof VendorCallLine.Type
+export type ProviderInput = typeof ProviderInput.Type
+export type ProviderUpdate = typeof ProviderUpdate.Type
+
+/** A game provider with its vendor settings and call statistics. */
+const ProviderDetails = Schema.Struct({
+  ...StaffProvider.fields,
+  secret_settings: Schema.Array(Schema.String).annotate({ description: "Names of the secret settings that it has." }),
+  wallet_address: Schema.String.annotate({ description: "What the vendor calls." }),
+  last_called_at: Schema.NullOr(timestamp).annotate({ description: "Null: not since the nodes were started." }),
+  refusals: Schema.Record(Schema.String, Schema.Int).annotate({
+    description: "Refused calls at any node since they were started, by reason."
+  })
+})
+
+/** A call of a vendor. */
+const VendorCallLine = Schema.Struct({
+  at: timestamp,
+  method: Schema.String,
+  player: Schema.NullOr(Schema.String),
+  round: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.String),
+  answer: Schema.Int.annotate({ description: "HTTP status." }),
+  refusal: Schema.NullOr(Schema.String),
+  latency_ms: Schema.Number
+})
+
+const externalIds = Schema.Array(Schema.String).annotate({ description: "The vendor's ids." })
+
+/** Result of a catalogue synchronisation. */
+const SyncReport = Schema.Struct({
+  games: Schema.Int.annotate({ description: "How many the vendor has." }),
+  added: externalIds,
+  changed: externalIds,
+  gone: externalIds,
+  unreadable: Schema.Int.annotate({
+    description: "Games that could not be taken: named twice, or with an id of a wrong form."
+  })
+})
+
+const Compared = Schema.Struct({
+  kind: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.Number).annotate({ description: "Minor units; null: not whole." }),
+  win: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+  currency: Schema.String,
+  player_id: Schema.NullOr(Schema.Int)
+})
+const Difference = Schema.Struct({
+  id: Schema.String.annotate({ description: "The transaction, or the game and the round." }),
+  here: Schema.optionalKey(Compared),
+  vendor: Schema.optionalKey(Compared)
+})
+
+/** A vendor's day beside ours. The lists are cut at 1,000 each; the counts are whole. */
+const ReconciliationReport = Schema.Struct({
+  date: Schema.String,
+  by: Schema.Literals(["transaction", "round"]),
+  matched: Schema.Int,
+  only_vendor: Schema.Array(Difference),
+  only_here: Schema.Array(Difference),
+  different: Schema.Array(Difference),
+  totals: Schema.Struct({ only_vendor: Schema.Int, only_here: Schema.Int, different: Schema.Int })
+})
+
+/** Shown once, in the answer that made it. */
+const withSecret = Schema.Struct({ ...StaffProvider.fields, secret: Schema.String })
+
+export const ProviderGroup = HttpApiGroup.make("provider").add(
+  HttpApiEndpoint.post("create", "/providers", { payload: ProviderInput, success: created(withSecret) }),
+  HttpApiEndpoint.patch("update", "/providers/:provider", {
+    params: { provider: reference },
+    payload: ProviderUpdate,
+    success: single(StaffProvider)
+  }),
+  HttpApiEndpoint.post("rotate", "/providers/:provider/rotate", {
+    params: { provider: reference },
+    success: single(withSecret)
+  }),
+  HttpApiEndpoint.get("show", "/providers/:provider", {
+    params: { provider: reference },
+    success: single(ProviderDetails)
+  }),
+  HttpApiEndpoint.post("sync", "/providers/:provider/sync", {
+    params: { provider: reference },
+    payload: Schema.Struct({ activate: Schema.optionalKey(Schema.Boolean) }),
+    success: single(SyncReport)
+  }),
+  HttpApiEndpoint.get("reconcile", "/providers/:provider/reconciliation", {
+    params: { provider: reference },
+    query: { date },
+    success: single(ReconciliationReport)
+  }),
+  HttpApiEndpoint.get("calls", "/providers/:provider/calls", {
+    params: { provider: reference },
+    success: list(VendorCallLine)
+  }),
+  HttpApiEndpoint.get("list", "/providers", { success: list(StaffProvider) })
+)

@@ -1,0 +1,132 @@
+/** Rounds of games in the staff API. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { instant, integer, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { cursorPage, cursorQuery, part, partQuery, single } from "../common/Pagination.ts"
+import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
+import { transactionKinds, transactionStatuses } from "../../domain/state/Rounds.ts"
+import { Transaction } from "../ledger/TransactionResource.ts"
+
+const optional = Schema.optionalKey
+
+/** A round that no provider has ended. */
+const OpenRound = Schema.Struct({
+  operator_id: id,
+  player_id: id,
+  provider: Schema.String,
+  game_id: id,
+  game: Schema.String,
+  round_id: Schema.String,
+  real_stake: money,
+  bonus_stake: money,
+  currency: currencyCode,
+  opened_at: timestamp
+})
+
+/** Whether more bets may come. */
+export const roundStates = ["open", "closed"] as const
+
+/** A player's part in a round: of a live game's, many players have one each. */
+export const PlayerRound = Schema.Struct({
+  operator_id: id,
+  player_id: id,
+  username: Schema.String,
+  currency: currencyCode,
+  state: Schema.Literals(roundStates),
+  real_stake: money.annotate({ description: "Minor units, of the bets that stand." }),
+  bonus_stake: money.annotate({ description: "Minor units, of the bets that stand." }),
+  paid_wins: Schema.Int.annotate({ description: "How many wins above zero stand." }),
+  opened_at: timestamp
+})
+
+/** A line of the search. */
+export const RoundLine = Schema.Struct({
+  ...PlayerRound.fields,
+  provider: Schema.String.annotate({ description: "Its slug." }),
+  game_id: id,
+  game_external_id: Schema.String,
+  game: Schema.String.annotate({ description: "Its name." }),
+  round_id: Schema.String
+})
+
+/** A message that a provider sent, or the tombstone of one that was rolled back before it came. */
+export const RoundMessage = Schema.Struct({
+  transaction_id: Schema.String.annotate({ description: "The provider's." }),
+  player_id: id,
+  kind: Schema.Literals(transactionKinds),
+  status: Schema.Literals(transactionStatuses),
+  amount: money.annotate({ description: "Minor units, as the message said." }),
+  real_amount: money.annotate({ description: "What moved in the real wallet, signed." }),
+  bonus_amount: money.annotate({ description: "What moved in the bonus wallet, signed." }),
+  target_transaction_id: Schema.NullOr(Schema.String).annotate({
+    description: "The bet of a win, the target of a rollback."
+  }),
+  rolled_back_by: Schema.NullOr(Schema.String).annotate({
+    description: "The rollback that took it back last and stands."
+  }),
+  detail: Schema.NullOr(Schema.String),
+  entry_ids: Schema.Array(id),
+  at: timestamp
+})
+
+/** A call of a vendor about the round that was refused; kept in the memory of the nodes for some hundred calls of each provider. */
+const RefusedCall = Schema.Struct({
+  at: timestamp,
+  method: Schema.String,
+  amount: Schema.NullOr(Schema.String),
+  status: Schema.Int,
+  refusal: Schema.String
+})
+
+export const RoundDetails = Schema.Struct({
+  provider: Schema.Struct({ id, slug: Schema.String, name: Schema.String }),
+  game: Schema.Struct({ id, external_id: Schema.String, name: Schema.String }),
+  round_id: Schema.String,
+  original_round_id: Schema.NullOr(id).annotate({ description: "Of a round of an original, which no message makes." }),
+  players: Schema.Array(Schema.Struct({
+    ...PlayerRound.fields,
+    wins: money.annotate({ description: "Minor units, of the wins that stand, in both wallets." }),
+    last_message_at: timestamp
+  })),
+  messages: Schema.Array(RoundMessage),
+  entries: Schema.Array(Transaction),
+  refused_calls: Schema.Array(RefusedCall),
+  is_cut: Schema.Boolean.annotate({
+    description: "Whether there are more messages than are shown: the round has very many. Name a player."
+  })
+})
+
+export const RoundGroup = HttpApiGroup.make("round").add(
+  HttpApiEndpoint.get("list", "/rounds/open", {
+    query: {
+      ...partQuery,
+      operator: optional(text(128)),
+      older_than_hours: optional(integer(24, 87_600))
+    },
+    success: part(OpenRound)
+  }),
+  HttpApiEndpoint.get("search", "/rounds", {
+    query: {
+      ...cursorQuery,
+      operator: optional(reference),
+      player: optional(pathId),
+      provider: optional(reference),
+      game: optional(reference),
+      transaction: optional(reference),
+      state: optional(oneOf(roundStates)),
+      from: optional(instant),
+      to: optional(instant)
+    },
+    success: cursorPage(RoundLine)
+  }),
+  HttpApiEndpoint.get("show", "/rounds/:provider/:game/:round", {
+    params: { provider: reference, game: reference, round: reference },
+    query: { player: optional(pathId) },
+    success: single(RoundDetails)
+  }),
+  HttpApiEndpoint.post("close", "/rounds/:provider/:game/:round/close", {
+    params: { provider: reference, game: reference, round: reference },
+    payload: Schema.Struct({ reason: text(500), player: optional(integer(1, Number.MAX_SAFE_INTEGER)) }),
+    success: single(RoundDetails)
+  })
+)

@@ -1,0 +1,101 @@
+/** Player endpoints, called with a session token. The token identifies the player; no path does. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { about, RequiredFeature, SecretAnswer } from "../common/Annotations.ts"
+import { refusals } from "../common/Errors.ts"
+import { oneOf, pathId } from "../common/Fields.ts"
+import { LaunchedGame, launchPlatforms } from "../games/GameResource.ts"
+import {
+  Fairness,
+  Play,
+  PlayedRound,
+  recipe,
+  RotatedFairness,
+  Rotation,
+  RoundProof
+} from "../originals/OriginalResource.ts"
+import { pageOrWalk, single, walkQuery } from "../common/Pagination.ts"
+import { EndedSessions, Player } from "../players/PlayerResource.ts"
+import { Transaction } from "../ledger/TransactionResource.ts"
+import { PlayerWallet } from "../wallet/WalletResource.ts"
+
+/** An empty body opens a game for real money. */
+export const PlayerLaunchOptions = Schema.Struct({
+  mode: Schema.optionalKey(oneOf(["real", "demo"])),
+  platform: Schema.optionalKey(oneOf(launchPlatforms))
+}).annotate({ examples: [{ mode: "real", platform: "web" }] })
+
+export const PlayerSessionGroup = HttpApiGroup.make("player_session")
+  .add(
+    HttpApiEndpoint.get("me", "/me", { success: single(Player) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("The player of the token", "The same as the operator reads.")),
+    HttpApiEndpoint.delete("endSessions", "/session-tokens", { success: single(EndedSessions) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about(
+        "Sign out everywhere",
+        "Ends every session token of the player, this one included, and every open game session. Open rounds are still settled."
+      )),
+    HttpApiEndpoint.get("wallet", "/wallet", { success: single(PlayerWallet) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("The player's balances", "As of the last committed action.")),
+    HttpApiEndpoint.get("transactions", "/transactions", { query: walkQuery, success: pageOrWalk(Transaction) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about(
+        "The player's ledger, newest first",
+        "Every movement of money. Credits are positive, debits negative."
+      )),
+    HttpApiEndpoint.post("launch", "/games/:game/launch", {
+      params: { game: pathId },
+      // an empty body is decoded as null
+      payload: [PlayerLaunchOptions, Schema.Null],
+      success: single(LaunchedGame),
+      error: refusals("PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "GAME_UNAVAILABLE")
+    })
+      .annotate(RequiredFeature, "games")
+      .annotateMerge(about(
+        "Open a game",
+        "As the operator opens one for the player. An empty body opens it for real money."
+      ))
+      .annotate(SecretAnswer, true),
+    HttpApiEndpoint.post("play", "/games/:game/play", {
+      params: { game: pathId },
+      payload: Play,
+      success: single(PlayedRound),
+      error: refusals(
+        "NOT_AN_ORIGINAL",
+        "PLAYER_RESTRICTED",
+        "LIMIT_EXCEEDED",
+        "BONUS_INVALID",
+        "INSUFFICIENT_FUNDS"
+      )
+    })
+      .annotate(RequiredFeature, "originals")
+      .annotateMerge(about(
+        "Play a round of a platform original",
+        "Bet, outcome and payout in one step. No launch is needed. Params: `dice` has `direction` (under, over) and `target`; `limbo` " +
+          "`target`; `coin_flip` `side` (heads, tails); `plinko` `rows` (8-16) and `risk` (low, medium, high); `mines` `mines` (1-24) and " +
+          "`cells` (numbers 0-24). Send an `Idempotency-Key`: a retry then gets the same round."
+      )),
+    HttpApiEndpoint.get("fairness", "/fairness", { success: single(Fairness) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about(
+        "The seeds that decide the player's next round",
+        "Read it before the first round: the hash promises the server seed that will decide it."
+      )),
+    HttpApiEndpoint.post("rotate", "/fairness/rotate", {
+      // an empty body is decoded as null
+      payload: [Rotation, Schema.Null],
+      success: single(RotatedFairness)
+    })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("Reveal the server seed and go on with the promised one", recipe)),
+    HttpApiEndpoint.get("round", "/rounds/:round", { params: { round: pathId }, success: single(RoundProof) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("A round of an original with its proof", recipe))
+  )
+  .annotateMerge(OpenApi.annotations({
+    title: "Player session",
+    description:
+      "What a player's browser or app calls with a session token. Nothing is signed; the token stands for the player."
+  }))

@@ -1,0 +1,105 @@
+/** Staff accounts in the staff API. */
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { amountFrom, oneOf, pathId, text } from "../common/Fields.ts"
+import { created, list, single } from "../common/Pagination.ts"
+import { id, money, timestamp } from "../common/Resource.ts"
+import { roles } from "../../domain/staff/Staff.ts"
+
+const optional = Schema.optionalKey
+
+/** A password that an account is given: 12 to 128 characters. */
+export const newPassword = Schema.String.check(
+  Schema.isBetweenLength(12, 128, { message: "must be 12 to 128 characters" })
+)
+
+/** A sign-in link. */
+export const SignInLink = Schema.Struct({
+  url: Schema.String.annotate({ description: "Signs in once, within 15 minutes." }),
+  expires_at: timestamp
+})
+
+/** A staff account. */
+export const StaffAccount = Schema.Struct({
+  id,
+  name: Schema.String,
+  role: Schema.Literals(roles),
+  active: Schema.Boolean,
+  operators: Schema.NullOr(Schema.Array(id)).annotate({
+    description: "Ids of the operators whose data the account sees and changes; null: all."
+  }),
+  has_password: Schema.Boolean.annotate({ description: "Whether the account signs in by its name and a password." }),
+  has_second_factor: Schema.Boolean,
+  daily_budget: Schema.NullOr(money).annotate({
+    description:
+      "What the account may give away alone in a day by bonuses and corrections, in minor units of each operator's " +
+      "currency; null: without a bound."
+  }),
+  created_at: timestamp,
+  created_by: Schema.NullOr(Schema.String),
+  token_issued_at: timestamp,
+  token_issued_by: Schema.NullOr(Schema.String),
+  token_expires_at: timestamp,
+  last_used_at: Schema.NullOr(timestamp).annotate({ description: "To the minute." })
+})
+
+const StaffUpdate = Schema.Struct({
+  name: text(100),
+  role: oneOf(roles),
+  active: Schema.Boolean,
+  operators: Schema.NullOr(
+    Schema.Array(text(128)).check(
+      Schema.isMinLength(1, { message: "must have at least 1 entry" }),
+      Schema.isMaxLength(100, { message: "must have at most 100 entries" })
+    )
+  ).annotate({ description: "Ids or slugs of the operators the account is bound to; null: all." }),
+  password: newPassword.annotate({ description: "Of the sign-in with a browser. Ends the account's sessions." }),
+  reset_second_factor: Schema.Literal(true).annotate({
+    message: "must be true",
+    description: "Takes the second factor and its recovery codes away, and ends the account's sessions."
+  }),
+  daily_budget: Schema.NullOr(amountFrom(0))
+}).mapFields(Struct.map(optional))
+
+const StaffInput = Schema.Struct({ ...StaffUpdate.fields, name: text(100) }).mapFields(
+  Struct.omit(["active", "reset_second_factor"])
+)
+
+/** As the service takes them: with the ids of operators. */
+export type StaffInput = Omit<typeof StaffInput.Type, "operators"> & WithOperators
+export type StaffUpdate = Omit<typeof StaffUpdate.Type, "operators"> & WithOperators
+
+interface WithOperators {
+  readonly operators?: ReadonlyArray<number> | null
+}
+
+export const StaffGroup = HttpApiGroup.make("staff").add(
+  HttpApiEndpoint.post("create", "/staff", {
+    payload: StaffInput,
+    success: created(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
+  }),
+  HttpApiEndpoint.patch("update", "/staff/:staff", {
+    params: { staff: pathId },
+    payload: StaffUpdate,
+    success: single(StaffAccount)
+  }),
+  HttpApiEndpoint.post("rotate", "/staff/:staff/rotate", {
+    params: { staff: pathId },
+    success: single(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
+  }),
+  HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
+    success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
+  }),
+  HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }),
+  HttpApiEndpoint.post("ticket", "/staff/tickets", {
+    payload: Schema.Struct({
+      staff: optional(
+        Schema.Int.check(
+          Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, { message: "must be an id" })
+        )
+          .annotate({ description: "Another's account, by admins; left out: one's own." })
+      )
+    }),
+    success: created(SignInLink)
+  })
+)

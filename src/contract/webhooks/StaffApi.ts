@@ -1,0 +1,153 @@
+/** Webhook endpoints and deliveries in the staff API. */
+import { Schema, Struct } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { tellsOfPlayers } from "../common/Annotations.ts"
+import { deliveryStatuses, eventTypes } from "../../domain/state/Events.ts"
+import { instant, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { created, list, part, partQuery, single } from "../common/Pagination.ts"
+import { id, timestamp } from "../common/Resource.ts"
+
+const optional = Schema.optionalKey
+
+/** An endpoint, without its secret. */
+export const Webhook = Schema.Struct({
+  id,
+  operator_id: id,
+  url: Schema.String,
+  events: Schema.Array(Schema.String),
+  active: Schema.Boolean,
+  previous_secret_until: Schema.NullOr(timestamp).annotate({
+    description: "Until then the secret before the last rotation signs as well, in a header of its own."
+  }),
+  created_at: timestamp,
+  updated_at: timestamp
+})
+
+/** With the secret, shown only in the answer that created it. */
+const WithSecret = Schema.Struct({ ...Webhook.fields, secret: Schema.String })
+
+/** `secret` is absent when the call ended an overlap without creating one. */
+const Rotated = Schema.Struct({ ...Webhook.fields, secret: optional(Schema.String) })
+
+/** A delivery; `event_id` in the form sent to receivers. */
+export const Delivery = Schema.Struct({
+  id,
+  operator_id: id,
+  webhook_id: id,
+  event_id: Schema.String,
+  type: Schema.String,
+  status: Schema.Literals(deliveryStatuses),
+  attempts: Schema.Int,
+  next_attempt_at: Schema.NullOr(timestamp),
+  response_status: Schema.NullOr(Schema.Int).annotate({ description: "Of the last attempt; null without an answer." }),
+  error: Schema.NullOr(Schema.String),
+  created_at: timestamp,
+  updated_at: timestamp
+})
+
+/** A delivery with its last request and answer. */
+export const DeliveryAttempt = Schema.Struct({
+  ...Delivery.fields,
+  request: Schema.Struct({
+    url: Schema.String.annotate({ description: "The webhook's, as it is now." }),
+    headers: Schema.Record(Schema.String, Schema.String).annotate({
+      description: "Without the signature; those of the last attempt where there was one."
+    }),
+    body: Schema.NullOr(Schema.String).annotate({
+      [tellsOfPlayers]: true,
+      description:
+        "As it is stored: personal data, which is sealed, is added when it is sent. Null once the event is forgotten."
+    })
+  }),
+  response: Schema.NullOr(Schema.Struct({
+    status: Schema.NullOr(Schema.Int),
+    body: Schema.NullOr(Schema.String).annotate({ description: "Its first 2,000 characters." }),
+    error: Schema.NullOr(Schema.String),
+    sent_at: Schema.NullOr(timestamp),
+    duration_ms: Schema.NullOr(Schema.Int)
+  })).annotate({ description: "Of the last attempt; null before the first." })
+})
+
+const Redelivery = Schema.Struct({
+  since: instant,
+  until: optional(instant).annotateKey({ description: "Events before it; absent: until now." }),
+  status: optional(oneOf(["delivered", "failed"])).annotateKey({ description: "Absent: both." })
+})
+
+export type Redelivery = typeof Redelivery.Type
+
+/** Result of a redelivery. */
+const Redelivered = Schema.Struct({
+  webhook_id: id,
+  queued: Schema.Int.annotate({ description: "Deliveries that are due again, 10,000 at most." }),
+  has_more: Schema.Boolean.annotate({ description: "Whether there are more: ask again, since `next_since`." }),
+  next_since: Schema.NullOr(timestamp)
+})
+
+export type Redelivered = typeof Redelivered.Type
+
+const WebhookUpdate = Schema.Struct({
+  url: text(2000),
+  events: Schema.Array(oneOf(eventTypes)),
+  active: Schema.Boolean
+}).mapFields(Struct.map(optional))
+
+const WebhookInput = Schema.Struct({ operator: reference, ...WebhookUpdate.fields, url: text(2000) })
+
+export type WebhookInput = typeof WebhookInput.Type
+export type WebhookUpdate = typeof WebhookUpdate.Type
+
+export const WebhookGroup = HttpApiGroup.make("webhook").add(
+  HttpApiEndpoint.post("create", "/webhooks", {
+    payload: WebhookInput,
+    success: created(WithSecret)
+  }),
+  HttpApiEndpoint.patch("update", "/webhooks/:webhook", {
+    params: { webhook: pathId },
+    query: { operator: optional(reference) },
+    payload: WebhookUpdate,
+    success: single(Webhook)
+  }),
+  HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {
+    params: { webhook: pathId },
+    query: {
+      operator: optional(reference),
+      now: optional(oneOf(["true", "false"])).annotateKey({
+        description: "Ends the overlap of the rotation before. Where none runs, the new secret signs alone at once."
+      })
+    },
+    success: single(Rotated)
+  }),
+  HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", {
+    params: { webhook: pathId },
+    query: { operator: optional(reference) },
+    success: single(Delivery)
+  }),
+  HttpApiEndpoint.post("redeliver", "/webhooks/:webhook/redeliver", {
+    params: { webhook: pathId },
+    query: { operator: optional(reference) },
+    payload: Redelivery,
+    success: single(Redelivered)
+  }),
+  HttpApiEndpoint.get("list", "/webhooks", { query: { operator: optional(reference) }, success: list(Webhook) })
+)
+
+export const DeliveryGroup = HttpApiGroup.make("delivery").add(
+  HttpApiEndpoint.get("list", "/deliveries", {
+    query: {
+      ...partQuery,
+      operator: optional(reference),
+      webhook: optional(pathId),
+      status: optional(oneOf(deliveryStatuses))
+    },
+    success: part(Delivery)
+  }),
+  HttpApiEndpoint.get("show", "/deliveries/:delivery", {
+    params: { delivery: pathId },
+    success: single(DeliveryAttempt)
+  }),
+  HttpApiEndpoint.post("retry", "/deliveries/:delivery/retry", {
+    params: { delivery: pathId },
+    success: single(Delivery)
+  })
+)

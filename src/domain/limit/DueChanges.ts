@@ -1,0 +1,73 @@
+/**
+ * Account changes that are due by time: limit raises after their cooling-off, ended exclusions, expired identity documents
+ * (`docs/decisions/0016-scheduler.md`).
+ *
+ * Rules honour limits and exclusions at their instant; this only writes them down. A document differs: the account counts as verified until this has
+ * run.
+ */
+import { acceptSettings, emitKyc, type SettingsRecord } from "../player/AccountStatus.ts"
+import type { PlayerSettings } from "../state/Change.ts"
+import { type Accept, answer, type Context } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { effectiveLimits, type LimitField, type PendingLimit } from "../state/Limits.ts"
+import { exclusionFields } from "./LimitUsage.ts"
+import type { Player } from "../state/Player.ts"
+
+/** Retention of an ended exclusion: it invalidates session tokens from before it, and no token lives longer (SPEC section 8). */
+export const exclusionRetentionMs = 720 * 60_000
+
+/** Audit log label of the actor. */
+const actor = "scheduler"
+
+const isDue = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
+
+const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) => ({
+  limits: Object.fromEntries(fields.map((field) => [field, limits[field] ?? null]))
+})
+
+type Settings = { -readonly [Name in keyof PlayerSettings]?: PlayerSettings[Name] }
+
+/** Applies all changes due at `now`; none when none are due. The reply is the next player. */
+export const applyDueChanges = (player: Player, context: Context): Accept<Player> => {
+  const { now } = context
+  const changed: Settings = {}
+  const records: Array<SettingsRecord> = []
+  const draft = new Draft(player, context)
+
+  const raised = player.pendingLimits.filter(isDue(now))
+  if (raised.length > 0) {
+    const fields = raised.map(({ field }) => field)
+    changed.limits = effectiveLimits(player.limits, player.pendingLimits, now)
+    changed.pendingLimits = player.pendingLimits.filter((change) => !raised.includes(change))
+    records.push({
+      actor,
+      action: "player.limits",
+      before: limitsOf(player.limits, fields),
+      after: limitsOf(changed.limits, fields),
+      reason: "the cooling-off is over"
+    })
+  }
+
+  const { exclusion } = player
+  if (exclusion !== null && exclusion.until !== null && now >= exclusion.until + exclusionRetentionMs) {
+    changed.exclusion = null
+    records.push({
+      actor,
+      action: "player.self_exclusion",
+      before: { self_exclusion: exclusionFields(exclusion) },
+      after: { self_exclusion: null },
+      reason: "the exclusion has ended"
+    })
+  }
+
+  const { documentExpiresAt } = player
+  if (player.kycStatus === "verified" && documentExpiresAt !== null && now >= documentExpiresAt) {
+    changed.kycStatus = "expired"
+    changed.documentExpiresAt = null
+    records.push(
+      emitKyc(draft, { status: "expired", documentExpiresAt: null }, { actor, reason: "the document has expired" })
+    )
+  }
+
+  return records.length === 0 ? answer(player, player) : acceptSettings(draft, changed, ...records)
+}

@@ -1,0 +1,188 @@
+/**
+ * Player as decisions see it: all inputs of a bet, a deposit or a change of limits, as plain readonly data.
+ *
+ * A single writer replaces one value by the next; values are never changed in place.
+ */
+import type { Activity } from "./Activity.ts"
+import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
+import type { Counters, Limits, PendingLimit } from "./Limits.ts"
+import type { PlayerSeeds } from "./PlayerSeeds.ts"
+import { emptyRecent, filterRecent, type Recent } from "./Recent.ts"
+import { indexOfRound, type Round, type Transaction } from "./Rounds.ts"
+
+export const playerStatuses = ["active", "locked", "closed"] as const
+
+export type PlayerStatus = (typeof playerStatuses)[number]
+
+export const kycStatuses = ["not_started", "pending_review", "verified", "rejected", "expired"] as const
+
+export type KycStatus = (typeof kycStatuses)[number]
+
+/** Allowed transitions of the KYC status. */
+export const kycTransitions: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
+  not_started: ["pending_review"],
+  pending_review: ["verified", "rejected"],
+  rejected: ["pending_review"],
+  verified: ["pending_review", "expired"],
+  expired: ["pending_review"]
+}
+
+export interface Restrictions {
+  readonly canLogin: boolean
+  readonly canDeposit: boolean
+  readonly canWithdraw: boolean
+  readonly canBet: boolean
+  readonly excludedFromBonuses: boolean
+}
+
+export const noRestrictions: Restrictions = {
+  canLogin: true,
+  canDeposit: true,
+  canWithdraw: true,
+  canBet: true,
+  excludedFromBonuses: false
+}
+
+export const exclusionTypes = ["self_exclusion", "time_out", "self_closure"] as const
+
+export type ExclusionType = (typeof exclusionTypes)[number]
+
+/** Instants in epoch milliseconds; `until` null means indefinite. */
+export interface Exclusion {
+  readonly type: ExclusionType
+  readonly since: number
+  readonly until: number | null
+}
+
+/** Alert that holds the player's withdrawals. */
+export interface WithdrawalHold {
+  readonly alertId: number
+  /** Lifted by staff while the alert is open. Kept, so that it is not placed again. */
+  readonly isLifted: boolean
+}
+
+/** Ids of the alerts that hold withdrawals now. */
+export const activeHoldIds = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
+  holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
+
+/** Wallet session closed to bets before its expiry. */
+interface CarriedEnd {
+  readonly id: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  /** True when exchanged for another session; false when its launch failed. */
+  readonly exchanged: boolean
+}
+
+/** A wallet session of real mode as the right to play at its provider. */
+export interface OpenSession {
+  readonly id: number
+  readonly providerId: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
+export interface Player {
+  readonly id: number
+  readonly operatorId: number
+  /** ISO 4217 currency of all amounts of this player's wallets. */
+  readonly currency: string
+  /** ISO 4217 currency of the operator, used in reports. */
+  readonly baseCurrency: string
+  readonly country: string
+  readonly language: string
+  readonly isTest: boolean
+
+  readonly status: PlayerStatus
+  readonly restrictions: Restrictions
+  readonly withdrawalHolds: ReadonlyArray<WithdrawalHold>
+  readonly kycStatus: KycStatus
+  /** Expiry of the document used for verification, epoch milliseconds; null when unknown. */
+  readonly documentExpiresAt: number | null
+  readonly exclusion: Exclusion | null
+  /** Session tokens and wallet sessions issued at or before this instant are invalid, epoch milliseconds; null when none were ended. */
+  readonly sessionsEndedAt: number | null
+  readonly limits: Limits
+  readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly counters: Counters
+
+  /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */
+  readonly real: number
+  readonly bonus: number
+  /** Time of the last entry of each wallet, epoch milliseconds. */
+  readonly realUpdatedAt: number
+  readonly bonusUpdatedAt: number
+  /** Sequence number of the last ledger entry; without a gap. */
+  readonly entrySeq: number
+  /** Incremented by every action that moves money. */
+  readonly walletSeq: number
+  /** Minor units of all withdrawals not rejected or cancelled. */
+  readonly withdrawn: number
+  /** Days on which reports count the player. */
+  readonly activity: Activity
+
+  readonly activeBonus: ActiveBonus | null
+  /** Pending bonuses in the order of their grants. */
+  readonly pendingBonuses: ReadonlyArray<PendingBonus>
+  /** Number of grants by catalogue bonus id. */
+  readonly bonusGrants: { readonly [bonusId: string]: number }
+  /** Newest wallet sessions that were exchanged or abandoned and have not expired, in the order of their ids. */
+  readonly endedSessions: ReadonlyArray<CarriedEnd>
+  /** Newest real-mode sessions that were not ended, oldest first: the right to play at their providers, for calls that name no session. */
+  readonly openSessions: ReadonlyArray<OpenSession>
+  /** Providers with which the player ever had a real-mode session. */
+  readonly providerIds: ReadonlyArray<number>
+
+  /** Latest rounds and provider transactions, newest last: a cache, not the record. Older ones may be in the store (see `Rounds.ts`). */
+  readonly rounds: Recent<Round>
+  readonly transactions: Recent<Transaction>
+  /** Seeds of originals, null while not looked up. A player who never played one has none. */
+  readonly seeds: PlayerSeeds | null
+}
+
+/** Exclusion in force at `now`, or null. An exclusion ends by itself at its end. */
+export const activeExclusion = (player: Player, now: number): Exclusion | null =>
+  player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
+    ? player.exclusion
+    : null
+
+/**
+ * Maximum ended sessions carried; they expire within half a day. Of a player who exchanges more in that time, all sessions older than the carried
+ * ones count as ended.
+ */
+export const endedSessionsCarried = 64
+
+/** Maximum open sessions carried per provider: one gives the right to play, and a launch that fails gives back the one before. */
+export const openSessionsCarried = 4
+
+/** True when a session token or wallet session of that instant has been ended. */
+export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>
+  sessionsEndedAt !== null && issuedAt <= sessionsEndedAt
+
+/** Issue time of a session issued at `now`: after the last end of all sessions, even within the same millisecond. */
+export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =>
+  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
+
+/** End of all sessions issued so far: never before an earlier end. */
+export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
+  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
+
+/** Time of the last ledger entry, epoch milliseconds. */
+export const writtenAt = ({ bonusUpdatedAt, realUpdatedAt }: Player): number => Math.max(bonusUpdatedAt, realUpdatedAt)
+
+/** A bet at a live table is settled minutes later, by a message that needs the round and the bet. */
+const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !closed
+
+/** Drops cached records of the store from a player: the form kept in memory while idle. Open rounds of live tables and their bets are kept. */
+export const compact = (player: Player): Player => {
+  const rounds = player.rounds.items.some(awaitsTable) ? filterRecent(player.rounds, awaitsTable) : emptyRecent
+  const transactions = rounds.items.length === 0 ? emptyRecent : filterRecent(
+    player.transactions,
+    ({ gameId, kind, roundId }) =>
+      kind === "bet" && gameId !== null && roundId !== null && indexOfRound(rounds, gameId, roundId) >= 0
+  )
+  return rounds.items.length === player.rounds.items.length &&
+      transactions.items.length === player.transactions.items.length && player.seeds === null
+    ? player
+    : { ...player, rounds, transactions, seeds: null }
+}

@@ -1,0 +1,34 @@
+/** Signatures of requests stored with the commit of their effects, for the refusal of replays. */
+import { type AcceptedSignature, replayedRequest } from "./AcceptedSignature.ts"
+import { refused, type Step } from "./Decision.ts"
+import type { Refusal } from "../Refusal.ts"
+
+/** Reply of a signed command. */
+export interface Recorded<out Reply> {
+  readonly reply: Reply
+  /** False when the command wrote nothing: its signature is not stored yet. */
+  readonly isRecorded: boolean
+}
+
+/**
+ * Wraps a rule so that the signature of its request is stored in the same commit as its effect. The signature is assumed to be new: its unique index
+ * proves that in the commit.
+ */
+export const storingSignature = <Reply, Error>(
+  step: Step<Reply, Error>,
+  accepted: AcceptedSignature
+): Step<Recorded<Reply>, Error | Refusal<"REPLAYED_REQUEST">> =>
+(player, context) => {
+  const isKnown = context.known?.signatures.get(accepted.signature) ?? null
+  if (isKnown !== null) return refused(replayedRequest)
+  const decision = step(player, context)
+  if (decision._tag !== "Accept") return decision
+  const { change, reply } = decision
+  return change === null
+    ? { ...decision, reply: { reply, isRecorded: false } }
+    : {
+      ...decision,
+      reply: { reply, isRecorded: true },
+      change: { ...change, signatures: [...change.signatures, accepted] }
+    }
+}

@@ -1,0 +1,30 @@
+/** Handlers of the audit log. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { Operators } from "../../features/operators/Operators.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { walked } from "../../http/Page.ts"
+
+export const AuditHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "audit",
+  Effect.fnUntraced(function*(handlers) {
+    const auditLog = yield* AuditLog
+    const operators = yield* Operators
+    return handlers.handle("list", ({ query }) =>
+      Effect.gen(function*() {
+        const filters = {
+          scope: yield* operators.scope(yield* CurrentStaff, query.operator),
+          playerId: query.player,
+          actor: query.staff === undefined ? undefined : `staff:${query.staff}`,
+          action: query.action,
+          from: query.from === undefined ? undefined : parseIso(query.from),
+          to: query.to === undefined ? undefined : parseIso(query.to)
+        }
+        const { cursor, per_page: limit } = query
+        return yield* walked(limit, yield* auditLog.list({ ...filters, cursor, limit }))
+      }))
+  })
+)

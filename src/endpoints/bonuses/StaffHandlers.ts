@@ -1,0 +1,80 @@
+/** Handlers of the catalogue of bonuses, of promo codes and of grants. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { rolesFor } from "../../office/Authorisation.ts"
+import { mapPart } from "../../store/Cursors.ts"
+import { walked } from "../../http/Page.ts"
+import { BonusCatalogue } from "../../features/bonuses/BonusCatalogue.ts"
+import { BonusGrants } from "../../features/bonuses/BonusGrants.ts"
+import { Bonuses } from "../../features/bonuses/Bonuses.ts"
+import { ownedBonusFields } from "./Handlers.ts"
+
+/** roles that may correct a balance may set the amount of a grant */
+const setsAmounts = rolesFor("player.correct")
+
+const ownAmountOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus of another amount than its own takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
+const wageredOnly = refuse(
+  "INSUFFICIENT_SCOPE",
+  `A bonus without wagering is money at once: it takes one of the roles ${setsAmounts.join(", ")}.`,
+  { required_roles: setsAmounts }
+)
+
+export const BonusHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "bonus",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusCatalogue
+    const bonuses = yield* Bonuses
+    const grants = yield* BonusGrants
+    return handlers
+      .handle("create", ({ payload }) => asStaff((actor) => onOffer.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.update(actor, params.bonus, payload)))
+      .handle("list", ({ query }) => asStaff((actor) => onOffer.list(actor, query.operator)))
+      .handle("show", ({ params }) => enveloped(grants.show(params.bonus)))
+      .handle("grants", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { cursor, per_page: limit, state } = query
+          const part = yield* grants.walk(params.bonus, { state, cursor, limit })
+          return yield* walked(limit, mapPart(part, ownedBonusFields))
+        }))
+      .handle("grant", ({ params, payload }) =>
+        asStaff((actor) =>
+          Effect.gen(function*() {
+            const { amount = null, bonus, note = null } = payload
+            const setsAmount = setsAmounts.includes(actor.role)
+            if (amount !== null && !setsAmount) return yield* Effect.fail(ownAmountOnly)
+            const request = { bonusId: bonus, amount, note }
+            return ownedBonusFields(
+              yield* bonuses.staffGrant(params.player, request, actor, setsAmount ? undefined : wageredOnly)
+            )
+          })
+        ))
+      .handle(
+        "cancel",
+        ({ params, payload }) =>
+          asStaff(({ label }) =>
+            Effect.map(bonuses.cancel(params.bonus, payload.reason ?? null, label), ownedBonusFields)
+          )
+      )
+  })
+)
+
+export const PromoHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "promo",
+  Effect.fnUntraced(function*(handlers) {
+    const onOffer = yield* BonusCatalogue
+    return handlers
+      .handle("create", ({ payload }) => asStaff((actor) => onOffer.createPromo(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.updatePromo(actor, params.promo, payload)))
+      .handle("list", ({ query }) => asStaff((actor) => onOffer.listPromos(actor, query.operator)))
+  })
+)

@@ -1,0 +1,28 @@
+/** Handlers of the catalogue of games. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
+import { paginated } from "../../http/Page.ts"
+import { Catalogue } from "../../features/games/Catalogue.ts"
+
+export const GameHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "game",
+  Effect.fnUntraced(function*(handlers) {
+    const catalogue = yield* Catalogue
+    return handlers
+      .handle("create", ({ payload }) => asStaff((actor) => catalogue.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => catalogue.update(actor, params.game, payload)))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const { active, per_page: perPage, ...asked } = query
+          const { items, total } = yield* catalogue.list({
+            ...asked,
+            perPage,
+            active: active === undefined ? undefined : active === "true"
+          })
+          return yield* paginated(query, total, items)
+        }))
+  })
+)

@@ -1,0 +1,55 @@
+/** Handlers of the ledger. */
+import { Effect, Stream } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { cursorPaged } from "../../http/Page.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { Operators } from "../../features/operators/Operators.ts"
+import { LedgerAudit } from "../../features/ledger/LedgerAudit.ts"
+import { LedgerEntries } from "../../features/ledger/LedgerEntries.ts"
+import { LedgerRestores } from "../../features/ledger/LedgerRestores.ts"
+
+export const LedgerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "ledger",
+  Effect.fnUntraced(function*(handlers) {
+    const audit = yield* LedgerAudit
+    const operators = yield* Operators
+    const entries = yield* LedgerEntries
+    const restores = yield* LedgerRestores
+    const resolve = (operator: string | undefined) =>
+      operator === undefined ? Effect.undefined : operators.resolve(operator)
+    return handlers.handle("entries", ({ query }) =>
+      Effect.gen(function*() {
+        const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+        const { cursor, from, limit, provider, round, to, transaction, type, wallet } = query
+        const page = yield* entries.list({
+          scope,
+          playerId: query.player,
+          wallet,
+          type,
+          transaction,
+          provider,
+          round,
+          currency: query.currency,
+          minAmount: query.min_amount,
+          maxAmount: query.max_amount,
+          from: from === undefined ? undefined : parseIso(from),
+          to: to === undefined ? undefined : parseIso(to),
+          limit,
+          cursor
+        })
+        return cursorPaged(limit, page)
+      })).handle(
+        "export",
+        ({ query }) => Effect.map(Effect.flatMap(resolve(query.operator), audit.exported), Stream.encodeText)
+      ).handle("accept_restore", ({ payload }) => asStaff((actor) => restores.accept(actor, payload.reason))).handle(
+        "verify",
+        ({ query }) =>
+          enveloped(Effect.gen(function*() {
+            return yield* audit.verify(yield* resolve(query.operator))
+          }))
+      )
+  })
+)

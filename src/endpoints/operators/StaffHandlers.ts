@@ -1,0 +1,18 @@
+/** Handlers of operators. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { asStaff } from "../../http/StaffEnvelope.ts"
+import { Operators } from "../../features/operators/Operators.ts"
+
+export const OperatorHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "operator",
+  Effect.fnUntraced(function*(handlers) {
+    const operators = yield* Operators
+    return handlers
+      .handle("create", ({ payload }) => asStaff((actor) => operators.create(actor, payload)))
+      .handle("update", ({ params, payload }) => asStaff((actor) => operators.update(actor, params.operator, payload)))
+      .handle("list", () => asStaff(operators.list))
+  })
+)

@@ -1,0 +1,97 @@
+/** Handlers of payments for staff. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { maxNearPage } from "../../contract/common/Pagination.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { Operators } from "../../features/operators/Operators.ts"
+import type { Payment } from "../../domain/state/Change.ts"
+import type { PaymentTransitionName } from "../../domain/payment/PaymentTransitions.ts"
+import { paymentFields } from "../../domain/payment/Payments.ts"
+import { Approvals } from "../../features/payments/Approvals.ts"
+import { PaymentQueue, type Waiting } from "../../features/payments/PaymentQueue.ts"
+import { Payments } from "../../features/payments/Payments.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { pagedOrWalked } from "../../http/Page.ts"
+import { enveloped } from "../../http/StaffEnvelope.ts"
+
+const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
+  operator_id: payment.operatorId,
+  ...paymentFields(payment),
+  bank_name: payment.bankName,
+  notes: payment.notes,
+  first_approved_by: payment.firstApprovedBy,
+  second_approved_by: payment.secondApprovedBy,
+  waiting_for: waiting?.reasons ?? [],
+  held_by_alerts: waiting?.alerts ?? [],
+  objection: waiting?.objection ?? null
+})
+
+interface TransitionCall {
+  readonly params: { readonly payment: number }
+  readonly payload: { readonly reason?: string }
+}
+
+export const PaymentHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "payment",
+  Effect.fnUntraced(function*(handlers) {
+    const payments = yield* Payments
+    const approvals = yield* Approvals
+    const operators = yield* Operators
+    const queue = yield* PaymentQueue
+
+    /** Payments with their wait reasons, from the actor's point of view. */
+    const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
+      const { label } = yield* CurrentStaff
+      const waiting = yield* queue.waiting(items, label)
+      return items.map((payment, index) => staffFields(payment, waiting[index]))
+    })
+
+    const shownOne = Effect.fnUntraced(function*(payment: Payment) {
+      const { label } = yield* CurrentStaff
+      const [waiting] = yield* queue.waiting([payment], label)
+      return staffFields(payment, waiting)
+    })
+
+    const handle = (transition: PaymentTransitionName) => ({ params, payload }: TransitionCall) =>
+      Effect.gen(function*() {
+        const { label: actor } = yield* CurrentStaff
+        const reason = payload.reason ?? null
+        return {
+          data: yield* shownOne(yield* approvals.apply({ paymentId: params.payment, transition, actor, reason }))
+        }
+      })
+
+    return handlers
+      .handle(
+        "show",
+        ({ params }) => enveloped(Effect.flatMap(payments.staffGet(params.payment), shownOne))
+      )
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const filters = {
+            playerId: query.player,
+            type: query.type,
+            status: query.status,
+            externalReference: query.external_reference,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          }
+          const { currency, id, method, min_amount: minAmount, sort } = query
+          const isWalk = [sort, id, method, currency, minAmount].some((value) => value !== undefined)
+          const answer = yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
+            page: (page) => payments.staffList(scope, { ...filters, ...page }),
+            part: (part) => queue.walk(scope, { ...filters, ...part, id, method, currency, minAmount, sort }),
+            cursorAt: queue.cursorBehind,
+            toItem: (payment) => payment
+          }, maxNearPage)
+          return { ...answer, data: yield* shown(answer.data) }
+        }))
+      .handle("approve", handle("approve"))
+      .handle("pay", handle("pay"))
+      .handle("reject", handle("reject"))
+      .handle("cancel", handle("cancel"))
+      .handle("chargeback", handle("chargeback"))
+  })
+)

@@ -1,0 +1,219 @@
+/** Handlers of players for staff. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { maxNearPage } from "../../contract/common/Pagination.ts"
+import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { rolesFor } from "../../office/Authorisation.ts"
+import { Corrections } from "../../features/corrections/Corrections.ts"
+import { Operators } from "../../features/operators/Operators.ts"
+import { PlayerNotes } from "../../features/players/PlayerNotes.ts"
+import { Bonuses } from "../../features/bonuses/Bonuses.ts"
+import type { Role } from "../../domain/staff/Staff.ts"
+import type { Restrictions } from "../../domain/state/Player.ts"
+import { Originals } from "../../features/originals/Originals.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
+import { parseIso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
+import { PlayerHistory } from "../../features/players/PlayerHistory.ts"
+import { filtersOf } from "./Handlers.ts"
+import { Players } from "../../features/players/Players.ts"
+import { PlayerWalk } from "../../features/players/PlayerWalk.ts"
+import { timelineKinds } from "../../contract/players/StaffApi.ts"
+import { Ledger } from "../../features/wallet/Ledger.ts"
+import { Wallet } from "../../features/wallet/Wallet.ts"
+import { ownedBonusFields } from "../bonuses/Handlers.ts"
+import { entryFields } from "../../features/wallet/Entries.ts"
+import { jsonResponse } from "../../http/Refusals.ts"
+import { mapPart, numberCursors } from "../../store/Cursors.ts"
+import { cursorPaged, pagedOrWalked, walked } from "../../http/Page.ts"
+import { staffReadTerms } from "../../http/StaffReadTerms.ts"
+import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
+import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
+
+const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
+
+/** Roles that close alerts also lift their holds; no other role does. */
+const closesAlerts = rolesFor("alert.update")
+
+/** Whether a role sees lines of this kind in a timeline. */
+const isSeen = (kind: (typeof timelineKinds)[number], role: Role): boolean =>
+  kind === "alert"
+    ? rolesFor("alert.list").includes(role)
+    : kind === "audit"
+    ? rolesFor("audit.list").includes(role)
+    : true
+
+const liftRefusal = refuse(
+  "INSUFFICIENT_SCOPE",
+  `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
+  { required_roles: closesAlerts }
+)
+
+/** The midnight that ends a day, UTC, epoch milliseconds. */
+const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
+
+/** The abilities that staff name, under the names that the rules know. */
+const restrictionsOf = (sent: {
+  readonly can_login?: boolean
+  readonly can_deposit?: boolean
+  readonly can_withdraw?: boolean
+  readonly can_bet?: boolean
+  readonly excluded_from_bonuses?: boolean
+}): Partial<Restrictions> => ({
+  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
+  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
+  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
+  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
+  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
+})
+
+export const PlayerHandlers = HttpApiBuilder.group(
+  BackofficeApi,
+  "player",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const corrections = yield* Corrections
+    const operators = yield* Operators
+    const wallet = yield* Wallet
+    const accounts = yield* PlayerAccounts
+    const originals = yield* Originals
+    const notes = yield* PlayerNotes
+    const ledger = yield* Ledger
+    const bonuses = yield* Bonuses
+    const gaming = yield* ResponsibleGaming
+    const history = yield* PlayerHistory
+    const walk = yield* PlayerWalk
+    return handlers
+      .handle("show", ({ params, query }) =>
+        enveloped(Effect.gen(function*() {
+          const player = yield* players.staffGet(params.player)
+          return query.operator === undefined || (yield* operators.resolve(query.operator)) === player.operator_id
+            ? player
+            : yield* Effect.fail(noSuchPlayer)
+        })))
+      .handle("list", ({ query }) =>
+        Effect.gen(function*() {
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const filters = filtersOf(query)
+          const { sort, starting_with: startingWith } = query
+          const isWalk = sort !== undefined || startingWith !== undefined
+          return yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
+            page: (page) => players.staffList(scope, { ...filters, ...page }),
+            part: (part) => walk.walk(scope, { ...filters, ...part, sort, startingWith }),
+            cursorAt: ({ id }) => numberCursors.write(id),
+            toItem: (player) => player
+          }, maxNearPage)
+        }))
+      .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
+      .handle("transactions", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          return yield* ledgerPage(ledger, operatorId, params.player, query, {
+            type: query.type,
+            wallet: query.wallet,
+            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+          })
+        }))
+      .handle("bonuses", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { operator_id: operatorId } = yield* players.staffGet(params.player)
+          const { cursor, per_page: limit, state } = query
+          const part = yield* bonuses.walk(operatorId, params.player, { state, limit, cursor })
+          return yield* walked(limit, mapPart(part, ownedBonusFields))
+        }))
+      .handle(
+        "limits",
+        ({ params }) =>
+          enveloped(
+            Effect.flatMap(players.staffGet(params.player), ({ operator_id: operatorId }) =>
+              gaming.get(operatorId, params.player))
+          )
+      )
+      .handle("sessions", ({ params, query }) =>
+        Effect.gen(function*() {
+          yield* players.staffGet(params.player)
+          return cursorPaged(
+            query.limit,
+            yield* history.sessions(params.player, { limit: query.limit, cursor: query.cursor })
+          )
+        }))
+      .handle("timeline", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { role } = yield* CurrentStaff
+          const { cursor, kind, limit } = query
+          yield* players.staffGet(params.player)
+          const kinds = timelineKinds.filter((name) => (kind === undefined || name === kind) && isSeen(name, role))
+          const shown = { kinds, withoutActions: [...staffReadTerms.keys()] }
+          return cursorPaged(limit, yield* history.timeline(params.player, shown, { limit, cursor }))
+        }))
+      .handle("status", ({ params, payload }) =>
+        asStaff(({ label }) =>
+          Effect.andThen(
+            accounts.setStatus(null, params.player, {
+              status: payload.status,
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("kyc", ({ params, payload }) =>
+        asStaff(({ label }) =>
+          Effect.andThen(
+            accounts.moveKyc(params.player, {
+              status: payload.status,
+              documentExpiresAt: dayAfter(payload.document_expires_on ?? null),
+              reason: payload.reason ?? null,
+              actor: label
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("restrict", ({ params, payload }) =>
+        asStaff(({ label, role }) =>
+          Effect.andThen(
+            accounts.restrict(params.player, {
+              restrictions: restrictionsOf(payload),
+              actor: label,
+              ...(closesAlerts.includes(role) ? {} : { liftRefusal })
+            }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("sign_out", ({ params, payload }) =>
+        asStaff(({ label }) =>
+          Effect.andThen(
+            accounts.signOut(null, params.player, { actor: label, reason: payload.reason ?? null }),
+            players.staffGet(params.player)
+          )
+        ))
+      .handle("correct", ({ params, payload }) =>
+        Effect.gen(function*() {
+          const { amount, reason, wallet: kind = "real" } = payload
+          const done = yield* corrections.correct(yield* CurrentStaff, params.player, { wallet: kind, amount, reason })
+          return done._tag === "Posted"
+            ? jsonResponse(201, JSON.stringify({ data: entryFields(done.entry) }))
+            : jsonResponse(202, JSON.stringify({ data: done.correction }))
+        }))
+      .handle("retire_seeds", ({ params, payload }) =>
+        asStaff(({ label }) =>
+          Effect.map(
+            originals.retireLost(params.player, { reason: payload.reason, actor: label }),
+            ({ retired, seeds }) => ({
+              player_id: params.player,
+              retired,
+              server_seed_hash: seeds?.current.serverSeedHash ?? null,
+              next_server_seed_hash: seeds?.next.serverSeedHash ?? null
+            })
+          )
+        ))
+      .handle("note", ({ params, payload }) => asStaff((actor) => notes.add(actor, params.player, payload.text)))
+      .handle("notes", ({ params, query }) =>
+        Effect.gen(function*() {
+          const { cursor, per_page: limit } = query
+          return yield* walked(limit, yield* notes.list(params.player, { cursor, limit }))
+        }))
+  })
+)

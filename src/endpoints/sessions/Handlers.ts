@@ -1,0 +1,81 @@
+/** Handlers of player endpoints. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../contract/Api.ts"
+import { PlayerLaunchOptions } from "../../contract/sessions/Api.ts"
+import { CurrentClaim, CurrentPlayer } from "../../contract/common/Middleware.ts"
+import { Launches } from "../../features/launches/Launches.ts"
+import { Originals } from "../../features/originals/Originals.ts"
+import { iso } from "../../platform/Time.ts"
+import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
+import { Players } from "../../features/players/Players.ts"
+import { Ledger } from "../../features/wallet/Ledger.ts"
+import { Wallet } from "../../features/wallet/Wallet.ts"
+import { optionalBody } from "../../http/FormRules.ts"
+import { jsonResponse } from "../../http/Refusals.ts"
+import { renderLaunch } from "../games/Handlers.ts"
+import { playerRounds } from "../originals/OriginalHandlers.ts"
+import { ledgerPage } from "../wallet/Handlers.ts"
+
+const launchOptions = optionalBody(PlayerLaunchOptions)
+
+export const PlayerSessionHandlers = HttpApiBuilder.group(
+  Api,
+  "player_session",
+  Effect.fnUntraced(function*(handlers) {
+    const players = yield* Players
+    const accounts = yield* PlayerAccounts
+    const wallet = yield* Wallet
+    const ledger = yield* Ledger
+    const launches = yield* Launches
+    const rounds = playerRounds(yield* Originals)
+    return handlers
+      .handle("me", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* players.get(operator.id, playerId) }
+        }))
+      .handle("endSessions", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const endedAt = yield* accounts.signOut(operator.id, playerId, { actor: `player:${playerId}`, reason: null })
+          return { data: { player_id: playerId, sessions_ended_at: iso(endedAt) } }
+        }))
+      .handle("wallet", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const { player } = yield* wallet.view(operator, playerId)
+          return {
+            data: {
+              player_id: player.id,
+              currency: player.currency,
+              balance: player.real,
+              bonus_balance: player.bonus
+            }
+          }
+        }))
+      .handle("transactions", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return yield* ledgerPage(ledger, operator.id, playerId, query, {})
+        }))
+      // raw body: it may be empty, and the path is checked before the body
+      .handleRaw("launch", ({ params }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          yield* launches.mustExist(operator.id, playerId, params.game)
+          const options = yield* launchOptions
+          const launched = yield* launches.launch(operator.id, playerId, params.game, {
+            mode: options.mode ?? "real",
+            platform: options.platform ?? null,
+            ip: null
+          }, { claim: yield* CurrentClaim, render: renderLaunch })
+          const { body, status } = renderLaunch(launched)
+          return jsonResponse(status, body)
+        }))
+      .handleRaw("play", ({ params }) => rounds.play(params.game))
+      .handle("fairness", () => rounds.fairness)
+      .handleRaw("rotate", () => rounds.rotate)
+      .handle("round", ({ params }) => rounds.round(params.round))
+  })
+)

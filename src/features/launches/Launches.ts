@@ -1,0 +1,218 @@
+/** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
+import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
+import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
+import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
+import { type Recorded, storingSignature } from "../../domain/state/StoringSignature.ts"
+import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { Idempotency } from "../../store/Idempotency.ts"
+import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
+import type { Step } from "../../domain/state/Decision.ts"
+import { ownProtocol } from "../integrations/ProviderSettings.ts"
+import type { Game } from "../games/Game.ts"
+import { Games } from "../games/Games.ts"
+import { launchUrl } from "./LaunchUrl.ts"
+import { SessionTokens } from "../games/SessionTokens.ts"
+import { type LaunchRequest, VendorLaunches } from "./VendorLaunches.ts"
+
+export interface LaunchedGame {
+  readonly mode: "real" | "demo"
+  readonly gameId: number
+  /** Null for an original, and where the provider has no address for the mode. */
+  readonly launchUrl: string | null
+  readonly sessionToken: string
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  readonly isOriginal: boolean
+}
+
+const isOfVendor = ({ original, provider }: Game): boolean => original === null && provider.protocol !== ownProtocol
+
+export class Launches extends Context.Service<Launches, {
+  /** Refuses a player of another operator, and a game not on offer. */
+  readonly mustExist: (
+    operatorId: number,
+    playerId: number,
+    gameId: number
+  ) => Effect.Effect<void, ActorRefusal | Refusal<"NOT_FOUND">>
+  /**
+   * Opens a session of twelve hours. Real mode checks the account, its exclusion and the session limit first. The vendor of another protocol
+   * than Pitboss's own is asked for the address; where it gives none, there is no session.
+   */
+  readonly launch: (
+    operatorId: number,
+    playerId: number,
+    gameId: number,
+    request: LaunchRequest,
+    answering: KeyedReply<LaunchedGame>
+  ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND" | "GAME_UNAVAILABLE">>
+  /**
+   * As `launch`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the player or
+   * the game is not in memory, the game is not on offer, or a vendor has to be asked.
+   */
+  readonly startLaunch: (
+    operatorId: number,
+    playerId: number,
+    gameId: number,
+    request: LaunchRequest,
+    accepted: AcceptedSignature,
+    done: (exit: Exit.Exit<Recorded<LaunchedGame>, LaunchRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>) => void
+  ) => boolean
+}>()("pitboss/games/Launches") {
+  static readonly layer = Layer.effect(
+    Launches,
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const games = yield* Games
+      const sessions = yield* SessionTokens
+      const vendors = yield* VendorLaunches
+      const idempotency = yield* Idempotency
+
+      /** The rule that opens a session, with the answer that `address` completes. */
+      const opening = (game: Game, request: LaunchRequest, address: (sessionToken: string) => string | null) => {
+        const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id })
+        const step: Step<LaunchedGame, LaunchRefusal> = (player, context) => {
+          const decision = open(player, context)
+          if (decision._tag !== "Accept") return decision
+          const { expiresAt, sessionId } = decision.reply
+          const sessionToken = sessions.issue({
+            sessionId,
+            playerId: player.id,
+            operatorId: player.operatorId,
+            gameId: game.id,
+            providerId: game.provider.id,
+            mode: request.mode,
+            expiresAt
+          })
+          return {
+            ...decision,
+            reply: {
+              mode: request.mode,
+              gameId: game.id,
+              launchUrl: address(sessionToken),
+              sessionToken,
+              expiresAt,
+              isOriginal: game.original !== null
+            }
+          }
+        }
+        return step
+      }
+
+      const openingHere = (game: Game, request: LaunchRequest) =>
+        opening(game, request, (token) => launchUrl(game, request.mode, token))
+
+      const endSessionAnywhere = (yield* RemoteCommands).define({
+        name: "session.end",
+        payload: Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number }),
+        run: (playerId, session) => actors.ask(null, playerId, endSession(session))
+      })
+
+      /**
+       * Ends the session of a launch that came to nothing, at the node that the player is of by now. Where that cannot be written now, it ends by itself:
+       * its player never hears its token.
+       */
+      const endFailedLaunch = (playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
+        const session = sessions.verify(sessionToken)
+        return session === undefined
+          ? Effect.void
+          : Effect.ignore(endSessionAnywhere(playerId, { id: session.sessionId, expiresAt }))
+      }
+
+      /** Opens a session. Without a key an unknown outcome must not be repeated: that could open a second one. */
+      const openSession = (
+        operatorId: number,
+        playerId: number,
+        step: Step<LaunchedGame, LaunchRefusal>,
+        { claim }: KeyedReply<LaunchedGame>
+      ) => {
+        const opened = actors.ask(operatorId, playerId, step)
+        return claim === undefined ? Effect.mapError(opened, refusingOnce) : opened
+      }
+
+      const launchAtVendor = Effect.fnUntraced(
+        function*(
+          operatorId: number,
+          playerId: number,
+          game: Game,
+          request: LaunchRequest,
+          answering: KeyedReply<LaunchedGame>
+        ) {
+          const { claim, render } = answering
+          if (request.mode === "demo") {
+            // asked again where the player moves meanwhile: the vendor is given no token, and one of the requests opens a session
+            const player = yield* actors.read(operatorId, playerId)
+            const address = yield* vendors.address(game, player, request, "")
+            return yield* openSession(
+              operatorId,
+              playerId,
+              storingReply(opening(game, request, () => address), claim, render),
+              answering
+            )
+          }
+          // the vendor may call as soon as it knows the token: the session is there before it is asked
+          const opened = yield* openSession(operatorId, playerId, opening(game, request, () => null), answering)
+          const launchUrl = yield* actors.read(operatorId, playerId).pipe(
+            Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
+            // a defect as well leaves no session
+            Effect.onError(() => endFailedLaunch(playerId, opened))
+          )
+          const launched = { ...opened, launchUrl }
+          if (claim === undefined) return launched
+          // not through the actor: the player may be of another node by now, which would ask the vendor again, or may have answered a retry
+          const createdAt = yield* Clock.currentTimeMillis
+          yield* idempotency.insert({ ...claim, ...render(launched), createdAt }).pipe(
+            Effect.tap(() => Effect.sync(() => idempotency.noteStored(claim))),
+            // `Idempotency.guard` tries again
+            Effect.catchTag("SqlError", () => Effect.void),
+            // another node was faster: `Idempotency.guard` gives its answer
+            Effect.catchTag(
+              "Refusal",
+              () => Effect.andThen(endFailedLaunch(playerId, opened), Effect.fail(temporarilyUnavailable))
+            )
+          )
+          return launched
+        }
+      )
+
+      const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
+        function*(operatorId, playerId, gameId, request, answering) {
+          const game = yield* games.get(gameId)
+          const { claim, render } = answering
+          return yield* isOfVendor(game)
+            ? launchAtVendor(operatorId, playerId, game, request, answering)
+            : openSession(operatorId, playerId, storingReply(openingHere(game, request), claim, render), answering)
+        }
+      )
+
+      const startLaunch: Launches["Service"]["startLaunch"] = (
+        operatorId,
+        playerId,
+        gameId,
+        request,
+        accepted,
+        done
+      ) => {
+        const game = games.findUnsafe(gameId)
+        if (game?.active !== true || isOfVendor(game) || actors.peek(operatorId, playerId) === undefined) return false
+        actors.post(
+          operatorId,
+          playerId,
+          storingSignature(openingHere(game, request), accepted),
+          (exit) => done(Exit.mapError(exit, refusingOnce))
+        )
+        return true
+      }
+
+      const mustExist: Launches["Service"]["mustExist"] = Effect.fn("Launches.mustExist")(
+        function*(operatorId, playerId, gameId) {
+          yield* actors.read(operatorId, playerId)
+          yield* games.get(gameId)
+        }
+      )
+
+      return Launches.of({ mustExist, launch, startLaunch })
+    })
+  )
+}

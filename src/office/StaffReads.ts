@@ -1,0 +1,116 @@
+/**
+ * Audit of reads by staff: of what tells of players and of streams one line an hour for the same actor, action and record, so that browsing is
+ * visible and the log does not grow with every page; of documents each. Which reads these are is in `http/StaffReadTerms.ts`.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Refusal } from "../domain/Refusal.ts"
+import type { StaffRead } from "../domain/staff/Staff.ts"
+import { oneOf, rowsOf } from "../store/Rows.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { isAction } from "./Authorisation.ts"
+import { recordId, targetOf } from "./OperatorTargets.ts"
+import type { Actor } from "./Actor.ts"
+
+const hourMs = 3_600_000
+
+/** Reads remembered at once: beyond, the oldest are forgotten, and leave another line when they come again. */
+const maxRemembered = 10_000
+
+const owners = rowsOf(Schema.Struct({ operatorId: Schema.Number, playerId: Schema.Number }))
+
+/** Tables of records of one player, with the column of the player's id. */
+const tables = {
+  player: ["players", "id"],
+  payment: ["payment_requests", "player_id"],
+  alert: ["compliance_alerts", "player_id"]
+} as const
+
+const isOfPlayer = (name: string | undefined): name is keyof typeof tables =>
+  name !== undefined && Object.hasOwn(tables, name)
+
+type Values = { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+
+/** Parameters of the path and of the query, decoded. */
+interface ReadTarget {
+  readonly params: Values
+  readonly query: Values
+}
+
+/** Words before the action in the subject of a line of each kind that names no record. */
+const subjects = { document: "export", events: "stream", personal: "list" } as const
+
+export class StaffReads extends Context.Service<StaffReads, {
+  /**
+   * Audits an answered read: every document, and what is read again and again once an hour. `target` is what it asked for, as the router read it;
+   * of the filters the names are kept, and whose records were asked for by id.
+   */
+  readonly note: (
+    actor: Actor,
+    read: StaffRead,
+    target: ReadTarget
+  ) => Effect.Effect<void, Refusal<"TRY_AGAIN">>
+}>()("pitboss/staff/StaffReads") {
+  static readonly layer = Layer.effect(
+    StaffReads,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const auditLog = yield* AuditLog
+      const ownerOf = ({ id, noun }: { readonly noun: keyof typeof tables; readonly id: number }) => {
+        const [table, player] = tables[noun]
+        return oneOf(owners(
+          sql`SELECT operator_id AS "operatorId", ${sql(player)} AS "playerId" FROM ${sql(table)}
+            WHERE id = ${id}::float8::bigint`
+        ))
+      }
+      /** When each read was noted, the oldest first. */
+      const noted = new Map<string, number>()
+
+      const note: StaffReads["Service"]["note"] = Effect.fnUntraced(function*(actor, read, { params, query }) {
+        const { action } = read
+        if (!isAction(action)) return
+        const now = yield* Clock.currentTimeMillis
+        const filters = read.filters.filter((name) => query[name] !== undefined).toSorted()
+        const page = Number(query["page"] ?? 1)
+        /** The record of a player that the request names first. */
+        const named = [params, query].flatMap((values) =>
+          Object.entries(values).flatMap(([name, value]) => {
+            // reading the log adds nothing to what it answers of a player
+            const isTaken = values === params || (filters.includes(name) && action !== "audit.list")
+            const noun = isTaken ? targetOf(action, name) : undefined
+            const id = typeof value === "string" ? recordId(value) : undefined
+            return isOfPlayer(noun) && id !== undefined ? [{ noun, id }] : []
+          })
+        )[0]
+        const noun = Object.keys(params).at(-1)
+        const subject = noun !== undefined
+          ? `${noun}:${Object.values(params).join("/")}`
+          : named !== undefined
+          ? `${named.noun}:${named.id}`
+          : `${subjects[read.kind]}:${action}`
+        const key = `${actor.label} ${action} ${subject} ${named?.id ?? ""} ${filters.join()} ${page}`
+        const before = noted.get(key)
+        const isNoted = before !== undefined && before <= now && now < before + hourMs
+        if (isNoted && read.kind !== "document") return
+        yield* auditLog.change(actor, ({ record }) =>
+          Effect.gen(function*() {
+            const owner = named === undefined ? undefined : yield* ownerOf(named)
+            const isList = noun === undefined
+            yield* record({
+              action,
+              ...owner,
+              subject,
+              before: null,
+              after: isList ? { filters, ...(read.kind === "personal" ? { page } : {}) } : null
+            })
+          }))
+        noted.delete(key)
+        noted.set(key, now)
+        const [oldest] = noted.keys()
+        if (noted.size > maxRemembered && oldest !== undefined) noted.delete(oldest)
+      })
+
+      return StaffReads.of({ note })
+    })
+  )
+}

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Random } from "effect"
+import { TestClock } from "effect/testing"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { evolutionDialect } from "../../scripts/simulators/dialects/Evolution.ts"
+import { forge, playStory } from "../../scripts/simulators/Stories.ts"
+import { takeSeat } from "../../scripts/simulators/Seat.ts"
+import { Tally } from "../../scripts/simulators/Tally.ts"
+
+// Goal: the vendor in a box finds nothing in a wallet that speaks its protocol, and finds what is wrong with one that nearly does. Method: a
+// wallet of Evolution's protocol in a few lines, with mistakes to switch on.
+
+type Mistake =
+  | "pays again what was paid"
+  | "forgets rollbacks of what it does not know"
+  | "takes stakes it cannot pay"
+  | "refuses what it cannot answer"
+  | "rounds amounts"
+  | "says nothing of the balance"
+  | "takes any signature"
+  | "lets old tokens live"
+  | "settles twice"
+
+interface Asked {
+  readonly sid: string
+  readonly uuid: string
+  readonly transaction?: { readonly refId: string; readonly amount: number }
+  readonly promoTransaction?: { readonly id: string; readonly amount: number }
+}
+
+/** A wallet in memory for one player with 100.00 of the euro. */
+const walletWith = (mistake?: Mistake) => {
+  const isWrong = (other: Mistake) => mistake === other
+  let cents = 10_000
+  let sids = 0
+  let token = "sid-0"
+  const bets = new Map<string, { readonly cents: number; state: "open" | "settled" | "cancelled" | "tombstone" }>()
+  const promos = new Set<string>()
+
+  const settle = (method: string, refId: string, amount: number): string => {
+    const bet = bets.get(refId)
+    if (bet === undefined || bet.state === "tombstone") {
+      const isForgotten = isWrong("forgets rollbacks of what it does not know")
+      if (method === "cancel" && bet === undefined && !isForgotten) bets.set(refId, { cents: 0, state: "tombstone" })
+      return "BET_DOES_NOT_EXIST"
+    }
+    if (bet.state !== "open" && !(isWrong("settles twice") && method === "credit")) return "BET_ALREADY_SETTLED"
+    cents += method === "credit" ? amount : bet.cents
+    bet.state = method === "credit" ? "settled" : "cancelled"
+    return "OK"
+  }
+
+  const debit = (sid: string, refId: string, amount: number): string => {
+    if (sid !== token && !(isWrong("lets old tokens live") && sid.startsWith("sid-"))) return "INVALID_SID"
+    const bet = bets.get(refId)
+    if (bet?.state === "tombstone" || bet?.state === "cancelled") return "FINAL_ERROR_ACTION_FAILED"
+    if (bet !== undefined) return "BET_ALREADY_EXIST"
+    if (amount > cents && !isWrong("takes stakes it cannot pay")) return "INSUFFICIENT_FUNDS"
+    cents -= amount
+    bets.set(refId, { cents: amount, state: "open" })
+    return "OK"
+  }
+
+  const promo = (id: string, amount: number): string => {
+    if (promos.has(id) && !isWrong("pays again what was paid")) return "OK"
+    promos.add(id)
+    cents += amount
+    return "OK"
+  }
+
+  const money = (method: string, { promoTransaction, sid, transaction }: Asked): string => {
+    const amount = (promoTransaction?.amount ?? transaction?.amount ?? 0) * 100
+    const isWhole = Math.abs(amount - Math.round(amount)) < 1e-6
+    if (!isWhole && !isWrong("rounds amounts")) return "INVALID_PARAMETER"
+    const refId = transaction?.refId ?? ""
+    if (method === "debit") return debit(sid, refId, Math.round(amount))
+    if (method === "promo_payout") return promo(promoTransaction?.id ?? "", Math.round(amount))
+    return method === "balance" ? "OK" : settle(method, refId, Math.round(amount))
+  }
+
+  let calls = 0
+  return (url: URL, text: string): { readonly status: number; readonly body: object } => {
+    if (url.searchParams.get("authToken") !== "auth" && !isWrong("takes any signature")) {
+      return { status: 401, body: { status: "INVALID_TOKEN_ID" } }
+    }
+    let asked: Asked
+    try {
+      asked = JSON.parse(text)
+    } catch {
+      return { status: 400, body: { status: "INVALID_PARAMETER" } }
+    }
+    const { uuid } = asked
+    // busy now and then
+    if (++calls % 17 === 0) {
+      const status = isWrong("refuses what it cannot answer") ? "UNKNOWN_ERROR" : "TEMPORARY_ERROR"
+      return { status: 200, body: { status, uuid } }
+    }
+    const method = url.pathname.slice(1)
+    if (method === "check") {
+      token = `sid-${++sids}`
+      return { status: 200, body: { status: "OK", sid: token, uuid } }
+    }
+    const status = money(method, asked)
+    const balance = Math.max(0, cents) / 100
+    return {
+      status: 200,
+      body: isWrong("says nothing of the balance") && method === "credit"
+        ? { status, uuid }
+        : { status, balance, bonus: 0, uuid }
+    }
+  }
+}
+
+const dialect = evolutionDialect.make({ auth_token: "auth", casino_key: "casino", api_token: "api" })
+
+/** Plays 300 stories against the wallet; gives what disagreed. */
+const differencesWith = (mistake?: Mistake) => {
+  const answer = walletWith(mistake)
+  const http = HttpClient.make((request, url) => {
+    const text = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+    const { body, status } = answer(url, text)
+    const headers = { "content-type": "application/json" }
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(JSON.stringify(body), { status, headers })))
+  })
+  const tally = new Tally()
+  return Effect.gen(function*() {
+    const seat = yield* takeSeat({
+      url: "http://wallet.example",
+      dialect,
+      session: { token: "sid-0", playerRef: "1018", currency: "EUR", gameId: "table-1" },
+      tally,
+      pace: Effect.void,
+      notePlayed: () => {},
+      repeatDelay_ms: 0
+    })
+    yield* forge(seat)
+    for (let told = 0; told < 300; told++) tally.countStory(yield* playStory(seat))
+    return tally
+  }).pipe(
+    Random.withSeed("a table"),
+    Effect.provide(Layer.succeed(HttpClient.HttpClient, http)),
+    TestClock.withLive
+  )
+}
+
+describe("the vendor in a box", () => {
+  it.effect("agrees with a wallet that is right, and tells every story", () =>
+    Effect.gen(function*() {
+      const tally = yield* differencesWith()
+      assert.deepStrictEqual(tally.differences, [])
+      assert.isAbove(tally.stories.size, 20)
+    }))
+
+  const mistakes: ReadonlyArray<Mistake> = [
+    "pays again what was paid",
+    "forgets rollbacks of what it does not know",
+    "takes stakes it cannot pay",
+    "refuses what it cannot answer",
+    "rounds amounts",
+    "says nothing of the balance",
+    "takes any signature",
+    "lets old tokens live",
+    "settles twice"
+  ]
+  for (const mistake of mistakes) {
+    it.effect(`finds a wallet that ${mistake}`, () =>
+      Effect.gen(function*() {
+        assert.isAbove((yield* differencesWith(mistake)).differenceCount, 0)
+      }))
+  }
+})
