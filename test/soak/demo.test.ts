@@ -8,9 +8,9 @@ import { serverFolder } from "../kit/E2eDatabase.ts"
 import { until } from "../kit/Client.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
-// Goal: the README's first steps work as written, and the demo is a valid check: it passes with a correct service, also over
+// Goal: the first steps work as written, and the demo is a valid check: it passes with a correct service, also over
 // a bad network, and fails with a service that miscounts. Method: the service as a process with its embedded database; the commands
-// of the README run by bash; the demo run as a child, straight and through a proxy that drops answers or changes them.
+// of docs/first-steps.md run by bash; the demo run as a child, straight and through a proxy that drops answers or changes them.
 
 const root = Path.join(import.meta.dirname, "..", "..")
 
@@ -76,9 +76,9 @@ const run = Effect.fnUntraced(
 const runDemo = (args: ReadonlyArray<string>, more?: { readonly [name: string]: string }) =>
   run(process.execPath, [Path.join("scripts", "demo.ts"), ...args], more)
 
-/** The code block of a language under a heading of the README. */
+/** The code block of a language under a heading of the page of first steps. */
 const codeUnder = (heading: string, language: string): string => {
-  const [, section = ""] = Fs.readFileSync(Path.join(root, "README.md"), "utf8").split(`\n## ${heading}\n`)
+  const [, section = ""] = Fs.readFileSync(Path.join(root, "docs", "first-steps.md"), "utf8").split(`\n## ${heading}\n`)
   const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section.split("\n## ")[0] ?? "")?.[1]
   assert(code !== undefined, `no ${language} under ${heading}`)
   return code
@@ -145,7 +145,7 @@ const Verification = Schema.fromJsonString(
 
 layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a newcomer tries", (it) => {
   it.effect.skipIf(cannotRun)(
-    "the README's steps by hand and in the back office do what it says",
+    "the first steps by hand and in the back office do what their page says",
     Effect.fnUntraced(function*() {
       const between = "what follows is the back office's"
       const script = [
