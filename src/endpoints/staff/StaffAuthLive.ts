@@ -181,6 +181,7 @@ export const StaffAuthLive = Layer.effect(
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
+        const startedAt = yield* Clock.currentTimeMillis
         // unattended polling by a page does not extend its session
         const { actor, session } = yield* authenticate(request, request.headers["x-unattended"] === undefined)
         if (!roles.includes(actor.role)) {
@@ -202,7 +203,7 @@ export const StaffAuthLive = Layer.effect(
         if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* readTarget)
         // what was changed is answered all the same
         if (response.status < 300 && readOfChange !== undefined) {
-          yield* Effect.ignore(reads.note(actor, readOfChange, yield* readTarget))
+          yield* Effect.ignore(reads.note(actor, readOfChange, yield* readTarget, startedAt))
         }
         return response
       })
