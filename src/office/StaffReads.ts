@@ -67,8 +67,8 @@ export class StaffReads extends Context.Service<StaffReads, {
             WHERE id = ${id}::float8::bigint`
         ))
       }
-      /** Whether a change by this person has left a line: about this record or its player, or, of a record that is not one player's, about anything. */
-      const hasLine = (actor: Actor, read: string, subject: string, from: number, playerId: number | undefined) =>
+      /** Whether a change by this person has left a line: about this player, or, of a record that is not one player's, about anything. */
+      const hasLine = (actor: Actor, read: string, from: number, playerId: number | undefined) =>
         Effect.map(
           orTryAgain(oneOf(presence(
             sql`SELECT EXISTS (SELECT FROM audit_log WHERE actor = ${actor.label} AND at >= ${
@@ -112,7 +112,7 @@ export class StaffReads extends Context.Service<StaffReads, {
           if (isNoted && read.kind !== "document") return
           if (changedFrom !== undefined) {
             const owner = named === undefined ? undefined : yield* orTryAgain(ownerOf(named))
-            if (yield* hasLine(actor, action, subject, changedFrom, owner?.playerId)) return
+            if (yield* hasLine(actor, action, changedFrom, owner?.playerId)) return
           }
           yield* auditLog.change(actor, ({ record }) =>
             Effect.gen(function*() {
