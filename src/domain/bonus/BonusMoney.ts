@@ -3,7 +3,7 @@
  * rollbacks name an amount and a bonus; only these functions know where the money of a bonus is.
  */
 import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "../state/Bonus.ts"
-import type { CasinoReferences } from "../state/Change.ts"
+import { type CasinoReferences, ids } from "../state/Change.ts"
 import type { Draft } from "../state/Draft.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { interrupted, isUntouched, mayReceiveBonuses } from "../state/WaitingBonuses.ts"
@@ -29,9 +29,6 @@ export const bonusStatusOf = (draft: Draft, bonusId: number): BonusStatus | unde
   const result = bonus?.result
   return result === "converted" || result === "lost" ? result : "over"
 }
-
-const posted = (...ids: ReadonlyArray<number | undefined>): ReadonlyArray<number> =>
-  ids.filter((id) => id !== undefined)
 
 /** Changes what an interrupted bonus left, if that bonus waits. */
 const changeWaiting = (draft: Draft, bonusId: number, change: (left: Interruption) => Interruption): void => {
@@ -99,7 +96,7 @@ const creditForfeited = (
   amount: number,
   references: CasinoReferences
 ): ReadonlyArray<number> =>
-  posted(
+  ids(
     draft.post("bonus", type, amount, references),
     draft.post("bonus", "bonus_correction_down", -amount, references)
   )
@@ -146,9 +143,9 @@ const creditRest = (
   const bonus = draft.endedBonus(bonusId)
   switch (bonusStatusOf(draft, bonusId)) {
     case "running":
-      return { entryIds: posted(draft.post("bonus", type, amount, references)), real: 0, bonus: amount }
+      return { entryIds: ids(draft.post("bonus", type, amount, references)), real: 0, bonus: amount }
     case "waiting": {
-      const entryIds = posted(draft.post("bonus", type, amount, references))
+      const entryIds = ids(draft.post("bonus", type, amount, references))
       draft.post("bonus", "bonus_correction_down", -amount, { playerBonusId: bonusId })
       changeMoney(draft, bonusId, { held: amount })
       return { entryIds, real: 0, bonus: amount }
@@ -159,7 +156,7 @@ const creditRest = (
       changeMoney(draft, bonusId, { late: real, forfeited: amount - real })
       const toReal = draft.post("real", type, real, references)
       return {
-        entryIds: [...posted(toReal), ...creditForfeited(draft, type, amount - real, references)],
+        entryIds: [...ids(toReal), ...creditForfeited(draft, type, amount - real, references)],
         real,
         bonus: 0
       }
@@ -170,7 +167,7 @@ const creditRest = (
       makeRoom(draft, fate)
       const credit = draft.post("bonus", type, amount, references)
       const forfeit = resume(draft, bonus, fate, amount)
-      return { entryIds: posted(credit, forfeit), real: 0, bonus: forfeit === undefined ? amount : 0 }
+      return { entryIds: ids(credit, forfeit), real: 0, bonus: forfeit === undefined ? amount : 0 }
     }
     case "over":
     case undefined:
@@ -221,12 +218,16 @@ export const debitBonus = (
       short: total - fromHeld - fromForfeited - taken
     })
   }
-  const entryIds = posted(
-    draft.post("real", type, -fromReal, references),
-    draft.post("bonus", type, fromReal - amount, references),
-    draft.post("bonus", "bonus_correction_up", forfeited, references),
-    draft.post("bonus", type, -forfeited, references)
-  )
+  const entryIds = [
+    ...ids(
+      draft.post("real", type, -fromReal, references),
+      draft.post("bonus", type, fromReal - amount, references)
+    ),
+    ...ids(
+      draft.post("bonus", "bonus_correction_up", forfeited, references),
+      draft.post("bonus", type, -forfeited, references)
+    )
+  ]
   return { entryIds, real: 0 - fromReal, bonus: fromReal - amount }
 }
 

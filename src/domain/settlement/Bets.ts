@@ -1,4 +1,5 @@
 /** Bets: admission and debit of a stake (rules in `Settlement.ts`). */
+import { ids } from "../state/Change.ts"
 import { countOpenRound, holdUntil } from "../bonus/BonusMoney.ts"
 import { contribution } from "../state/Bonus.ts"
 import type { CasinoSource } from "../state/Change.ts"
@@ -16,7 +17,6 @@ import {
   currencyRefusal,
   findRound,
   findTransaction,
-  ids,
   isBonusUnknown,
   knowsProvider,
   newTransaction,

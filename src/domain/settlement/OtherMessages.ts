@@ -1,4 +1,5 @@
 /** Promo-wins, adjustments and the closing of rounds (rules in `Settlement.ts`). */
+import { ids } from "../state/Change.ts"
 import { writeRound } from "./Bets.ts"
 import { releaseHold } from "../bonus/BonusMoney.ts"
 import { answer, type Context, type Decision, type Knowledge, missing } from "../state/Decision.ts"
@@ -20,7 +21,6 @@ import {
   emptyRound,
   findRound,
   findTransaction,
-  ids,
   newTransaction,
   noSuchGame,
   type Outcome,

@@ -1,4 +1,5 @@
 /** Rollbacks of bets and wins (rules in `Settlement.ts`). */
+import { ids } from "../state/Change.ts"
 import { bonusStatusOf, creditBonus, debitBonus, restoreWager, takeBackWager } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
 import { type Knowledge, type Missing, missing } from "../state/Decision.ts"
@@ -17,7 +18,6 @@ import {
 import {
   findRound,
   findTransaction,
-  ids,
   isBonusUnknown,
   newTransaction,
   type Outcome,

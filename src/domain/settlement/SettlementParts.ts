@@ -192,7 +192,3 @@ export const emptyRound = (draft: Draft, gameId: number, roundId: string): Round
   isLive: null,
   openedAt: draft.now
 })
-
-/** Ids of the posted entries, at most two. Avoids `filter`, whose result reserves room for sixteen more elements in records that players carry. */
-export const ids = (first: number | undefined, second?: number): ReadonlyArray<number> =>
-  first === undefined ? (second === undefined ? [] : [second]) : second === undefined ? [first] : [first, second]

@@ -1,4 +1,5 @@
 /** Payment of a win (rules in `Settlement.ts`). */
+import { ids } from "../state/Change.ts"
 import { creditBonus } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
 import type { CasinoSource } from "../state/Change.ts"
@@ -14,7 +15,6 @@ import {
   emptyRound,
   findRound,
   findTransaction,
-  ids,
   isBonusUnknown,
   newTransaction,
   noSuchGame,
