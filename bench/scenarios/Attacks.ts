@@ -288,7 +288,7 @@ export const attackScenario = scenario({
         `Bodies before a signature: ${
           strangerBytes / 1000
         } KB of every form that is dear to decode, and the longest forms that are decoded before their signature, at every ` +
-        "address; processor time of all threads of the service, the lower quartile of eight."
+        "address; processor time of all threads of the service, the lower quartile of eight, sent in turns."
       ],
       headlines: headlineOf(worst, "bets' p50 beside the worst attack"),
       measurements: [...measurements, ...bodies]

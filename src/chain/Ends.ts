@@ -26,6 +26,15 @@ export const LedgerEnds = Schema.Struct({
 
 export type LedgerEnds = typeof LedgerEnds.Type
 
+/** An end as a request or an acceptance of a restored backup names it. */
+export interface NamedEnd {
+  readonly seal: LedgerEnds["seal"]
+  /** All of it, as JSON. */
+  readonly end: string
+  /** Under the key of the chain: one that was written past the service is none. */
+  readonly tag: Uint8Array
+}
+
 /** An end that is not in the tables as it is remembered. */
 export interface LostEnd {
   readonly rule: "chain_link_broken" | "chain_seal_broken"
@@ -38,10 +47,13 @@ const decodeSeals = Schema.decodeUnknownEffect(Schema.Array(SealShape))
 const decodeRestores = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({
   id: Schema.Number,
   oldHash: Schema.NullOr(Schema.String),
-  newHash: Schema.NullOr(Schema.String),
   at: Schema.Date,
+  end: Schema.NullOr(Schema.String),
   tag: Schema.Uint8Array
 })))
+const EndsText = Schema.fromJsonString(LedgerEnds)
+const encodeEnds = Schema.encodeSync(EndsText)
+const decodeEnds = Schema.decodeUnknownEffect(EndsText)
 const decodeStored = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.NullOr(Schema.String) })))
 
 const lost = (name: string, place: string, expected: string, stored: string | null): string | undefined =>
@@ -75,13 +87,20 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
     sql: SqlClient.SqlClient,
     ends: LedgerEnds
   ) => Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
-  /** Compares, and remembers the ends of now where nothing is lost, or two persons have accepted the loss since. */
+  /** Compares, and remembers the ends of now where nothing is lost, or two persons have accepted the loss since, and the end that they accepted is there. */
   readonly look: Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
-  /** The last seal, and the tag of an acceptance of it in place of the one that was remembered. */
+  /** The end of now, for a person who asks for its acceptance. */
+  readonly request: (restoreId: number) => Effect.Effect<NamedEnd, SqlError.SqlError>
+  /** Whether the tables still go on from a requested end. One without the key's tag was not requested. */
+  readonly isThere: (
+    restoreId: number,
+    requested: { readonly end: string; readonly tag: Uint8Array }
+  ) => Effect.Effect<boolean, SqlError.SqlError>
+  /** The end of now, accepted in place of the one that was remembered. */
   readonly approve: (
     restoreId: number,
     accepted: { readonly oldHash: string | null; readonly at: number }
-  ) => Effect.Effect<{ readonly seal: LedgerEnds["seal"]; readonly tag: Uint8Array }, SqlError.SqlError>
+  ) => Effect.Effect<NamedEnd, SqlError.SqlError>
 }>()("pitboss/chain/RememberedEnds") {
   static readonly layer = Layer.effect(
     RememberedEnds,
@@ -135,28 +154,39 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
         return { seal: seal ?? null, heads, at: yield* Clock.currentTimeMillis } satisfies LedgerEnds
       })
 
-      const tagOfRestore = (id: number, oldHash: string | null, newHash: string | null, at: number): Uint8Array =>
-        tagOf(key, JSON.stringify(["restore", id, oldHash, newHash, at]))
+      const tagOfRestore = (...named: ReadonlyArray<number | string | null>): Uint8Array =>
+        tagOf(key, JSON.stringify(["restore", ...named]))
+      const hasTag = (tag: Uint8Array, expected: Uint8Array): boolean =>
+        equalSecrets(Buffer.from(tag).toString("hex"), Buffer.from(expected).toString("hex"))
 
-      const approve: RememberedEnds["Service"]["approve"] = Effect.fnUntraced(function*(restoreId, { at, oldHash }) {
-        const { seal } = yield* read
-        return { seal, tag: tagOfRestore(restoreId, oldHash, seal?.hash ?? null, at) }
+      const named = (tagOfEnd: (end: string) => Uint8Array): Effect.Effect<NamedEnd, SqlError.SqlError> =>
+        Effect.map(read, (ends) => {
+          const end = encodeEnds(ends)
+          return { seal: ends.seal, end, tag: tagOfEnd(end) }
+        })
+      const request: RememberedEnds["Service"]["request"] = (restoreId) => named((end) => tagOfRestore(restoreId, end))
+      const approve: RememberedEnds["Service"]["approve"] = (restoreId, { at, oldHash }) =>
+        named((end) => tagOfRestore(restoreId, oldHash, end, at))
+
+      /** Whether the tables go on from an end that carries its tag. */
+      const goesOn = Effect.fnUntraced(function*(end: string, tag: Uint8Array, expected: Uint8Array) {
+        if (!hasTag(tag, expected)) return false
+        return (yield* compare(sql, yield* Effect.orDie(decodeEnds(end)))).length === 0
       })
+      const isThere: RememberedEnds["Service"]["isThere"] = (restoreId, { end, tag }) =>
+        goesOn(end, tag, tagOfRestore(restoreId, end))
 
-      /** Whether two persons have accepted another end since this one was seen. An acceptance without the key's tag is none. */
+      /** Whether two persons have accepted another end since this one was seen, which was not cut off in its turn. */
       const isAccepted = Effect.fnUntraced(function*({ at }: LedgerEnds) {
         const restores = yield* Effect.orDie(decodeRestores(
-          yield* sql`SELECT id::float8 AS id, old_hash AS "oldHash", new_hash AS "newHash", approved_at AS at, tag FROM ledger_restores
+          yield* sql`SELECT id::float8 AS id, old_hash AS "oldHash", approved_at AS at, accepted_end AS end, tag FROM ledger_restores
             WHERE approved_at > ${new Date(at)} ORDER BY approved_at DESC LIMIT 10`
         ))
-        return restores.some((restore) =>
-          equalSecrets(
-            Buffer.from(restore.tag).toString("hex"),
-            Buffer.from(tagOfRestore(restore.id, restore.oldHash, restore.newHash, restore.at.getTime())).toString(
-              "hex"
-            )
-          )
-        )
+        for (const { at: approvedAt, end, id, oldHash, tag } of restores) {
+          if (end === null) continue
+          if (yield* goesOn(end, tag, tagOfRestore(id, oldHash, end, approvedAt.getTime()))) return true
+        }
+        return false
       })
 
       const look = Effect.gen(function*() {
@@ -187,6 +217,8 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
         },
         compare,
         look,
+        request,
+        isThere,
         approve
       })
     })

@@ -57,7 +57,9 @@ const rights: Readonly<Record<string, Rights>> = {
   kept_secrets: { delete: true, fixed: columns("name") },
   ledger_blocks: appendOnly,
   ledger_entries: appendOnly,
-  ledger_restores: { fixed: columns("id reason requested_by requested_at old_seal old_hash") },
+  ledger_restores: {
+    fixed: columns("id reason requested_by requested_at old_seal old_hash requested_end request_tag")
+  },
   operator_walk: { fixed: columns("name pages") },
   operators: { fixed: columns("id created_at") },
   original_rounds: appendOnly,

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { AuditLog } from "../../src/office/AuditLog.ts"
 import { ExportPatience, LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
+import { LedgerRestores } from "../../src/features/ledger/LedgerRestores.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
@@ -608,5 +609,53 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
           String(chainId)
         )
       }
+    }))
+
+  it.effect("is accepted by two persons who saw the same one, and not once that is cut off in its turn", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const ends = yield* RememberedEnds
+      const restores = yield* LedgerRestores
+      const staff = yield* StaffAccounts
+      const personCalled = (name: string) =>
+        Effect.map(
+          staff.create(founder, { name }),
+          ({ id }) => ({ id, name, role: "admin", operators: null, label: `staff:${id}` }) as const
+        )
+      const ada = yield* personCalled("Ada")
+      const bob = yield* personCalled("Bob")
+      yield* noteLine
+      yield* (yield* Seals).run
+      yield* ends.look
+      const kept = ends.current()
+      const lastLink = Effect.map(
+        sql<{ readonly link: number }>`SELECT max(link)::int AS link FROM chain_links WHERE chain_id = 1`,
+        ([row]) => row?.link ?? assert.fail("no link")
+      )
+      const asked = (actor: typeof ada) =>
+        Effect.map(restores.accept(actor, "backup"), ({ requested_by, status }) => [status, requested_by])
+      const afterRestart = Effect.gen(function*() {
+        const next = Context.get(yield* Layer.build(Layer.fresh(RememberedEnds.layer)), RememberedEnds)
+        next.restore(kept)
+        return yield* next.look
+      })
+
+      const last = yield* lastLink
+      yield* cutOff(last)
+      yield* noteLine
+      const seen = yield* lastLink
+      assert.deepStrictEqual(yield* asked(ada), ["pending", ada.label])
+      yield* cutOff(seen)
+      yield* noteLine
+      // Bob sees less than Ada has seen: his is another request
+      assert.deepStrictEqual(yield* asked(bob), ["pending", bob.label])
+      assert.isNotEmpty(yield* afterRestart)
+      const accepted = yield* lastLink
+      assert.deepStrictEqual(yield* asked(ada), ["accepted", bob.label])
+      assert.deepStrictEqual(yield* ends.look, [])
+      assert.deepStrictEqual(yield* afterRestart, [])
+      yield* cutOff(accepted)
+      assert.isNotEmpty(yield* ends.look)
+      assert.isNotEmpty(yield* afterRestart)
     }))
 })

@@ -1,11 +1,11 @@
 /** Acceptance of a restored backup by two persons: the ends that the processes remember are given up for those of the tables. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { RememberedEnds } from "../../chain/Ends.ts"
+import { type LedgerEnds, RememberedEnds } from "../../chain/Ends.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { objectionMessage, objectionToApproval } from "../../domain/staff/FourEyes.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeStaffFacts } from "../../office/SpendingFacts.ts"
 import type { Actor } from "../../office/Actor.ts"
@@ -23,8 +23,17 @@ const rows = rowsOf(Schema.Struct({
   id: Schema.Number,
   reason: Schema.String,
   requestedBy: Schema.String,
-  requestedAt: Schema.Date
+  requestedAt: Schema.Date,
+  newSeal: Schema.NullOr(Schema.Number),
+  newHash: Schema.NullOr(Schema.String),
+  end: Schema.String,
+  tag: Schema.Uint8Array
 }))
+
+const sealOf = (seal: LedgerEnds["seal"]) => ({
+  seal: seal === null ? null : Number(seal.seal),
+  digest: seal?.hash ?? null
+})
 
 const nothingLost = refuse(
   "INVALID_REQUEST",
@@ -69,15 +78,26 @@ export class LedgerRestores extends Context.Service<LedgerRestores, {
           const accepted = yield* auditLog.change(actor, ({ newId, now, record }) =>
             Effect.gen(function*() {
               yield* sql`SELECT pg_advisory_xact_lock(${lockKey}::bigint)`
-              const asked = yield* oneOf(rows(
-                sql`SELECT id, reason, requested_by AS "requestedBy", requested_at AS "requestedAt" FROM ledger_restores
+              const [last] = yield* rows(
+                sql`SELECT id, reason, requested_by AS "requestedBy", requested_at AS "requestedAt", new_seal AS "newSeal",
+                    new_hash AS "newHash", requested_end AS end, request_tag AS tag FROM ledger_restores
                   WHERE approved_at IS NULL AND old_hash IS NOT DISTINCT FROM ${old?.hash ?? null}::text
-                    AND requested_at > ${toDate(now - waitsMs)} ORDER BY requested_at DESC LIMIT 1`
-              ))
-              const before = { seal: old === null ? null : Number(old.seal), digest: old?.hash ?? null }
+                    AND requested_end IS NOT NULL AND requested_at > ${toDate(now - waitsMs)}
+                  ORDER BY requested_at DESC LIMIT 1`
+              )
+              // more was cut off since: the first person has not seen this end
+              const asked = last !== undefined && (yield* ends.isThere(last.id, last)) ? last : undefined
+              const before = sealOf(old)
+              let [newSeal, newHash] = [asked?.newSeal ?? null, asked?.newHash ?? null]
               if (asked === undefined) {
-                yield* sql`INSERT INTO ledger_restores (id, reason, requested_by, requested_at, old_seal, old_hash)
-                  VALUES (${newId}, ${reason}, ${actor.label}, ${toDate(now)}, ${before.seal}, ${before.digest})`
+                const { end, seal, tag } = yield* ends.request(newId)
+                ;({ digest: newHash, seal: newSeal } = sealOf(seal))
+                yield* sql`INSERT INTO ledger_restores
+                    (id, reason, requested_by, requested_at, old_seal, old_hash, new_seal, new_hash, requested_end, request_tag)
+                  VALUES (${newId}, ${reason}, ${actor.label}, ${
+                  toDate(now)
+                }, ${before.seal}, ${before.digest}, ${newSeal}, ${newHash},
+                    ${end}, ${tag})`
                 yield* record({
                   action: "ledger.accept_restore",
                   subject: `restore:${newId}`,
@@ -95,23 +115,21 @@ export class LedgerRestores extends Context.Service<LedgerRestores, {
                 approved_by: null,
                 old_seal: before.seal,
                 old_hash: before.digest,
-                new_seal: null,
-                new_hash: null
+                new_seal: newSeal,
+                new_hash: newHash
               }
               if (pending.requested_by === actor.label) return pending
               yield* refuseOnePerson(actor, pending.requested_by, Date.parse(pending.requested_at))
               const after = yield* ends.approve(pending.id, { oldHash: before.digest, at: now })
+              const accepted = sealOf(after.seal)
               yield* sql`UPDATE ledger_restores SET approved_by = ${actor.label}, approved_at = ${toDate(now)},
-                new_seal = ${after.seal === null ? null : Number(after.seal.seal)}, new_hash = ${
-                after.seal?.hash ?? null
-              },
-                tag = ${after.tag} WHERE id = ${pending.id}`
+                new_seal = ${accepted.seal}, new_hash = ${accepted.digest}, accepted_end = ${after.end}, tag = ${after.tag} WHERE id = ${pending.id}`
               const restore: LedgerRestore = {
                 ...pending,
                 status: "accepted",
                 approved_by: actor.label,
-                new_seal: after.seal === null ? null : Number(after.seal.seal),
-                new_hash: after.seal?.hash ?? null
+                new_seal: accepted.seal,
+                new_hash: accepted.digest
               }
               // links the seal of before to the end that takes its place: the line is in the chain, and the next seal over it
               yield* record({
@@ -121,8 +139,7 @@ export class LedgerRestores extends Context.Service<LedgerRestores, {
                 after: {
                   status: "accepted",
                   requested_by: pending.requested_by,
-                  seal: restore.new_seal,
-                  digest: restore.new_hash
+                  ...accepted
                 },
                 reason
               })
