@@ -46,6 +46,20 @@ describe("the commands of the bench suite", () => {
       expect([exit._tag, text.includes(`bench ${name}`)]).toEqual(["Success", true])
     }))
 
+  // Goal: docs/benchmarks.md names every command, and flags that there are. Method: its command lines against the helps.
+  it.effect("are those of docs/benchmarks.md", () =>
+    Effect.gen(function*() {
+      const page = readFileSync("docs/benchmarks.md", "utf8")
+      const names: ReadonlyArray<string> = Commands.all.map(({ name }) => name)
+      expect(names.filter((name) => !new RegExp(`(bench -- (--)?|\`)${name}[\\s\`]`).test(page))).toEqual([])
+      for (const [, line = ""] of page.matchAll(/npm run bench -- ([a-z][^`\n#]*)/g)) {
+        const [name = "", ...words] = line.trim().split(/\s+/)
+        const { text } = yield* printed([name, "--help"])
+        const unknown = words.filter((word) => word.startsWith("--") && !new RegExp(`${word}(?![\\w-])`).test(text))
+        expect([line, names.includes(name), unknown]).toEqual([line, true, []])
+      }
+    }))
+
   // Goal: a wrong value starts nothing. Method: words and numbers out of range.
   it.effect("refuse what they do not know", () =>
     Effect.gen(function*() {
