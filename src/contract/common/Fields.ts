@@ -35,6 +35,12 @@ export const text = (max: number, about: About = {}) =>
 export const lines = (max: number, about: About = {}) =>
   string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), hasNo(controlsInLines))
 
+/** A text of this form that is kept in another one. */
+export const keptAs = (form: Schema.String, change: (text: string) => string) =>
+  form.pipe(
+    Schema.decodeTo(Schema.String, { decode: SchemaGetter.transform(change), encode: SchemaGetter.passthrough() })
+  )
+
 /** One of the given words. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =>
   Schema.Literals(words).annotate({ message: `must be one of: ${words.join(", ")}` })

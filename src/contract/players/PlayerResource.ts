@@ -1,31 +1,76 @@
-import { Schema } from "effect"
+/**
+ * Players on the wire (SPEC section 2.1). What is known of a person is declared here once: the forms of a registration and of a profile update, the
+ * row, its insert and its update derive from it.
+ */
+import { Schema, Struct } from "effect"
 import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
-import { instant, oneOf, text } from "../common/Fields.ts"
+import { country, currency, date, email, instant, keptAs, language, oneOf, text, username } from "../common/Fields.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
 import { SelfExclusion } from "../responsibleGaming/LimitsResource.ts"
 
-export const genders = ["male", "female", "other"] as const
+const genders = ["male", "female", "other"] as const
 
-/** A registered player (SPEC section 2.1). */
+export const birthDate = date.check(
+  Schema.makeFilter((text: string) => /^(19|20)/.test(text) || "must be a date of a living person, like 1990-12-31")
+)
+
+const needed = <Form extends Schema.Constraint>(form: Form, shown = Schema.String) => ({ form, shown })
+
+const optional = <Form extends Schema.Constraint>(form: Form) => ({
+  form: Schema.optionalKey(form),
+  shown: Schema.NullOr(Schema.String)
+})
+
+/**
+ * A person under the names of the columns, in the order of the wire: each field in the form that a registration has it in, and as it shows.
+ * `RegistrationResource.ts` adds the rules that need lists of the world's countries, currencies and telephones, which not every program loads.
+ */
+export const person = {
+  external_id: optional(text(255)),
+  username: needed(username),
+  email: needed(keptAs(email, (text) => text.toLowerCase())),
+  first_name: needed(text(255)),
+  last_name: needed(text(255)),
+  middle_name: optional(text(255)),
+  gender: { form: Schema.optionalKey(oneOf(genders)), shown: Schema.NullOr(Schema.Literals(genders)) },
+  birth_date: needed(birthDate, Schema.String.annotate({ format: "date", examples: ["1990-12-31"] })),
+  country: needed(country, Schema.String.annotate({ examples: ["DE"] })),
+  city: optional(text(255)),
+  address: optional(text(500)),
+  zip_code: optional(text(32)),
+  phone: optional(text(32, { description: "International format.", examples: ["+4915112345678"] })),
+  personal_id: optional(text(64)),
+  document_number: optional(text(64)),
+  language: { form: Schema.optionalKey(language), shown: Schema.String.annotate({ examples: ["en"] }) },
+  currency: { form: Schema.optionalKey(currency), shown: currencyCode }
+}
+
+/** What a profile update changes, in the order of its lines in the audit log. */
+export const changing = {
+  ...Struct.pick(person, ["email", "first_name", "last_name", "birth_date", "country", "city", "address", "phone"]),
+  ...Struct.pick(person, ["external_id", "language"])
+}
+
+/** What a profile update may take away. */
+export const clearable = ["city", "address", "phone", "external_id"] as const
+
+interface FormOf extends Struct.Lambda {
+  <Form>(field: { readonly form: Form }): Form
+  readonly "~lambda.out": this["~lambda.in"] extends { readonly form: infer Form } ? Form : never
+}
+
+interface ShownOf extends Struct.Lambda {
+  <Shown>(field: { readonly shown: Shown }): Shown
+  readonly "~lambda.out": this["~lambda.in"] extends { readonly shown: infer Shown } ? Shown : never
+}
+
+/** Form of a field. */
+export const formOf = Struct.lambda<FormOf>(({ form }) => form)
+
+/** A registered player. */
 export const Player = Schema.Struct({
   id,
-  external_id: Schema.NullOr(Schema.String),
-  username: Schema.String,
-  email: Schema.String,
-  first_name: Schema.String,
-  last_name: Schema.String,
-  middle_name: Schema.NullOr(Schema.String),
-  gender: Schema.NullOr(Schema.Literals(genders)),
-  birth_date: Schema.String.annotate({ format: "date", examples: ["1990-12-31"] }),
-  country: Schema.String.annotate({ examples: ["DE"] }),
-  city: Schema.NullOr(Schema.String),
-  address: Schema.NullOr(Schema.String),
-  zip_code: Schema.NullOr(Schema.String),
-  phone: Schema.NullOr(Schema.String),
-  personal_id: Schema.NullOr(Schema.String),
-  document_number: Schema.NullOr(Schema.String),
-  language: Schema.String.annotate({ examples: ["en"] }),
-  currency: currencyCode,
+  ...Struct.map(person, Struct.lambda<ShownOf>(({ shown }) => shown)),
   status: Schema.Literals(playerStatuses),
   category: Schema.String.annotate({ examples: ["new"] }),
   kyc_status: Schema.Literals(kycStatuses),

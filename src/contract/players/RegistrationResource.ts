@@ -2,11 +2,11 @@
  * Forms of a registration and of a profile update (SPEC section 4.2): the published form is the one that is enforced, every bad field is
  * named at once. Values that are taken already, and excluded persons, are looked up by the service.
  */
-import { Option, Result, Schema, SchemaGetter, Struct } from "effect"
-import { country, currency, date, email, ipAddress, language, oneOf, text, username } from "../common/Fields.ts"
+import { Option, Result, Schema, Struct } from "effect"
+import { ipAddress, keptAs, text } from "../common/Fields.ts"
 import { fieldIssues } from "../common/FormErrors.ts"
 import { isCountry, isCurrency, toE164 } from "../../domain/Standards.ts"
-import { genders } from "./PlayerResource.ts"
+import { birthDate, changing, clearable, formOf, person } from "./PlayerResource.ts"
 
 /** Messages by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
@@ -15,23 +15,6 @@ const adultYears = 18
 
 const holds = (message: string, predicate: (text: string) => boolean) =>
   Schema.makeFilter((text: string) => predicate(text) || message)
-
-/** A text of this form that is kept in another one. */
-const keptAs = (form: Schema.String, change: (text: string) => string) =>
-  form.pipe(
-    Schema.decodeTo(Schema.String, { decode: SchemaGetter.transform(change), encode: SchemaGetter.passthrough() })
-  )
-
-const birthDate = date.check(
-  holds("must be a date of a living person, like 1990-12-31", (text) => /^(19|20)/.test(text))
-)
-
-const phone = keptAs(
-  text(32, { description: "International format.", examples: ["+4915112345678"] }).check(
-    holds("must be a phone number in international format, like +35621234567", (text) => toE164(text) !== undefined)
-  ),
-  (text) => toE164(text) ?? text
-)
 
 const password = Schema.String.check(
   Schema.isBetweenCodePoints(8, 200, { message: "must be 8 to 200 characters" }),
@@ -42,31 +25,34 @@ const password = Schema.String.check(
 
 const optional = Schema.optionalKey
 
-/** Values that a player may be without, and that a profile update may take away. */
-const clearable = { city: text(255), address: text(500), phone, external_id: text(255) }
+const named = Struct.map(person, formOf)
 
-/** The values are trimmed before; e-mail addresses are kept in lower case, phone numbers in E.164. */
+const country = named.country.check(holds("must be an ISO 3166-1 alpha-2 country code", isCountry))
+
+const phone = keptAs(
+  Schema.requiredKey(named.phone).check(
+    holds("must be a phone number in international format, like +35621234567", (text) => toE164(text) !== undefined)
+  ),
+  (text) => toE164(text) ?? text
+)
+
+const forms = {
+  ...named,
+  country,
+  phone: optional(phone),
+  currency: optional(
+    Schema.requiredKey(named.currency).check(holds("must be an active ISO 4217 currency code", isCurrency))
+  )
+}
+
+/** The values are trimmed before. What has to be there stands first. */
 export const Registration = Schema.Struct({
-  username,
-  email: keptAs(email, (text) => text.toLowerCase()),
-  first_name: text(255),
-  last_name: text(255),
-  birth_date: birthDate,
-  country: country.check(holds("must be an ISO 3166-1 alpha-2 country code", isCountry)),
+  ...Struct.pick(forms, ["username", "email", "first_name", "last_name", "birth_date", "country"]),
   terms_accepted: Schema.Literal(true).annotate({ message: "must be true: the player has to accept the terms" }),
+  ...Struct.pick(forms, ["external_id"]),
+  password: optional(password),
+  ...forms,
   ...Struct.map({
-    external_id: clearable.external_id,
-    password,
-    middle_name: text(255),
-    gender: oneOf(genders),
-    city: clearable.city,
-    address: clearable.address,
-    zip_code: text(32),
-    phone,
-    personal_id: text(64),
-    document_number: text(64),
-    language,
-    currency: currency.check(holds("must be an active ISO 4217 currency code", isCurrency)),
     promo_code: text(64),
     affiliate_id: text(255),
     btag: text(255),
@@ -97,25 +83,9 @@ export const Registration = Schema.Struct({
 
 export type Registration = typeof Registration.Type
 
-const { fields } = Registration
-
 /** The fields that can change, each under the rules of a registration; absent means unchanged. */
 const Changes = Schema.Struct({
-  ...Struct.map(
-    {
-      email: fields.email,
-      first_name: fields.first_name,
-      last_name: fields.last_name,
-      birth_date: fields.birth_date,
-      country: fields.country
-    },
-    optional
-  ),
-  city: fields.city,
-  address: fields.address,
-  phone: fields.phone,
-  external_id: fields.external_id,
-  language: fields.language,
+  ...Struct.map({ ...Struct.map(changing, formOf), country, phone }, optional),
   marketing: optional(Schema.Struct({ email: optional(Schema.Boolean) }))
 })
 
@@ -124,7 +94,10 @@ const decodeChanges = Schema.decodeUnknownResult(Changes, { errors: "all" })
 /** Null takes away a value that a player may be without. */
 export const ProfileUpdate = Schema.Struct({
   ...Changes.fields,
-  ...Struct.map(Struct.map(clearable, Schema.NullOr), optional)
+  ...Struct.map(
+    Struct.map(Struct.map(Struct.pick(forms, clearable), Schema.requiredKey), Schema.NullOr),
+    optional
+  )
 }).annotate({
   identifier: "ProfileUpdate",
   examples: [{ city: "Hamburg", phone: null, marketing: { email: false } }]
@@ -153,10 +126,10 @@ export const isAdult = (birthDate: string, now: number): boolean => {
 
 const decodeRegistration = Schema.decodeUnknownResult(Registration, { errors: "all" })
 const decodeBirthDate = Schema.decodeUnknownOption(birthDate)
-const decodeUsername = Schema.decodeUnknownOption(username)
-const decodeEmail = Schema.decodeUnknownOption(fields.email)
+const decodeUsername = Schema.decodeUnknownOption(forms.username)
+const decodeEmail = Schema.decodeUnknownOption(forms.email)
 const decodePhone = Schema.decodeUnknownOption(phone)
-const decodeExternalId = Schema.decodeUnknownOption(clearable.external_id)
+const decodeExternalId = Schema.decodeUnknownOption(Schema.requiredKey(forms.external_id))
 
 type Body = { readonly [field: string]: unknown }
 
@@ -179,6 +152,8 @@ const trimmed = (field: string, value: unknown): unknown =>
 
 const isBlank = (field: string, value: unknown): boolean =>
   value === null || (typeof value === "string" && field !== "password" && value.trim() === "")
+
+const clearableFields: ReadonlySet<string> = new Set(clearable)
 
 /** The fields that carry a value: null and blanks were not given. */
 const given = (body: Body): Body =>
@@ -218,19 +193,8 @@ export const checkRegistration = (body: Body, now: number): CheckedRegistration 
   }
 }
 
-export const profileFields = [
-  "email",
-  "first_name",
-  "last_name",
-  "birth_date",
-  "country",
-  "city",
-  "address",
-  "phone",
-  "external_id",
-  "language",
-  "marketing.email"
-] as const
+/** What a profile update changes: fields of a person, and a consent. */
+export const profileFields = [...Struct.keys(changing), "marketing.email"] as const
 
 export type ProfileField = (typeof profileFields)[number]
 
@@ -255,7 +219,7 @@ export const checkProfileChanges = (body: Body, now: number): CheckedChanges => 
   const messages: FieldMessages = {
     ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}),
     ...Object.fromEntries(
-      empty.filter((field) => !Object.hasOwn(clearable, field)).map((field) => [field, ["must not be empty"]])
+      empty.filter((field) => !clearableFields.has(field)).map((field) => [field, ["must not be empty"]])
     ),
     ...ageMessages(sent["birth_date"], now)
   }

@@ -1,128 +1,89 @@
 /** Player profiles: rows and their wire form (SPEC section 2.1). */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
+import { Player } from "../../contract/players/PlayerResource.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { exclusionTypes, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
-import { genders } from "../../contract/players/PlayerResource.ts"
+import { exclusionTypes } from "../../domain/state/Player.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
-import { columnsOf, rowsOf } from "../../store/Rows.ts"
+import { columnsOf, picker, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"
 import { iso, isoOrNull } from "../../platform/Time.ts"
 
 const optionalText = Schema.NullOr(Schema.String)
 const optionalTime = Schema.NullOr(Instant)
 
-/** The columns of `players` as {@link playerColumns} names them. */
+/** Fields that show as their columns have them. */
+const plain = Struct.omit(Player.fields, [
+  "restrictions",
+  "self_exclusion",
+  "marketing",
+  "registration",
+  "last_login_at",
+  "created_at",
+  "updated_at"
+])
+
+const abilities = Player.fields.restrictions.fields
+
+/** The columns of `players` as {@link playerColumns} selects them: those that show, and what the other fields are made of. */
 export const PlayerRow = Schema.Struct({
+  ...plain,
   id: Schema.Number,
-  operatorId: Schema.Number,
-  externalId: optionalText,
-  username: Schema.String,
-  email: Schema.String,
-  firstName: Schema.String,
-  lastName: Schema.String,
-  middleName: optionalText,
-  gender: Schema.NullOr(Schema.Literals(genders)),
-  birthDate: Schema.String,
-  country: Schema.String,
-  city: optionalText,
-  address: optionalText,
-  zipCode: optionalText,
-  phone: optionalText,
-  personalId: optionalText,
-  documentNumber: optionalText,
-  /** The two numbers above, where they are not in clear. */
-  numbersSealed: Schema.NullOr(Schema.Uint8Array),
-  language: Schema.String,
-  currency: Schema.String,
-  status: Schema.Literals(playerStatuses),
-  category: Schema.String,
-  kycStatus: Schema.Literals(kycStatuses),
-  riskLevel: Schema.String,
-  isTest: Schema.Boolean,
-  canLogin: Schema.Boolean,
-  canDeposit: Schema.Boolean,
-  canWithdraw: Schema.Boolean,
-  canBet: Schema.Boolean,
-  excludedFromBonuses: Schema.Boolean,
-  exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
-  exclusionSince: optionalTime,
-  exclusionUntil: optionalTime,
-  marketingEmail: Schema.Boolean,
-  marketingSms: Schema.Boolean,
-  marketingNewsletter: Schema.Boolean,
-  registrationSource: Schema.String,
-  registrationIp: optionalText,
-  registrationPromoCode: optionalText,
-  registrationAffiliateId: optionalText,
-  registrationBtag: optionalText,
-  lastLoginAt: optionalTime,
-  createdAt: Instant,
-  updatedAt: Instant
+  operator_id: Schema.Number,
+  ...abilities,
+  exclusion_type: Schema.NullOr(Schema.Literals(exclusionTypes)),
+  exclusion_since: optionalTime,
+  exclusion_until: optionalTime,
+  marketing_email: Schema.Boolean,
+  marketing_sms: Schema.Boolean,
+  marketing_newsletter: Schema.Boolean,
+  registration_source: Schema.String,
+  registration_ip: optionalText,
+  registration_promo_code: optionalText,
+  registration_affiliate_id: optionalText,
+  registration_btag: optionalText,
+  last_login_at: optionalTime,
+  created_at: Instant,
+  updated_at: Instant,
+  /** The personal id and the document number, where they are not in clear. */
+  numbers_sealed: Schema.NullOr(Schema.Uint8Array)
 })
 
 export type PlayerRow = typeof PlayerRow.Type
 
 /** Selects a {@link PlayerRow} from `players`. */
 export const playerColumns = columnsOf(PlayerRow, undefined, {
-  birthDate: "to_char(birth_date, 'YYYY-MM-DD')",
-  canWithdraw: `can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]'`
+  birth_date: "to_char(birth_date, 'YYYY-MM-DD')",
+  is_verified: "kyc_status = 'verified'",
+  can_withdraw: `can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]'`
 })
+
+export type PlayerProfile = typeof Player.Type
+
+const plainOf = picker(Struct.keys(plain))
+const abilitiesOf = picker(Struct.keys(abilities))
 
 /** The wire form of a player's row at `now` (epoch milliseconds): an exclusion that is over does not show. */
-export const toProfile = (row: PlayerRow, now: number) => ({
-  id: row.id,
-  external_id: row.externalId,
-  username: row.username,
-  email: row.email,
-  first_name: row.firstName,
-  last_name: row.lastName,
-  middle_name: row.middleName,
-  gender: row.gender,
-  birth_date: row.birthDate,
-  country: row.country,
-  city: row.city,
-  address: row.address,
-  zip_code: row.zipCode,
-  phone: row.phone,
-  personal_id: row.personalId,
-  document_number: row.documentNumber,
-  language: row.language,
-  currency: row.currency,
-  status: row.status,
-  category: row.category,
-  kyc_status: row.kycStatus,
-  is_verified: row.kycStatus === "verified",
-  risk_level: row.riskLevel,
-  is_test: row.isTest,
-  restrictions: {
-    can_login: row.canLogin,
-    can_deposit: row.canDeposit,
-    can_withdraw: row.canWithdraw,
-    can_bet: row.canBet,
-    excluded_from_bonuses: row.excludedFromBonuses
-  },
-  self_exclusion: row.exclusionType !== null && row.exclusionSince !== null &&
-      (row.exclusionUntil === null || now < row.exclusionUntil)
-    ? {
-      type: row.exclusionType,
-      since: iso(row.exclusionSince),
-      until: isoOrNull(row.exclusionUntil)
-    }
-    : null,
-  marketing: { email: row.marketingEmail, sms: row.marketingSms, newsletter: row.marketingNewsletter },
-  registration: {
-    source: row.registrationSource,
-    ip: row.registrationIp,
-    promo_code: row.registrationPromoCode,
-    affiliate_id: row.registrationAffiliateId,
-    btag: row.registrationBtag
-  },
-  last_login_at: isoOrNull(row.lastLoginAt),
-  created_at: iso(row.createdAt),
-  updated_at: iso(row.updatedAt)
-})
-
-export type PlayerProfile = ReturnType<typeof toProfile>
+export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
+  const { exclusion_since: since, exclusion_type: type, exclusion_until: until } = row
+  return {
+    ...plainOf(row),
+    restrictions: abilitiesOf(row),
+    self_exclusion: type !== null && since !== null && (until === null || now < until)
+      ? { type, since: iso(since), until: isoOrNull(until) }
+      : null,
+    marketing: { email: row.marketing_email, sms: row.marketing_sms, newsletter: row.marketing_newsletter },
+    registration: {
+      source: row.registration_source,
+      ip: row.registration_ip,
+      promo_code: row.registration_promo_code,
+      affiliate_id: row.registration_affiliate_id,
+      btag: row.registration_btag
+    },
+    last_login_at: isoOrNull(row.last_login_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at)
+  }
+}
 
 /** Reads {@link PlayerRow}s, with the numbers that are stored sealed. */
 export const playerRows = (personal: PersonalData["Service"]) => {
@@ -130,6 +91,18 @@ export const playerRows = (personal: PersonalData["Service"]) => {
   return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
     Effect.flatMap(
       rows(statement),
-      (found) => Effect.forEach(found, (row) => openNumbers(personal, row.id, row.numbersSealed, row))
+      (found) =>
+        Effect.forEach(found, (row) =>
+          row.numbers_sealed === null ? Effect.succeed(row) : Effect.map(
+            openNumbers(personal, row.id, row.numbers_sealed, {
+              personalId: row.personal_id,
+              documentNumber: row.document_number
+            }),
+            ({ documentNumber, personalId }): PlayerRow => ({
+              ...row,
+              personal_id: personalId,
+              document_number: documentNumber
+            })
+          ))
     )
 }

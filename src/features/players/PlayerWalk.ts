@@ -93,7 +93,7 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
         const now = yield* Clock.currentTimeMillis
         return mapPart(
           numberCursors.part(rows, query.limit, ({ id }) => id),
-          (row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })
+          (row) => ({ operator_id: row.operator_id, ...toProfile(row, now) })
         )
       })
 

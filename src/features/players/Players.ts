@@ -4,7 +4,7 @@
  * Writes only new players here: no actor has read them yet. Changes of an existing player go through the player's actor.
  */
 import type { Exit } from "effect"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Record, Schema, Struct } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/state/Idempotency.ts"
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
@@ -30,6 +30,7 @@ import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/C
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
+import { person } from "../../contract/players/PlayerResource.ts"
 import {
   checkRegistration,
   type FieldMessages,
@@ -106,6 +107,9 @@ const identityOf = (registration: Registration): Identity => ({
   documentNumber: registration.document_number ?? null
 })
 
+/** A person of whom nothing is known. */
+const nobody = Record.map(person, () => null)
+
 const toRow = (
   id: number,
   operator: Operator,
@@ -113,50 +117,38 @@ const toRow = (
   source: RegisterOptions["source"],
   now: number
 ): PlayerRow => ({
-  id,
-  operatorId: operator.id,
-  externalId: registration.external_id ?? null,
-  username: registration.username,
-  email: registration.email,
-  firstName: registration.first_name,
-  lastName: registration.last_name,
-  middleName: registration.middle_name ?? null,
-  gender: registration.gender ?? null,
-  birthDate: registration.birth_date,
-  country: registration.country,
-  city: registration.city ?? null,
-  address: registration.address ?? null,
-  zipCode: registration.zip_code ?? null,
-  phone: registration.phone ?? null,
-  personalId: registration.personal_id ?? null,
-  documentNumber: registration.document_number ?? null,
-  numbersSealed: null,
+  ...nobody,
+  ...Struct.pick(registration, Struct.keys(person)),
   language: registration.language ?? "en",
   currency: registration.currency ?? operator.currency,
+  id,
+  operator_id: operator.id,
   status: "active",
   category: "new",
-  kycStatus: "not_started",
-  riskLevel: "low",
-  isTest: registration.is_test ?? false,
-  canLogin: true,
-  canDeposit: true,
-  canWithdraw: true,
-  canBet: true,
-  excludedFromBonuses: false,
-  exclusionType: null,
-  exclusionSince: null,
-  exclusionUntil: null,
-  marketingEmail: registration.marketing?.email ?? false,
-  marketingSms: registration.marketing?.sms ?? false,
-  marketingNewsletter: registration.marketing?.newsletter ?? false,
-  registrationSource: source,
-  registrationIp: registration.registration_ip ?? null,
-  registrationPromoCode: registration.promo_code ?? null,
-  registrationAffiliateId: registration.affiliate_id ?? null,
-  registrationBtag: registration.btag ?? null,
-  lastLoginAt: null,
-  createdAt: now,
-  updatedAt: now
+  kyc_status: "not_started",
+  is_verified: false,
+  risk_level: "low",
+  is_test: registration.is_test ?? false,
+  can_login: true,
+  can_deposit: true,
+  can_withdraw: true,
+  can_bet: true,
+  excluded_from_bonuses: false,
+  exclusion_type: null,
+  exclusion_since: null,
+  exclusion_until: null,
+  marketing_email: registration.marketing?.email ?? false,
+  marketing_sms: registration.marketing?.sms ?? false,
+  marketing_newsletter: registration.marketing?.newsletter ?? false,
+  registration_source: source,
+  registration_ip: registration.registration_ip ?? null,
+  registration_promo_code: registration.promo_code ?? null,
+  registration_affiliate_id: registration.affiliate_id ?? null,
+  registration_btag: registration.btag ?? null,
+  last_login_at: null,
+  created_at: now,
+  updated_at: now,
+  numbers_sealed: null
 })
 
 export class Players extends Context.Service<Players, {
@@ -438,7 +430,7 @@ export class Players extends Context.Service<Players, {
 
       const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
         if (row === undefined) return yield* Effect.fail(notFound)
-        return { operator_id: row.operatorId, ...toProfile(row, yield* Clock.currentTimeMillis) }
+        return { operator_id: row.operator_id, ...toProfile(row, yield* Clock.currentTimeMillis) }
       })
 
       return Players.of({
@@ -460,7 +452,7 @@ export class Players extends Context.Service<Players, {
         staffList: Effect.fn("Players.staffList")(function*(scope, query) {
           const { items, ...rest } = yield* selectPage(scope, query)
           const now = yield* Clock.currentTimeMillis
-          return { items: items.map((row) => ({ operator_id: row.operatorId, ...toProfile(row, now) })), ...rest }
+          return { items: items.map((row) => ({ operator_id: row.operator_id, ...toProfile(row, now) })), ...rest }
         })
       })
     })

@@ -41,32 +41,7 @@ const identityFields: ReadonlyArray<ProfileField> = ["first_name", "last_name", 
 /** How many profiles change at a time; those of one player always one after the other. */
 const lanes = 64
 
-const valueOf = (row: PlayerRow, field: ProfileField): string | boolean | null => {
-  switch (field) {
-    case "email":
-      return row.email
-    case "first_name":
-      return row.firstName
-    case "last_name":
-      return row.lastName
-    case "birth_date":
-      return row.birthDate
-    case "country":
-      return row.country
-    case "city":
-      return row.city
-    case "address":
-      return row.address
-    case "phone":
-      return row.phone
-    case "external_id":
-      return row.externalId
-    case "language":
-      return row.language
-    case "marketing.email":
-      return row.marketingEmail
-  }
-}
+const columnOf = (field: ProfileField) => field === "marketing.email" ? "marketing_email" : field
 
 export class Profiles extends Context.Service<Profiles, {
   /**
@@ -106,25 +81,26 @@ export class Profiles extends Context.Service<Profiles, {
           return yield* inTransaction(sql)(Effect.gen(function*() {
             const before = yield* lock(operatorId, playerId)
             const changed = profileFields.filter((field) =>
-              changes.has(field) && changes.get(field) !== valueOf(before, field)
+              changes.has(field) && changes.get(field) !== before[columnOf(field)]
             )
             if (changed.length === 0) return { before, after: before }
             const isOther = changed.some((field) => identityFields.includes(field))
-            if (isOther && before.kycStatus === "verified") return yield* new IsVerified()
+            if (isOther && before.kyc_status === "verified") return yield* new IsVerified()
             const next = (field: ProfileField) =>
-              changed.includes(field) ? changes.get(field) ?? null : valueOf(before, field)
+              changed.includes(field) ? changes.get(field) ?? null : before[columnOf(field)]
             const after = yield* oneOf(players(
-              sql`UPDATE players SET email = ${next("email")}, first_name = ${next("first_name")},
-                last_name = ${next("last_name")}, birth_date = ${next("birth_date")}, country = ${next("country")},
-                city = ${next("city")}, address = ${next("address")}, phone = ${next("phone")},
-                external_id = ${next("external_id")}, language = ${next("language")},
-                marketing_email = ${next("marketing.email")}, updated_at = ${toDate(now)}
+              sql`UPDATE players SET ${
+                sql.update({
+                  ...Object.fromEntries(profileFields.map((field) => [columnOf(field), next(field)])),
+                  updated_at: toDate(now)
+                })
+              }
               WHERE id = ${playerId} RETURNING ${columns}`
             ))
             // an exclusion holds under every name that its player ever had
             if (isOther) {
               yield* sql`INSERT INTO former_identities (operator_id, player_id, first_name, last_name, birth_date, changed_at)
-                VALUES (${operatorId}, ${playerId}, ${before.firstName}, ${before.lastName}, ${before.birthDate},
+                VALUES (${operatorId}, ${playerId}, ${before.first_name}, ${before.last_name}, ${before.birth_date},
                   ${toDate(now)})
                 ON CONFLICT DO NOTHING`
             }
@@ -136,7 +112,7 @@ export class Profiles extends Context.Service<Profiles, {
               operatorId,
               playerId,
               subject: `player:${playerId}`,
-              before: { [field]: valueOf(before, field) },
+              before: { [field]: before[columnOf(field)] },
               after: { [field]: next(field) },
               reason: null
             })))
@@ -157,7 +133,7 @@ export class Profiles extends Context.Service<Profiles, {
       })
 
       /** Passes country and language, which game providers are sent, to the player's actor, wherever it is now. The row is authoritative. */
-      const tell = ({ country, id, language, operatorId }: PlayerRow) =>
+      const tell = ({ country, id, language, operator_id: operatorId }: PlayerRow) =>
         updateProfile(id, { operatorId, country, language }).pipe(
           Effect.catch(({ code }) =>
             Effect.annotateLogs(Effect.logWarning("country and language update failed"), {

@@ -1,10 +1,9 @@
-/** Writes a new player: profile, account, limits and event in one statement. */
-import { Effect } from "effect"
+/** Writes a new player: every column of its row, account, limits and event in one statement. */
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Limits } from "../../../domain/state/Limits.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
-import { toDate } from "../../../platform/Time.ts"
-import type { PlayerRow } from "../PlayerProfile.ts"
+import { PlayerRow } from "../PlayerProfile.ts"
 import { numberDigests, sealNumbers } from "../../../store/SealedFields.ts"
 
 interface NewPlayer {
@@ -17,34 +16,33 @@ interface NewPlayer {
   readonly event: { readonly id: number; readonly data: string }
 }
 
+const encode = Schema.encodeEffect(PlayerRow)
+
 export const makeInsertPlayer = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const personal = yield* PersonalData
-  return ({ event, limits, passwordHash, row, termsVersion }: NewPlayer) => {
-    const createdAt = toDate(row.createdAt)
-    const digests = numberDigests(personal, row)
-    return sql`WITH player AS (
-            INSERT INTO players (id, operator_id, external_id, username, email, password_hash, first_name, last_name,
-              middle_name, gender, birth_date, country, city, address, zip_code, phone, numbers_sealed,
-              personal_id_digest, document_number_digest, language, currency, is_test, marketing_email, marketing_sms, marketing_newsletter, registration_source,
-              registration_ip, registration_promo_code, registration_promo_due, registration_affiliate_id, registration_btag, terms_version,
-              terms_accepted_at, limits, created_at, updated_at)
-            VALUES (${row.id}, ${row.operatorId}, ${row.externalId}, ${row.username}, ${row.email}, ${passwordHash},
-              ${row.firstName}, ${row.lastName}, ${row.middleName}, ${row.gender}, ${row.birthDate}, ${row.country},
-              ${row.city}, ${row.address}, ${row.zipCode}, ${row.phone},
-              ${
-      sealNumbers(personal, row.id, row)
-    }, ${digests.personalId}, ${digests.documentNumber}, ${row.language}, ${row.currency}, ${row.isTest}, ${row.marketingEmail}, ${row.marketingSms},
-              ${row.marketingNewsletter}, ${row.registrationSource}, ${row.registrationIp},
-              ${row.registrationPromoCode}, ${
-      row.registrationPromoCode !== null
-    }, ${row.registrationAffiliateId}, ${row.registrationBtag}, ${termsVersion},
-              ${createdAt}, ${JSON.stringify(limits)}, ${createdAt}, ${createdAt})
-          ), account AS (
-            INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
-            VALUES (${row.id}, ${row.operatorId}, ${createdAt}, ${createdAt})
-          )
-          INSERT INTO events (id, operator_id, player_id, type, data, created_at)
-          VALUES (${event.id}, ${row.operatorId}, ${row.id}, 'player.registered', ${event.data}, ${createdAt})`
-  }
+  return Effect.fnUntraced(function*({ event, limits, passwordHash, row, termsVersion }: NewPlayer) {
+    const { document_number: documentNumber, is_verified: _isVerified, personal_id: personalId, ...columns } =
+      yield* Effect.orDie(encode(row))
+    const { created_at: createdAt, id, operator_id: operatorId, registration_promo_code: promoCode } = columns
+    const numbers = { personalId, documentNumber }
+    const digests = numberDigests(personal, numbers)
+    const player = sql.insert({
+      ...columns,
+      numbers_sealed: sealNumbers(personal, id, numbers),
+      personal_id_digest: digests.personalId,
+      document_number_digest: digests.documentNumber,
+      password_hash: passwordHash,
+      registration_promo_due: promoCode !== null,
+      terms_version: termsVersion,
+      terms_accepted_at: createdAt,
+      limits: JSON.stringify(limits)
+    })
+    yield* sql`WITH player AS (INSERT INTO players ${player}), account AS (
+        INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
+        VALUES (${id}, ${operatorId}, ${createdAt}, ${createdAt})
+      )
+      INSERT INTO events (id, operator_id, player_id, type, data, created_at)
+      VALUES (${event.id}, ${operatorId}, ${id}, 'player.registered', ${event.data}, ${createdAt})`
+  })
 })

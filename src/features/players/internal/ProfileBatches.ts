@@ -38,7 +38,7 @@ export const makeProfileBatches = Effect.gen(function*() {
           const byId = new Map(rows.map((row) => [row.id, row]))
           return batch.map(({ operatorId, playerId }) => {
             const row = byId.get(playerId)
-            return row?.operatorId === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
+            return row?.operator_id === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
           })
         })
       )
