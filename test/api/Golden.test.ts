@@ -1,0 +1,66 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Command } from "effect/cli"
+import { OpenApi } from "effect/http-api"
+import { program, runCommandLine } from "../../src/commandLine.ts"
+import { CommandOutput } from "../../src/commands/Verb.ts"
+import { Api } from "../../src/contract/Api.ts"
+import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+
+// Goal: what outsiders rely on changes only where somebody has read the change: the documents of both APIs, and the help of every command.
+// Method: golden files. Review a difference, then run `npx vitest run test/api -u`.
+
+const linesBelow = (
+  command: Command.Command.Any,
+  path: ReadonlyArray<string>
+): ReadonlyArray<ReadonlyArray<string>> => [
+  path,
+  ...command.subcommands.flatMap(({ commands }) =>
+    commands.flatMap((below) => linesBelow(below, [...path, below.name]))
+  )
+]
+
+/** The part of a command's help that is its own. */
+const helpOf = (line: ReadonlyArray<string>) => {
+  let help = ""
+  return runCommandLine([...line, "--help"]).pipe(
+    Effect.provideService(CommandOutput, {
+      isTerminal: false,
+      out: (text) => (help += text),
+      problem: (text) => (help += text),
+      end: () => {}
+    }),
+    Effect.provide([NodeHttpClient.layerNodeHttp, NodeServices.layer]),
+    Effect.map(() => `$ ${["backoffice", ...line].join(" ")} --help\n${help.split("\nINHERITED FLAGS", 1)[0]}`)
+  )
+}
+
+/** A document, each of its operations and components on a line of its own. */
+const linesOf = (document: object): string =>
+  Object.entries(document).flatMap(([name, value]) =>
+    name === "paths" || name === "components"
+      ? Object.entries(Object(value)).flatMap(([group, members]) =>
+        Object.entries(Object(members)).map(([member, about]) => `${group} ${member} ${JSON.stringify(about)}`)
+      )
+      : [`${name} ${JSON.stringify(value)}`]
+  ).join("\n") + "\n"
+
+describe("the golden file", () => {
+  it.effect("of the commands is their help", () =>
+    Effect.gen(function*() {
+      const helps = yield* Effect.forEach(linesBelow(program, []), helpOf)
+      yield* Effect.promise(() => expect(helps.join("\n")).toMatchFileSnapshot("./commands.golden.txt"))
+    }))
+
+  it("of the operators', players' and providers' API is its document", async () => {
+    await expect(linesOf(OpenApi.fromApi(Api))).toMatchFileSnapshot("./openapi.golden.txt")
+  })
+
+  it("of the staff API is its document", async () => {
+    await expect(linesOf(OpenApi.fromApi(BackofficeApi))).toMatchFileSnapshot(
+      "./openapi.staff.golden.txt"
+    )
+  })
+})
