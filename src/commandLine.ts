@@ -1,59 +1,13 @@
 /** Command line of the back office: nouns, and the output and exit code of each outcome. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { HttpClientError } from "effect/http"
-import { fieldIssues } from "./contract/common/FormErrors.ts"
-import { type Refusal, refuse, refuseFields } from "./domain/Refusal.ts"
+import { type Refusal, refuse } from "./domain/Refusal.ts"
 import { isObject } from "./platform/Table.ts"
-import { alert } from "./commands/compliance/Commands.ts"
-import { bonus, promo } from "./commands/bonuses/Commands.ts"
-import { audit, job, ledger } from "./commands/ledger/Commands.ts"
-import { correction } from "./commands/corrections/Commands.ts"
-import { figures } from "./commands/figures/Commands.ts"
-import { freeRounds } from "./commands/freeRounds/Commands.ts"
-import { game, provider } from "./commands/games/Commands.ts"
-import { node } from "./commands/nodes/Commands.ts"
-import { paymentMethod } from "./commands/payments/MethodCommands.ts"
-import { payment } from "./commands/payments/Commands.ts"
-import { player } from "./commands/players/Commands.ts"
-import { round } from "./commands/rounds/Commands.ts"
-import { search } from "./commands/search/Commands.ts"
-import { rate, report } from "./commands/reports/Commands.ts"
-import { secret } from "./commands/secrets/Commands.ts"
-import { key, operator, staff } from "./commands/staff/Commands.ts"
-import { delivery, webhook } from "./commands/webhooks/Commands.ts"
-import { CommandOutput, root } from "./commands/Verb.ts"
+import { nouns } from "./commands/Derived.ts"
+import { CommandOutput, root } from "./commands/Root.ts"
 
-/** All nouns with their verbs. */
-export const program = root.pipe(
-  Command.withSubcommands([
-    staff,
-    operator,
-    key,
-    provider,
-    game,
-    paymentMethod,
-    bonus,
-    promo,
-    freeRounds,
-    player,
-    correction,
-    payment,
-    webhook,
-    delivery,
-    alert,
-    rate,
-    report,
-    figures,
-    ledger,
-    secret,
-    round,
-    search,
-    job,
-    node,
-    audit
-  ])
-)
+export const program = root.pipe(Command.withSubcommands(nouns))
 
 const isRefusal = (error: { readonly _tag: string }): error is Refusal => error._tag === "Refusal"
 
@@ -88,7 +42,6 @@ export const runCommandLine = Effect.fnUntraced(function*(args: ReadonlyArray<st
   yield* Command.runWith(program, { version: "1" })(args).pipe(
     Effect.catch((error) => {
       if (isUsage(error)) return Effect.sync(() => output.end(2))
-      if (Schema.isSchemaError(error)) return explain(refuseFields(fieldIssues(error.issue)))
       if (HttpClientError.isHttpClientError(error)) {
         const { origin } = new URL(error.request.url)
         return explain(refuse(

@@ -86,9 +86,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
     responsibleGaming sessions reports search webhooks demo`),
   endpoints: words(`account audit bonuses compliance corrections figures freeRounds games integrations jobs keys ledger
     nodes operators originals payments wallet players providers reports responsibleGaming rounds search secrets
-    sessions settlement staff staffSessions webhooks`),
-  commands: words(`. bonuses compliance corrections figures freeRounds games ledger nodes payments players reports
-    rounds search secrets staff webhooks`)
+    sessions settlement staff staffSessions webhooks`)
 }
 
 const pageRoots = ["src/pages/main.tsx", "src/pages/vite.config.ts"]

@@ -67,38 +67,26 @@ export const listFrom = <const Word extends string>(name: string, known: Readonl
 /** Optional value, removed by `none`. */
 export const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
 
-export const amountOrNone = (name: string, description: string) =>
-  text(name, `${description}, in minor units, or none`).pipe(Flag.filterMap(
+/** Number, removed by `none`. */
+export const numberOrNone = (name: string, description: string) =>
+  text(name, `${description}, or none`).pipe(Flag.filterMap(
     (value): Option.Option<number | null> =>
-      value === "none" ? Option.some(null) : /^\d{1,16}$/.test(value) ? Option.some(Number(value)) : Option.none(),
-    (value) => `Expected an amount in minor units or none, got ${value}`
+      value === "none"
+        ? Option.some(null)
+        : /^\d{1,16}(\.\d{1,6})?$/.test(value)
+        ? Option.some(Number(value))
+        : Option.none(),
+    (value) => `Expected a number or none, got ${value}`
   ))
 
-/** Amounts by name, like `one=5,other=10`; `none` for no names. */
-export const amountsOf = (name: string, description: string) =>
-  text(name, `${description}, like name=amount, comma-separated`).pipe(Flag.filterMap(
+/** Numbers by name, like `one=5,other=10`; `none` for no names. */
+export const numbersByName = (name: string, description: string) =>
+  text(name, `${description}, like name=number, comma-separated`).pipe(Flag.filterMap(
     (value): Option.Option<{ readonly [name: string]: number }> => {
-      const pairs = words(value).map((word) => /^([a-z_]+)=(\d{1,16})$/.exec(word) ?? [])
+      const pairs = words(value).map((word) => /^([a-z0-9_]{1,64})=(\d{1,16})$/.exec(word) ?? [])
       return pairs.every((pair) => pair.length === 3)
-        ? Option.some(Object.fromEntries(pairs.map(([, key = "", amount]) => [key, Number(amount)])))
+        ? Option.some(Object.fromEntries(pairs.map(([, key = "", number]) => [key, Number(number)])))
         : Option.none()
     },
-    (value) => `Expected amounts like name=100,other=200 or none, got ${value}`
+    (value) => `Expected numbers like name=100,other=200 or none, got ${value}`
   ))
-
-type Given<Flags> =
-  & { readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? never : Name]: Flags[Name] }
-  & {
-    readonly [Name in keyof Flags as Flags[Name] extends Option.Option<unknown> ? Name : never]?: Flags[Name] extends
-      Option.Option<infer Value> ? Value : never
-  }
-
-/** Flags that were given. Others are absent, so that the service keeps their fields unchanged. */
-export function given<Flags extends object>(flags: Flags): Given<Flags>
-export function given(flags: object): object {
-  return Object.fromEntries(
-    Object.entries(flags).flatMap(([name, value]) =>
-      Option.isOption(value) ? (Option.isSome(value) ? [[name, value.value]] : []) : [[name, value]]
-    )
-  )
-}

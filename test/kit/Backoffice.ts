@@ -17,7 +17,7 @@ import { layerCapabilities } from "../../src/service.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { runCommandLine } from "../../src/commandLine.ts"
-import { type Client, ClientMaker, CommandOutput, makeClient } from "../../src/commands/Verb.ts"
+import { CommandOutput } from "../../src/commands/Root.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
@@ -203,25 +203,12 @@ interface HereOptions extends CommandOptions {
   readonly progress?: (text: string) => void
 }
 
-/** Clients of in-process commands, by address and token. */
-const clients = new WeakMap<BothServers["Service"], Map<string, Client>>()
-
-const clientOf = (servers: BothServers["Service"]): typeof makeClient => (url, token) => {
-  const known = clients.get(servers) ?? new Map<string, Client>()
-  clients.set(servers, known)
-  const found = known.get(`${url} ${token}`)
-  return found !== undefined
-    ? Effect.succeed(found)
-    : Effect.tap(makeClient(url, token), (client) => Effect.sync(() => void known.set(`${url} ${token}`, client)))
-}
-
 const runAs = Effect.fnUntraced(function*(
   args: ReadonlyArray<string>,
   token: string | undefined,
   options: HereOptions
 ) {
-  const servers = yield* BothServers
-  const { backofficePort, commands } = servers
+  const { backofficePort, commands } = yield* BothServers
   const outcome = { exitCode: 0, stdout: "", stderr: "" }
   yield* runCommandLine(args).pipe(
     Effect.provideService(CommandOutput, {
@@ -237,7 +224,6 @@ const runAs = Effect.fnUntraced(function*(
         outcome.exitCode = exitCode
       }
     }),
-    Effect.provideService(ClientMaker, clientOf(servers)),
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromUnknown({

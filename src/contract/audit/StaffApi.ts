@@ -1,7 +1,9 @@
 /** The audit log in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { instant, pathId, reference, text } from "../common/Fields.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, ofPlayer, period } from "../common/StaffFields.ts"
+import { action } from "../common/StaffAction.ts"
+import { text } from "../common/Fields.ts"
 import { part, partQuery } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 
@@ -21,21 +23,21 @@ export const AuditLine = Schema.Struct({
   reason: Schema.NullOr(Schema.String)
 })
 
-export const AuditGroup = HttpApiGroup.make("audit").add(
+export const AuditGroup = HttpApiGroup.make("audit").annotate(OpenApi.Description, "Who did what").add(
   HttpApiEndpoint.get("list", "/audit", {
     query: {
       ...partQuery,
-      operator: optional(reference),
-      player: optional(pathId),
+      ...ofOperator,
+      ...ofPlayer,
       staff: optional(
         Schema.String.check(
           Schema.isPattern(/^([1-9]\d{0,14}|bootstrap)$/u, { message: "must be the id of an account" })
         )
+          .annotate({ description: "Id of the account that acted, or bootstrap." })
       ),
-      action: optional(text(64)),
-      from: optional(instant),
-      to: optional(instant)
+      action: optional(text(64, { description: "What was done, like key.rotate." })),
+      ...period
     },
     success: part(AuditLine)
-  })
+  }).annotateMerge(action("Newest first", { roles: ["compliance"], concern: "operator" }))
 )

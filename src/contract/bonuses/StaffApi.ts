@@ -1,10 +1,12 @@
 /** Bonuses and promo codes in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { auditReason, ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
 import { refusals } from "../common/Errors.ts"
-import { amountFrom, instant, integer, lines, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
@@ -53,40 +55,50 @@ export const Promo = Schema.Struct({
 const contributions = Schema.Record(
   Schema.String.check(Schema.isPattern(/^[1-9]\d{0,14}$/u, { message: "must be a game id" })),
   integer(0, 100)
-)
+).annotate({ description: "Percent of a stake that counts, by the id of a game." })
+
+const offer = {
+  name: text(100, { description: "Name." }),
+  type: oneOf(bonusTypes).annotate({ description: "Type." }),
+  default_amount: amountFrom(1).annotate({ description: "Amount of a grant, minor units of the operator's currency." })
+}
 
 const BonusUpdate = Schema.Struct({
-  name: text(100),
-  type: oneOf(bonusTypes),
-  default_amount: amountFrom(1),
-  description: lines(2000),
-  wagering_multiplier: integer(0, 1000),
-  valid_days: integer(1, 3650),
-  max_bet: amountFrom(0),
-  max_conversion_multiplier: integer(0, 100_000),
-  max_grants_per_player: integer(0, 1_000_000),
+  ...offer,
+  description: lines(2000, { description: "What players read." }),
+  wagering_multiplier: integer(0, 1000).annotate({ description: "How often it has to be wagered (30; cash 0)." }),
+  valid_days: integer(1, 3650).annotate({ description: "How long it runs once activated (30)." }),
+  max_bet: amountFrom(0).annotate({ description: "Largest stake while it runs, minor units (0: no cap)." }),
+  max_conversion_multiplier: integer(0, 100_000).annotate({
+    description: "How many times its amount can be converted (0: no cap)."
+  }),
+  max_grants_per_player: integer(0, 1_000_000).annotate({
+    description: "How often a player can have it (1; 0: no cap)."
+  }),
   contributions,
-  active: Schema.Boolean
+  active: Schema.Boolean.annotate({ description: "Whether it is offered (true)." })
 }).mapFields(Struct.map(Schema.optionalKey))
 
 const BonusInput = Schema.Struct({
-  operator: reference,
+  operator: operatorReference,
   ...BonusUpdate.fields,
-  name: text(100),
-  type: oneOf(bonusTypes),
-  default_amount: amountFrom(1)
+  ...offer
 })
 
 const PromoInput = Schema.Struct({
-  operator: reference,
+  operator: operatorReference,
   code: Schema.String.annotate({ examples: ["WELCOME10"] }).check(
     Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u, {
       message: "must be 1 to 64 characters: letters, digits, dashes and underscores"
     })
+  ).annotate({ description: "What players enter, in any case of its letters." }),
+  bonus: integer(1, Number.MAX_SAFE_INTEGER).annotate({ description: "Id of the bonus it grants." }),
+  expires_at: optional(
+    Schema.NullOr(instant).annotate({ description: "End of validity, like 2026-11-20T12:00:00Z (never)." })
   ),
-  bonus: integer(1, Number.MAX_SAFE_INTEGER),
-  expires_at: optional(Schema.NullOr(instant)),
-  max_redemptions: optional(Schema.NullOr(integer(1, 1_000_000_000)))
+  max_redemptions: optional(
+    Schema.NullOr(integer(1, 1_000_000_000)).annotate({ description: "How often it can be redeemed, by all players." })
+  )
 })
 
 /** Bonus as staff submit it. Amounts are minor units of the operator's currency; a cap of 0 means no cap. */
@@ -94,50 +106,80 @@ export type BonusInput = typeof BonusInput.Type
 export type BonusUpdate = typeof BonusUpdate.Type
 export type PromoInput = typeof PromoInput.Type
 
-export const BonusGroup = HttpApiGroup.make("bonus").add(
+export const BonusGroup = HttpApiGroup.make("bonus").annotate(OpenApi.Description, "Bonuses").add(
   HttpApiEndpoint.post("create", "/bonuses", {
     payload: BonusInput,
     success: created(StaffBonus)
-  }),
+  }).annotateMerge(action("Add a bonus", {
+    // a bonus becomes money by wagering or at once, and its code grants it to any player, outside all budgets
+    roles: [],
+    concern: "operator",
+    is: "authority"
+  })),
   HttpApiEndpoint.patch("update", "/bonuses/:bonus", {
     params: { bonus: pathId },
     payload: BonusUpdate,
     success: single(StaffBonus)
-  }),
-  HttpApiEndpoint.get("show", "/bonuses/:bonus", { params: { bonus: pathId }, success: single(ShownBonus) }),
+  }).annotateMerge(
+    action("Change a bonus for grants from now on", { roles: [], concern: "operator", is: "authority" })
+  ),
+  HttpApiEndpoint.get("show", "/bonuses/:bonus", { params: { bonus: pathId }, success: single(ShownBonus) })
+    .annotateMerge(
+      action("One bonus, with what its terms mean and what it may still cost", { roles: anyRole, concern: "operator" })
+    ),
   HttpApiEndpoint.get("grants", "/bonuses/:bonus/grants", {
     params: { bonus: pathId },
-    query: { ...partQuery, state: optional(oneOf(bonusStates)) },
+    query: { ...partQuery, state: optional(oneOf(bonusStates).annotate({ description: "Filter by state." })) },
     success: part(PlayerBonus)
-  }),
-  HttpApiEndpoint.get("list", "/bonuses", { query: { operator: optional(reference) }, success: list(StaffBonus) }),
+  }).annotateMerge(action("Grants of a bonus, newest first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("list", "/bonuses", { query: ofOperator, success: list(StaffBonus) }).annotateMerge(
+    action("Bonuses, offered or not", { roles: anyRole, concern: "operator" })
+  ),
   HttpApiEndpoint.post("grant", "/players/:player/bonuses", {
     params: { player: pathId },
     payload: Schema.Struct({
-      bonus: integer(1, Number.MAX_SAFE_INTEGER),
-      amount: optional(amountFrom(1)),
-      note: optional(lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })))
+      bonus: integer(1, Number.MAX_SAFE_INTEGER).annotate({ description: "Id of the bonus." }),
+      amount: optional(
+        amountFrom(1).annotate({ description: "Minor units of the player's currency (the bonus's own amount)." })
+      ),
+      note: optional(
+        lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })).annotate({
+          description: "A note on the player."
+        })
+      )
     }),
     success: created(PlayerBonus),
     error: refusals("BONUS_INVALID", "LIMIT_EXCEEDED")
-  }),
+  }).annotateMerge(action("Grant a player a bonus of the operator", {
+    // support grants offered bonuses at their offered amount
+    roles: ["support", "payments"],
+    concern: "operator",
+    is: "money"
+  })),
   HttpApiEndpoint.post("cancel", "/player-bonuses/:bonus/cancel", {
-    params: { bonus: pathId },
-    payload: Schema.Struct({ reason: optional(text(500)) }),
+    params: { bonus: pathId.annotate({ description: "Id of the player's bonus." }) },
+    payload: Schema.Struct({ reason: optional(auditReason) }),
     success: single(PlayerBonus),
     error: refusals("BONUS_INVALID")
-  })
+  }).annotateMerge(
+    action("End a player's bonus; what is left of it is forfeited", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  )
 )
 
-export const PromoGroup = HttpApiGroup.make("promo").add(
+export const PromoGroup = HttpApiGroup.make("promo").annotate(OpenApi.Description, "Promo codes").add(
   HttpApiEndpoint.post("create", "/promo-codes", {
     payload: PromoInput,
     success: created(Promo)
-  }),
+  }).annotateMerge(action("Add a code", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.patch("update", "/promo-codes/:promo", {
-    params: { promo: pathId },
-    payload: Schema.Struct({ active: Schema.Boolean }),
+    params: { promo: pathId.annotate({ description: "Id of the promo code." }) },
+    payload: Schema.Struct({ active: Schema.Boolean.annotate({ description: "Whether it can be redeemed." }) }),
     success: single(Promo)
-  }),
-  HttpApiEndpoint.get("list", "/promo-codes", { query: { operator: optional(reference) }, success: list(Promo) })
+  }).annotateMerge(action("Switch a code off or on", { roles: [], concern: "operator", is: "authority" })),
+  HttpApiEndpoint.get("list", "/promo-codes", { query: ofOperator, success: list(Promo) }).annotateMerge(
+    action("Promo codes", { roles: anyRole, concern: "operator" })
+  )
 )

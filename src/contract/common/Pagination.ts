@@ -138,7 +138,7 @@ export const part = <S extends Schema.Top>(item: S) =>
 
 /** Query fields of a list with cursors only, newest first. Concurrent inserts do not shift items. */
 export const cursorQuery = {
-  limit: integer(1, 100).pipe(withDefault(25)),
+  limit: integer(1, 100).annotate({ description: "Items per page (25)." }).pipe(withDefault(25)),
   cursor: Schema.optionalKey(
     Schema.String.annotate({ description: "The next_cursor of the page before." }).check(
       Schema.isPattern(/^[\w-]{1,600}$/u, { message: "must be a next_cursor of this list" })

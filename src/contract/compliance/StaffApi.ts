@@ -1,8 +1,10 @@
 /** Alerts and alert rules in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
+import { action } from "../common/StaffAction.ts"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
-import { amountFrom, integer, lines, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { amountFrom, integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { cursorPage, cursorQuery, list, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
@@ -49,18 +51,25 @@ export const Rule = Schema.Struct({
   currency: currencyCode.annotate({ description: "Of the threshold: the operator's." })
 })
 
-const AlertUpdate = Schema.Struct({ status: oneOf(alertStatuses), note: lines(2000) }).mapFields(Struct.map(optional))
+const AlertUpdate = Schema.Struct({
+  status: oneOf(alertStatuses).annotate({ description: "New status; closed is final." }),
+  note: lines(2000, { description: "A note on the alert." })
+}).mapFields(Struct.map(optional))
 
 const RuleInput = Schema.Struct({
-  operator: reference,
+  operator: operatorReference,
   ...Struct.map({
-    enabled: Schema.Boolean,
-    severity: oneOf(severities),
-    stop_withdrawals: Schema.Boolean,
-    threshold: amountFrom(1),
-    percent: integer(0, 1000),
-    count: integer(1, 500),
-    window_hours: integer(1, longestWindowHours)
+    enabled: Schema.Boolean.annotate({ description: "Whether the rule raises alerts (true)." }),
+    severity: oneOf(severities).annotate({ description: "Severity of an alert that just meets the rule." }),
+    stop_withdrawals: Schema.Boolean.annotate({
+      description: "Whether its alerts stop withdrawals until they are closed (false)."
+    }),
+    threshold: amountFrom(1).annotate({
+      description: "Amount that raises an alert, minor units of the operator's currency."
+    }),
+    percent: integer(0, 1000).annotate({ description: "Percentage; its meaning depends on the rule." }),
+    count: integer(1, 500).annotate({ description: "Count that raises an alert." }),
+    window_hours: integer(1, longestWindowHours).annotate({ description: "Hours that the rule looks back." })
   }, optional)
 })
 
@@ -69,48 +78,74 @@ const assignee = Schema.String.annotate({ examples: ["me"] }).check(
   Schema.isPattern(/^(me|none|[1-9]\d{0,14})$/u, { message: "must be me, none or the id of an account" })
 )
 
-const HoldInput = Schema.Struct({ reason: lines(500).check(Schema.isPattern(/\S/u, { message: "must not be blank" })) })
+const HoldInput = Schema.Struct({
+  reason: lines(500).check(Schema.isPattern(/\S/u, { message: "must not be blank" })).annotate({
+    description: "Why, for the audit log."
+  })
+})
 
 export type AlertUpdate = typeof AlertUpdate.Type
 export type RuleInput = typeof RuleInput.Type
 
-export const AlertGroup = HttpApiGroup.make("alert").add(
-  HttpApiEndpoint.get("list", "/alerts", {
-    query: {
-      operator: optional(reference),
-      status: optional(oneOf(alertStatuses)),
-      rule: optional(oneOf(alertRules)),
-      player: optional(pathId),
-      assigned_to: optional(assignee),
-      ...cursorQuery
-    },
-    success: cursorPage(Alert)
-  }),
-  HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }),
-  HttpApiEndpoint.patch("update", "/alerts/:alert", {
-    params: { alert: pathId },
-    payload: AlertUpdate,
-    success: single(Alert)
-  }),
-  HttpApiEndpoint.post("assign", "/alerts/:alert/assign", {
-    params: { alert: pathId },
-    payload: Schema.Struct({ staff: assignee }),
-    success: single(Alert)
-  }),
-  HttpApiEndpoint.post("hold", "/alerts/:alert/hold", {
-    params: { alert: pathId },
-    payload: HoldInput,
-    success: single(Alert)
-  }),
-  HttpApiEndpoint.post("release", "/alerts/:alert/release", {
-    params: { alert: pathId },
-    payload: HoldInput,
-    success: single(Alert)
-  }),
-  HttpApiEndpoint.get("rules", "/alert-rules", { query: { operator: reference }, success: list(Rule) }),
-  HttpApiEndpoint.patch("configure", "/alert-rules/:rule", {
-    params: { rule: text(50) },
-    payload: RuleInput,
-    success: single(Rule)
-  })
-)
+export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Description, "Alerts on suspicious behaviour")
+  .add(
+    HttpApiEndpoint.get("list", "/alerts", {
+      query: {
+        ...ofOperator,
+        status: optional(oneOf(alertStatuses).annotate({ description: "Filter by status." })),
+        rule: optional(oneOf(alertRules).annotate({ description: "Filter by rule." })),
+        ...ofPlayer,
+        assigned_to: optional(
+          assignee.annotate({ description: "Filter by assignee: me, none or the id of an account." })
+        ),
+        ...cursorQuery
+      },
+      success: cursorPage(Alert)
+    }).annotateMerge(action("Alerts, newest first", { roles: ["compliance"], concern: "operator" })),
+    HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }).annotateMerge(
+      action("One alert", { roles: ["compliance"], concern: "operator" })
+    ),
+    HttpApiEndpoint.patch("update", "/alerts/:alert", {
+      params: { alert: pathId },
+      payload: AlertUpdate,
+      success: single(Alert)
+    }).annotateMerge(
+      action("Move an alert, or note something about it", { roles: ["compliance"], concern: "operator" })
+    ),
+    HttpApiEndpoint.post("assign", "/alerts/:alert/assign", {
+      params: { alert: pathId },
+      payload: Schema.Struct({
+        staff: assignee.annotate({ description: "Assignee: me, none, or the id of an account." })
+      }),
+      success: single(Alert)
+    }).annotateMerge(action("Give an alert to an account", { roles: ["compliance"], concern: "operator" })),
+    HttpApiEndpoint.post("hold", "/alerts/:alert/hold", {
+      params: { alert: pathId },
+      payload: HoldInput,
+      success: single(Alert)
+    }).annotateMerge(
+      action("Stop the player's withdrawals for an open alert", { roles: ["compliance"], concern: "operator" })
+    ),
+    HttpApiEndpoint.post("release", "/alerts/:alert/release", {
+      params: { alert: pathId },
+      payload: HoldInput,
+      success: single(Alert)
+    }).annotateMerge(
+      action("Take away an alert's hold on withdrawals", {
+        roles: ["compliance"],
+        concern: "operator",
+        is: "authority"
+      })
+    ),
+    HttpApiEndpoint.get("rules", "/alert-rules", { query: { operator: operatorReference }, success: list(Rule) })
+      .annotateMerge(
+        action("The rules of an operator, as they are set", { roles: ["compliance"], concern: "operator" })
+      ),
+    HttpApiEndpoint.patch("configure", "/alert-rules/:rule", {
+      params: { rule: text(50, { description: "The rule.", flag: { kind: "flag" } }) },
+      payload: RuleInput,
+      success: single(Rule)
+    }).annotateMerge(
+      action("Set a rule of an operator", { roles: ["compliance"], concern: "operator", is: "authority" })
+    )
+  )

@@ -1,8 +1,10 @@
 /** Corrections under the four-eyes rule in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, ofPlayer } from "../common/StaffFields.ts"
+import { action } from "../common/StaffAction.ts"
 import { refusals } from "../common/Errors.ts"
-import { lines, oneOf, pathId, reference } from "../common/Fields.ts"
+import { lines, oneOf, pathId } from "../common/Fields.ts"
 import { part, partQuery, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { walletKinds } from "../../domain/state/Change.ts"
@@ -28,25 +30,35 @@ export const Correction = Schema.Struct({
   reject_reason: Schema.NullOr(Schema.String)
 })
 
-export const CorrectionGroup = HttpApiGroup.make("correction").add(
+export const CorrectionGroup = HttpApiGroup.make("correction").annotate(
+  OpenApi.Description,
+  "Corrections above the threshold for a second approval"
+).add(
   HttpApiEndpoint.get("list", "/corrections", {
     query: {
       ...partQuery,
-      operator: optional(reference),
-      player: optional(pathId),
-      status: optional(oneOf(correctionStatuses))
+      ...ofOperator,
+      ...ofPlayer,
+      status: optional(oneOf(correctionStatuses).annotate({ description: "Filter by status." }))
     },
     success: part(Correction)
-  }),
+  }).annotateMerge(
+    action("Corrections that took or take a second person, newest first", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.post("approve", "/corrections/:correction/approve", {
     params: { correction: pathId },
     success: single(Correction),
     error: refusals("PAYMENT_REQUEST_INVALID", "LIMIT_EXCEEDED")
-  }),
+  }).annotateMerge(
+    action("Approve a pending correction of another person", { roles: ["payments"], concern: "operator", is: "money" })
+  ),
   HttpApiEndpoint.post("reject", "/corrections/:correction/reject", {
     params: { correction: pathId },
-    payload: Schema.Struct({ reason: optional(lines(500)) }),
+    payload: Schema.Struct({ reason: optional(lines(500, { description: "Why, for the audit log." })) }),
     success: single(Correction),
     error: refusals("PAYMENT_REQUEST_INVALID")
-  })
+  }).annotateMerge(action("Drop what was asked for", { roles: ["payments"], concern: "operator" }))
 )

@@ -46,10 +46,10 @@ export const FreeRounds = Schema.Struct({
 
 /** How many rounds, at which stake, and for how long. */
 export const freeRoundsTerms = {
-  rounds: integer(1, 1000),
+  rounds: integer(1, 1000).annotate({ description: "Number of rounds." }),
   stake: amountFrom(1).annotate({
     description: "Of each round, minor units of the player's currency.",
     examples: [20]
   }),
-  valid_days: integer(1, 90)
+  valid_days: integer(1, 90).annotate({ description: "Days in which they can be played." })
 }

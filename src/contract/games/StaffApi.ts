@@ -1,6 +1,7 @@
 /** Games of the catalogue in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { flagInQuery, oneOf, pathId, percent, reference, text, webAddress } from "../common/Fields.ts"
 import { created, page, pageQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
@@ -25,41 +26,48 @@ export const StaffGame = Schema.Struct({
   updated_at: timestamp
 })
 
+const names = {
+  external_id: text(128, { description: "The provider's id of it." }),
+  name: text(200, { description: "Name." })
+}
+
 const GameUpdate = Schema.Struct({
-  external_id: text(128),
-  name: text(200),
-  type: oneOf(gameTypes),
-  category: text(50),
-  rtp: Schema.NullOr(percent),
-  thumbnail_url: Schema.NullOr(webAddress),
-  original: Schema.NullOr(text(50)),
-  active: Schema.Boolean
+  ...names,
+  type: oneOf(gameTypes).annotate({ description: "Type (rng)." }),
+  category: text(50, { description: "Category in which it is listed (slots, live, instant)." }),
+  rtp: Schema.NullOr(percent).annotate({ description: "Return to player in percent (an original's own)." }),
+  thumbnail_url: Schema.NullOr(webAddress).annotate({ description: "Address of its picture." }),
+  original: Schema.NullOr(text(50)).annotate({
+    description: "The built-in game behind it: dice, limbo, coin_flip, plinko, mines."
+  }),
+  active: Schema.Boolean.annotate({ description: "Whether it is offered (true)." })
 }).mapFields(Struct.map(optional))
 
 const GameInput = Schema.Struct({
   ...GameUpdate.fields,
-  provider: reference,
-  external_id: text(128),
-  name: text(200)
+  ...names,
+  provider: reference.annotate({ description: "Id or slug of its provider." })
 })
 
 export type GameInput = typeof GameInput.Type
 export type GameUpdate = typeof GameUpdate.Type
 
-export const GameGroup = HttpApiGroup.make("game").add(
-  HttpApiEndpoint.post("create", "/games", { payload: GameInput, success: created(StaffGame) }),
+export const GameGroup = HttpApiGroup.make("game").annotate(OpenApi.Description, "The catalogue").add(
+  HttpApiEndpoint.post("create", "/games", { payload: GameInput, success: created(StaffGame) }).annotateMerge(
+    action("Add a game", { roles: [], concern: "installation" })
+  ),
   HttpApiEndpoint.patch("update", "/games/:game", {
     params: { game: pathId },
     payload: GameUpdate,
     success: single(StaffGame)
-  }),
+  }).annotateMerge(action("Change a game", { roles: [], concern: "installation" })),
   HttpApiEndpoint.get("list", "/games", {
     query: {
       ...pageQuery,
-      provider: optional(reference),
-      active: optional(flagInQuery),
-      type: optional(oneOf(gameTypes)),
-      name: optional(text(200).annotate({ description: "A part of the name, in any case." })),
+      provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
+      active: optional(flagInQuery.annotate({ description: "Filter by whether it is offered." })),
+      type: optional(oneOf(gameTypes).annotate({ description: "Filter by type." })),
+      name: optional(text(200, { description: "A part of the name, in any case." })),
       ids: optional(
         Schema.String.annotate({ description: "At most 100 ids, between commas." }).check(
           Schema.isPattern(/^[1-9]\d{0,14}(,[1-9]\d{0,14}){0,99}$/u, { message: "must be 1 to 100 ids between commas" })
@@ -67,5 +75,5 @@ export const GameGroup = HttpApiGroup.make("game").add(
       )
     },
     success: page(StaffGame)
-  })
+  }).annotateMerge(action("Games by name, offered or not", { roles: anyRole, concern: "catalogue" }))
 )

@@ -1,6 +1,7 @@
 /** Background jobs in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { list } from "../common/Pagination.ts"
 import { timestamp } from "../common/Resource.ts"
 
@@ -15,6 +16,9 @@ const Job = Schema.Struct({
   last_error: Schema.NullOr(Schema.String)
 })
 
-export const JobGroup = HttpApiGroup.make("job").add(
-  HttpApiEndpoint.get("list", "/jobs", { success: list(Job) })
-)
+export const JobGroup = HttpApiGroup.make("job").annotate(OpenApi.Description, "Work that the service does by itself")
+  .add(
+    HttpApiEndpoint.get("list", "/jobs", { success: list(Job) }).annotateMerge(
+      action("What runs when, and how the last run went", { roles: anyRole, concern: "catalogue" })
+    )
+  )

@@ -1,6 +1,8 @@
 /** API keys of operators in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { action } from "../common/StaffAction.ts"
 import { addresses, instant, integer, oneOf, reference, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
@@ -24,12 +26,18 @@ export const ApiKey = Schema.Struct({
 })
 
 const KeyInput = Schema.Struct({
-  operator: reference,
-  name: optional(text(100)),
-  scopes: optional(Schema.Array(oneOf(scopes))),
-  ip_allowlist: optional(addresses),
-  rate_limit_per_minute: optional(integer(1, 10_000_000)),
-  expires_at: optional(Schema.NullOr(instant))
+  operator: operatorReference,
+  name: optional(text(100, { description: "Purpose of the key." })),
+  scopes: optional(Schema.Array(oneOf(scopes)).annotate({ description: "Scopes (all)." })),
+  ip_allowlist: optional(
+    addresses.annotate({ description: "Addresses and ranges it may be used from (any).", flag: { name: "ip" } })
+  ),
+  rate_limit_per_minute: optional(
+    integer(1, 10_000_000).annotate({ description: "Requests per minute (600).", flag: { name: "rate-limit" } })
+  ),
+  expires_at: optional(
+    Schema.NullOr(instant).annotate({ description: "End of validity, like 2026-11-20T12:00:00Z (never)." })
+  )
 })
 
 export type KeyInput = typeof KeyInput.Type
@@ -37,20 +45,24 @@ export type KeyInput = typeof KeyInput.Type
 /** Shown once, in the answer that made it. */
 const WithSecret = Schema.Struct({ ...ApiKey.fields, secret: Schema.String })
 
-export const KeyGroup = HttpApiGroup.make("key").add(
+export const KeyGroup = HttpApiGroup.make("key").annotate(OpenApi.Description, "API keys of operators").add(
   HttpApiEndpoint.post("create", "/keys", {
     payload: KeyInput,
     success: created(WithSecret)
-  }),
+  }).annotateMerge(action("Make a key; prints its secret once", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/keys/:key/rotate", {
-    params: { key: reference },
-    query: { operator: optional(reference) },
+    params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
+    query: ofOperator,
     success: single(WithSecret)
-  }),
+  }).annotateMerge(
+    action("Give a key a new secret; prints it once", { roles: [], concern: "operator", is: "authority" })
+  ),
   HttpApiEndpoint.post("revoke", "/keys/:key/revoke", {
-    params: { key: reference },
-    query: { operator: optional(reference) },
+    params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
+    query: ofOperator,
     success: single(ApiKey)
-  }),
-  HttpApiEndpoint.get("list", "/keys", { query: { operator: optional(reference) }, success: list(ApiKey) })
+  }).annotateMerge(action("End a key for good", { roles: [], concern: "operator" })),
+  HttpApiEndpoint.get("list", "/keys", { query: ofOperator, success: list(ApiKey) }).annotateMerge(
+    action("Keys, newest first", { roles: ["support"], concern: "operator" })
+  )
 )

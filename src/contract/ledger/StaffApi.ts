@@ -1,7 +1,9 @@
 /** The ledger in the staff API: entries over players, verification and export. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { amountFrom, currency, instant, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { ofOperator, ofPlayer, period } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
+import { amountFrom, currency, oneOf, reference, text } from "../common/Fields.ts"
 import { cursorPage, cursorQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
@@ -48,35 +50,58 @@ export const StaffEntry = Schema.Struct({
   game_external_id: Schema.NullOr(Schema.String)
 })
 
-export const LedgerGroup = HttpApiGroup.make("ledger").add(
+export const LedgerGroup = HttpApiGroup.make("ledger").annotate(OpenApi.Description, "The ledger").add(
   HttpApiEndpoint.get("entries", "/ledger/entries", {
     query: {
       ...cursorQuery,
-      operator: optional(reference),
-      player: optional(pathId),
-      wallet: optional(oneOf(walletKinds)),
-      type: optional(oneOf(entryTypes)),
-      transaction: optional(reference),
-      provider: optional(reference),
-      round: optional(reference),
-      currency: optional(currency),
-      min_amount: optional(amountFrom(0)),
-      max_amount: optional(amountFrom(0)),
-      from: optional(instant),
-      to: optional(instant)
+      ...ofOperator,
+      ...ofPlayer,
+      wallet: optional(oneOf(walletKinds).annotate({ description: "Filter by wallet." })),
+      type: optional(oneOf(entryTypes).annotate({ description: "Filter by type." })),
+      transaction: optional(
+        reference.annotate({ description: "Filter by a message: the provider's id of it, or the id of an entry." })
+      ),
+      provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
+      round: optional(reference.annotate({ description: "Filter by the provider's id of a round." })),
+      currency: optional(
+        currency.annotate({
+          description: "Filter by currency; required with a minimum or maximum amount, unless a player is named."
+        })
+      ),
+      min_amount: optional(amountFrom(0).annotate({ description: "Minimum amount, minor units." })),
+      max_amount: optional(amountFrom(0).annotate({ description: "Maximum amount, minor units." })),
+      ...period
     },
     success: cursorPage(StaffEntry)
-  }),
+  }).annotateMerge(action("Entries over players, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("verify", "/ledger/verification", {
-    query: { operator: optional(reference) },
+    query: ofOperator,
     success: single(LedgerReport)
-  }),
+  }).annotateMerge(
+    action("Prove the ledger; exit 1 when a law does not hold", {
+      roles: ["payments", "compliance"],
+      concern: "one_operator",
+      waiting: "Proving the ledger",
+      passes: Schema.Struct({ violations: Schema.Tuple([]) })
+    })
+  ),
   HttpApiEndpoint.post("accept_restore", "/ledger/restores", {
-    payload: Schema.Struct({ reason: text(500) }),
+    payload: Schema.Struct({ reason: text(500, { description: "Why commits are gone, and which backup it is." }) }),
     success: single(LedgerRestore)
-  }),
+  }).annotateMerge(
+    action("Accept a restored backup in place of the end that was remembered; takes two people", {
+      roles: [],
+      concern: "installation",
+      is: "authority"
+    })
+  ),
   HttpApiEndpoint.get("export", "/ledger/export", {
-    query: { operator: optional(reference) },
+    query: ofOperator,
     success: HttpApiSchema.StreamUint8Array({ contentType: "application/x-ndjson" })
-  })
+  }).annotateMerge(
+    action("Print entries and audit lines with their chain of hashes, as lines of JSON", {
+      roles: ["compliance"],
+      concern: "one_operator"
+    })
+  )
 )

@@ -1,6 +1,7 @@
 /** The nodes of the cluster in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { text } from "../common/Fields.ts"
 import { list, single } from "../common/Pagination.ts"
 import { timestamp } from "../common/Resource.ts"
@@ -18,7 +19,20 @@ const Node = Schema.Struct({
   draining: Schema.Boolean.annotate({ description: "It hands its players over, or has done so, and takes no more." })
 })
 
-export const NodeGroup = HttpApiGroup.make("node").add(
-  HttpApiEndpoint.get("list", "/nodes", { success: list(Node) }),
-  HttpApiEndpoint.post("drain", "/nodes/:node/drain", { params: { node: text(32) }, success: single(Node) })
-)
+export const NodeGroup = HttpApiGroup.make("node").annotate(OpenApi.Description, "Nodes that serve the casino together")
+  .add(
+    HttpApiEndpoint.get("list", "/nodes", { success: list(Node) }).annotateMerge(
+      action("Every live node, the oldest first; none without a cluster", { roles: anyRole, concern: "catalogue" })
+    ),
+    HttpApiEndpoint.post("drain", "/nodes/:node/drain", {
+      params: { node: text(32, { description: "Id of the node." }) },
+      success: single(Node)
+    })
+      .annotateMerge(
+        action("Have a node hand its players over and take no more; it goes on sending requests to their owners", {
+          roles: [],
+          concern: "installation",
+          waiting: "Handing players over"
+        })
+      )
+  )

@@ -1,8 +1,10 @@
 /** Payments and payment methods in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { createdPeriod, ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { refusals } from "../common/Errors.ts"
-import { amountFrom, currency, instant, lines, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { amountFrom, currency, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, nearPage, pageOrWalk, pageQuery, single } from "../common/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
@@ -34,16 +36,25 @@ const StaffPayment = Schema.Struct({
   })
 })
 
-const transition = <const Name extends string>(name: Name) =>
+const transition = <const Name extends string>(
+  name: Name,
+  summary: string,
+  permission: { readonly is?: "money" } = {}
+) =>
   HttpApiEndpoint.post(name, `/payments/:payment/${name}`, {
     params: { payment: pathId },
-    payload: Schema.Struct({ reason: Schema.optionalKey(lines(500)) }),
+    payload: Schema.Struct({
+      reason: Schema.optionalKey(
+        lines(500, { description: "Why, for the audit log and, for a rejection, the operator." })
+      )
+    }),
     success: single(StaffPayment),
     error: refusals("PAYMENT_REQUEST_INVALID", "PLAYER_RESTRICTED")
-  })
+  }).annotateMerge(action(summary, { roles: ["payments"], concern: "operator", ...permission }))
 
-export const PaymentGroup = HttpApiGroup.make("payment").add(
-  HttpApiEndpoint.get("show", "/payments/:payment", { params: { payment: pathId }, success: single(StaffPayment) }),
+export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Description, "Deposits and withdrawals").add(
+  HttpApiEndpoint.get("show", "/payments/:payment", { params: { payment: pathId }, success: single(StaffPayment) })
+    .annotateMerge(action("One payment", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("list", "/payments", {
     query: {
       ...pageQuery,
@@ -54,26 +65,32 @@ export const PaymentGroup = HttpApiGroup.make("payment").add(
             "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted."
         }).check(Schema.isPattern(/^[\w-]{0,200}$/u, { message: "must be empty or a next_cursor of this list" }))
       ),
-      sort: Schema.optionalKey(oneOf(paymentOrders)),
-      id: Schema.optionalKey(pathId),
-      method: Schema.optionalKey(text(50)),
-      currency: Schema.optionalKey(currency),
-      min_amount: Schema.optionalKey(amountFrom(0)),
-      operator: Schema.optionalKey(text(128)),
-      player: Schema.optionalKey(pathId),
-      type: Schema.optionalKey(oneOf(paymentTypes)),
-      status: Schema.optionalKey(oneOf(paymentStatuses)),
-      external_reference: Schema.optionalKey(text(128)),
-      created_from: Schema.optionalKey(instant),
-      created_to: Schema.optionalKey(instant)
+      sort: Schema.optionalKey(oneOf(paymentOrders).annotate({ description: "Order (newest); without pages." })),
+      id: Schema.optionalKey(pathId.annotate({ description: "Id of a payment." })),
+      method: Schema.optionalKey(text(50, { description: "Filter by payment method." })),
+      currency: Schema.optionalKey(
+        currency.annotate({
+          description:
+            "Filter by currency; required with a minimum amount and with the order by amount, unless a player is named."
+        })
+      ),
+      min_amount: Schema.optionalKey(amountFrom(0).annotate({ description: "Minimum amount, minor units." })),
+      ...ofOperator,
+      ...ofPlayer,
+      type: Schema.optionalKey(oneOf(paymentTypes).annotate({ description: "Filter by type." })),
+      status: Schema.optionalKey(oneOf(paymentStatuses).annotate({ description: "Filter by status." })),
+      external_reference: Schema.optionalKey(
+        text(128, { description: "Filter by the operator's reference, exact match." })
+      ),
+      ...createdPeriod
     },
     success: pageOrWalk(StaffPayment)
-  }),
-  transition("approve"),
-  transition("pay"),
-  transition("reject"),
-  transition("cancel"),
-  transition("chargeback")
+  }).annotateMerge(action("Payments, newest first", { roles: anyRole, concern: "operator" })),
+  transition("approve", "Allow a withdrawal; above the operator's threshold two people must", { is: "money" }),
+  transition("pay", "Tell that an allowed withdrawal was paid out", { is: "money" }),
+  transition("reject", "Refuse a withdrawal and return the money"),
+  transition("cancel", "Drop a new withdrawal and return the money"),
+  transition("chargeback", "Take back a deposit that was reversed")
 )
 
 /** A payment method; bounds in minor units of the operator's currency, inclusive. */
@@ -94,39 +111,46 @@ export const StaffPaymentMethod = Schema.Struct({
 })
 
 const MethodUpdate = Schema.Struct({
-  name: text(100),
-  currencies: Schema.Array(currency),
-  supports_deposit: Schema.Boolean,
-  supports_withdrawal: Schema.Boolean,
-  min_deposit: amountFrom(1),
-  max_deposit: amountFrom(1),
-  min_withdrawal: amountFrom(1),
-  max_withdrawal: amountFrom(1),
-  active: Schema.Boolean
+  name: text(100, { description: "What players read (the code)." }),
+  currencies: Schema.Array(currency).annotate({ description: "ISO 4217 codes (the operator's own)." }),
+  supports_deposit: Schema.Boolean.annotate({
+    description: "Whether it takes deposits (true).",
+    flag: { name: "deposit" }
+  }),
+  supports_withdrawal: Schema.Boolean.annotate({
+    description: "Whether it pays out (true).",
+    flag: { name: "withdrawal" }
+  }),
+  min_deposit: amountFrom(1).annotate({ description: "Smallest deposit, minor units (1)." }),
+  max_deposit: amountFrom(1).annotate({ description: "Largest deposit, minor units." }),
+  min_withdrawal: amountFrom(1).annotate({ description: "Smallest withdrawal, minor units (1)." }),
+  max_withdrawal: amountFrom(1).annotate({ description: "Largest withdrawal, minor units." }),
+  active: Schema.Boolean.annotate({ description: "Whether it is offered (true)." })
 }).mapFields(Struct.map(Schema.optionalKey))
 
 const MethodInput = Schema.Struct({
-  operator: reference,
+  operator: operatorReference,
   code: Schema.String.annotate({ examples: ["card"] }).check(
     Schema.isPattern(/^[A-Za-z0-9_.-]{1,50}$/u, {
       message: "must be 1 to 50 characters: letters, digits, dots, dashes and underscores"
     })
-  ),
+  ).annotate({ description: "Code that requests name it by." }),
   ...MethodUpdate.fields
 })
 
 export type MethodInput = typeof MethodInput.Type
 export type MethodUpdate = typeof MethodUpdate.Type
 
-export const PaymentMethodGroup = HttpApiGroup.make("payment_method").add(
-  HttpApiEndpoint.post("create", "/payment-methods", { payload: MethodInput, success: created(StaffPaymentMethod) }),
+export const PaymentMethodGroup = HttpApiGroup.make("payment_method").annotate(OpenApi.Description, "Ways to pay").add(
+  HttpApiEndpoint.post("create", "/payment-methods", { payload: MethodInput, success: created(StaffPaymentMethod) })
+    .annotateMerge(action("Add a way to pay", { roles: ["payments"], concern: "operator" })),
   HttpApiEndpoint.patch("update", "/payment-methods/:method", {
-    params: { method: pathId },
+    params: { method: pathId.annotate({ description: "Id of the payment method." }) },
     payload: MethodUpdate,
     success: single(StaffPaymentMethod)
-  }),
+  }).annotateMerge(action("Change a way to pay", { roles: ["payments"], concern: "operator" })),
   HttpApiEndpoint.get("list", "/payment-methods", {
-    query: { operator: Schema.optionalKey(reference) },
+    query: ofOperator,
     success: list(StaffPaymentMethod)
-  })
+  }).annotateMerge(action("Ways to pay", { roles: anyRole, concern: "operator" }))
 )

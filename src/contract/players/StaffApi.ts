@@ -1,11 +1,13 @@
 /** Players in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { auditReason, createdPeriod, ofOperator } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
 import { bonusStates } from "../../domain/state/Bonus.ts"
 import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
 import { PlayerBonus } from "../bonuses/BonusResource.ts"
-import { amountFrom, date, instant, lines, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { amountFrom, date, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../common/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
@@ -91,91 +93,114 @@ export const TimelineItem = Schema.Struct({
   })
 })
 
-export const PlayerGroup = HttpApiGroup.make("player").add(
+export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Description, "Players").add(
   HttpApiEndpoint.get("show", "/players/:player", {
     params: { player: pathId },
-    query: { operator: optional(reference) },
+    query: ofOperator,
     success: single(StaffPlayer)
-  }),
+  }).annotateMerge(action("One player", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("list", "/players", {
     query: {
       ...walkQuery,
       ...nearPage,
-      operator: optional(reference),
-      sort: optional(oneOf(playerOrders)),
+      ...ofOperator,
+      sort: optional(oneOf(playerOrders).annotate({ description: "Order (newest); without pages." })),
       starting_with: optional(text(254, {
         description:
           "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
       })),
       ...PlayerFilterFields.fields,
-      external_id: optional(text(128))
+      external_id: optional(text(128, { description: "Filter by external id, exact match." }))
     },
     success: pageOrWalk(StaffPlayer)
-  }),
-  HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) }),
+  }).annotateMerge(action("Players, newest first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) })
+    .annotateMerge(action("The balances", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("transactions", "/players/:player/transactions", {
     params: { player: pathId },
     query: {
       ...walkQuery,
-      type: optional(oneOf(entryTypes)),
-      wallet: optional(oneOf(walletKinds)),
-      created_from: optional(instant),
-      created_to: optional(instant)
+      type: optional(oneOf(entryTypes).annotate({ description: "Filter by type." })),
+      wallet: optional(oneOf(walletKinds).annotate({ description: "Filter by wallet." })),
+      ...createdPeriod
     },
     success: pageOrWalk(Transaction)
-  }),
+  }).annotateMerge(action("The ledger, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
     params: { player: pathId },
-    query: { ...partQuery, state: optional(oneOf(bonusStates)) },
+    query: { ...partQuery, state: optional(oneOf(bonusStates).annotate({ description: "Filter by state." })) },
     success: part(PlayerBonus)
-  }),
-  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) }),
+  }).annotateMerge(action("The bonuses that were granted, newest first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
+    .annotateMerge(
+      action("The limits with what waits, and the self-exclusion", { roles: anyRole, concern: "operator" })
+    ),
   HttpApiEndpoint.get("sessions", "/players/:player/sessions", {
     params: { player: pathId },
     query: cursorQuery,
     success: cursorPage(GameSession)
-  }),
+  }).annotateMerge(action("Launches of games, the last first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("timeline", "/players/:player/timeline", {
     params: { player: pathId },
-    query: { ...cursorQuery, kind: optional(oneOf(timelineKinds)) },
+    query: { ...cursorQuery, kind: optional(oneOf(timelineKinds).annotate({ description: "Filter by kind." })) },
     success: cursorPage(TimelineItem)
-  }),
+  }).annotateMerge(action("Everything that happened, newest first", {
+    // alerts and the audit log in it are for the roles that may list them
+    roles: anyRole,
+    concern: "operator"
+  })),
   HttpApiEndpoint.post("status", "/players/:player/status", {
     params: { player: pathId },
-    payload: Schema.Struct({ status: oneOf(playerStatuses), reason: optional(lines(1000)) }),
+    payload: Schema.Struct({
+      status: oneOf(playerStatuses).annotate({ description: "New status." }),
+      reason: optional(lines(1000, { description: "Why: a note on the player." }))
+    }),
     success: single(StaffPlayer)
-  }),
+  }).annotateMerge(
+    action("Lock, close or open an account; the reason stays as a note", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.post("kyc", "/players/:player/kyc", {
     params: { player: pathId },
     payload: Schema.Struct({
-      status: oneOf(kycStatuses),
-      document_expires_on: optional(Schema.NullOr(date)),
-      reason: optional(text(500))
+      status: oneOf(kycStatuses).annotate({ description: "New status." }),
+      document_expires_on: optional(
+        Schema.NullOr(date).annotate({
+          description: "With verified: the last day on which the document is valid, like 2031-05-31."
+        })
+      ),
+      reason: optional(auditReason)
     }),
     success: single(StaffPlayer)
-  }),
+  }).annotateMerge(
+    action("Say how far the identity is known", { roles: ["compliance"], concern: "operator", is: "authority" })
+  ),
   HttpApiEndpoint.patch("restrict", "/players/:player/restrictions", {
     params: { player: pathId },
     payload: Schema.Struct({
-      can_login: optional(Schema.Boolean),
-      can_deposit: optional(Schema.Boolean),
-      can_withdraw: optional(Schema.Boolean),
-      can_bet: optional(Schema.Boolean),
-      excluded_from_bonuses: optional(Schema.Boolean)
+      can_login: optional(Schema.Boolean.annotate({ description: "Whether session tokens are issued." })),
+      can_deposit: optional(Schema.Boolean.annotate({ description: "Whether deposits are taken." })),
+      can_withdraw: optional(Schema.Boolean.annotate({ description: "Whether withdrawals are taken." })),
+      can_bet: optional(Schema.Boolean.annotate({ description: "Whether games open and bets are taken." })),
+      excluded_from_bonuses: optional(Schema.Boolean.annotate({ description: "Whether no bonus is given." }))
     }),
     success: single(StaffPlayer)
-  }),
+  }).annotateMerge(action("Switch abilities on or off", { roles: ["support", "compliance"], concern: "operator" })),
   HttpApiEndpoint.post("sign_out", "/players/:player/sign-out", {
     params: { player: pathId },
-    payload: Schema.Struct({ reason: optional(text(500)) }),
+    payload: Schema.Struct({ reason: optional(auditReason) }),
     success: single(StaffPlayer)
-  }),
+  }).annotateMerge(
+    action("End all session tokens and game sessions", { roles: ["support", "compliance"], concern: "operator" })
+  ),
   HttpApiEndpoint.post("correct", "/players/:player/corrections", {
     params: { player: pathId },
     payload: Schema.Struct({
-      wallet: optional(oneOf(walletKinds)),
+      wallet: optional(oneOf(walletKinds).annotate({ description: "Wallet (real)." })),
       amount: amountFrom(-Number.MAX_SAFE_INTEGER).annotate({ description: "Signed minor units, not zero." }),
-      reason: text(500)
+      reason: auditReason
     }),
     success: [
       created(Transaction),
@@ -184,20 +209,40 @@ export const PlayerGroup = HttpApiGroup.make("player").add(
       })
     ],
     error: refusals("LIMIT_EXCEEDED")
-  }),
+  }).annotateMerge(
+    action("Set a balance right; above the operator's threshold a second person has to approve it", {
+      roles: ["payments"],
+      concern: "operator",
+      is: "money"
+    })
+  ),
   HttpApiEndpoint.post("retire_seeds", "/players/:player/retired-seeds", {
     params: { player: pathId },
-    payload: Schema.Struct({ reason: text(500) }),
+    payload: Schema.Struct({ reason: auditReason }),
     success: single(RetiredSeeds)
-  }),
+  }).annotateMerge(
+    action("Retire the server seeds of originals that no master key opens any more", {
+      roles: ["support"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.post("note", "/players/:player/notes", {
     params: { player: pathId },
-    payload: Schema.Struct({ text: lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })) }),
+    payload: Schema.Struct({
+      text: lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })).annotate({
+        description: "The note."
+      })
+    }),
     success: created(Note)
-  }),
+  }).annotateMerge(action("Write a note; it is never changed", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("notes", "/players/:player/notes", {
     params: { player: pathId },
     query: partQuery,
     success: part(Note)
-  })
+  }).annotateMerge(
+    action("What was written about a player, with payments and grants, newest first", {
+      roles: anyRole,
+      concern: "operator"
+    })
+  )
 )

@@ -1,6 +1,7 @@
 /** Game providers in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { addresses, date, integer, reference, slug, text, webAddress } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
@@ -23,19 +24,32 @@ export const StaffProvider = Schema.Struct({
   updated_at: timestamp
 })
 
+const names = {
+  slug: slug.annotate({ description: "Short name, unique." }),
+  name: text(100, { description: "Full name." })
+}
+
 const ProviderUpdate = Schema.Struct({
-  slug,
-  name: text(100),
-  launch_url: Schema.NullOr(webAddress),
-  demo_url: Schema.NullOr(webAddress),
-  ip_allowlist: addresses,
-  active: Schema.Boolean,
-  protocol: text(50),
-  settings: SettingsInput,
-  sync_hours: integer(0, 8760)
+  ...names,
+  launch_url: Schema.NullOr(webAddress).annotate({ description: "Where games open, with {token}, {game} and {mode}." }),
+  demo_url: Schema.NullOr(webAddress).annotate({ description: "Where free play opens." }),
+  ip_allowlist: addresses.annotate({
+    description: "Addresses and ranges it calls from (any).",
+    flag: { name: "ip" }
+  }),
+  active: Schema.Boolean.annotate({
+    description: "Whether its games are offered and take bets; what was begun is settled all the same (true)."
+  }),
+  protocol: text(50, { description: "Protocol of its vendor (pitboss)." }),
+  settings: SettingsInput.annotate({
+    description: "Settings of its protocol; an update replaces those that it names."
+  }),
+  sync_hours: integer(0, 8760).annotate({
+    description: "Hours between readings of its vendor's catalogue (24; 0: never)."
+  })
 }).mapFields(Struct.map(Schema.optionalKey))
 
-const ProviderInput = Schema.Struct({ ...ProviderUpdate.fields, slug, name: text(100) })
+const ProviderInput = Schema.Struct({ ...ProviderUpdate.fields, ...names })
 
 export type ProviderDetails = typeof ProviderDetails.Type
 export type SyncReport = typeof SyncReport.Type
@@ -109,34 +123,65 @@ const ReconciliationReport = Schema.Struct({
 /** Shown once, in the answer that made it. */
 const withSecret = Schema.Struct({ ...StaffProvider.fields, secret: Schema.String })
 
-export const ProviderGroup = HttpApiGroup.make("provider").add(
-  HttpApiEndpoint.post("create", "/providers", { payload: ProviderInput, success: created(withSecret) }),
+export const ProviderGroup = HttpApiGroup.make("provider").annotate(OpenApi.Description, "Game providers").add(
+  HttpApiEndpoint.post("create", "/providers", { payload: ProviderInput, success: created(withSecret) }).annotateMerge(
+    action("Add a provider; prints its secret once", { roles: [], concern: "installation", is: "authority" })
+  ),
   HttpApiEndpoint.patch("update", "/providers/:provider", {
     params: { provider: reference },
     payload: ProviderUpdate,
     success: single(StaffProvider)
-  }),
+  }).annotateMerge(action("Change a provider", { roles: [], concern: "installation", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/providers/:provider/rotate", {
     params: { provider: reference },
     success: single(withSecret)
-  }),
+  }).annotateMerge(
+    action("Give a provider a new secret; prints it once", { roles: [], concern: "installation", is: "authority" })
+  ),
   HttpApiEndpoint.get("show", "/providers/:provider", {
     params: { provider: reference },
     success: single(ProviderDetails)
-  }),
+  }).annotateMerge(
+    action("A provider: settings, what to tell its vendor, when that called last, what it was refused", {
+      roles: anyRole,
+      concern: "catalogue"
+    })
+  ),
   HttpApiEndpoint.post("sync", "/providers/:provider/sync", {
     params: { provider: reference },
-    payload: Schema.Struct({ activate: Schema.optionalKey(Schema.Boolean) }),
+    payload: Schema.Struct({
+      activate: Schema.optionalKey(
+        Schema.Boolean.annotate({ description: "Offer new games at once.", flag: { isSwitch: true } })
+      )
+    }),
     success: single(SyncReport)
-  }),
+  }).annotateMerge(
+    action("Read the catalogue of a provider's vendor: new games are added, others changed, gone ones switched off", {
+      roles: [],
+      concern: "installation",
+      waiting: "Reading the catalogue"
+    })
+  ),
   HttpApiEndpoint.get("reconcile", "/providers/:provider/reconciliation", {
     params: { provider: reference },
-    query: { date },
+    query: { date: date.annotate({ description: "A day in UTC, like 2026-11-20." }) },
     success: single(ReconciliationReport)
-  }),
+  }).annotateMerge(action("Compare a day with what a provider's vendor has of it; exit 1 when it differs", {
+    // a vendor's day is of all operators' players
+    roles: ["payments", "compliance"],
+    concern: "installation",
+    waiting: "Comparing the day",
+    passes: Schema.Struct({ different: Schema.Tuple([]), only_here: Schema.Tuple([]), only_vendor: Schema.Tuple([]) })
+  })),
   HttpApiEndpoint.get("calls", "/providers/:provider/calls", {
     params: { provider: reference },
     success: list(VendorCallLine)
-  }),
-  HttpApiEndpoint.get("list", "/providers", { success: list(StaffProvider) })
+  }).annotateMerge(action("The last calls of a provider's vendor, newest first", {
+    // of players of other operators only that there was a call
+    roles: anyRole,
+    concern: "catalogue"
+  })),
+  HttpApiEndpoint.get("list", "/providers", { success: list(StaffProvider) }).annotateMerge(
+    action("All providers", { roles: anyRole, concern: "catalogue" })
+  )
 )

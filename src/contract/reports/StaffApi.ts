@@ -1,53 +1,94 @@
 /** Reports and exchange rates in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { currency, oneOf, reference, text } from "../common/Fields.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
+import { currency, oneOf, reference } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
 import { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
 
-export const ReportGroup = HttpApiGroup.make("report").add(
+export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Description, "Reports").add(
   HttpApiEndpoint.get("ggr", "/reports/ggr", {
-    query: { operator: text(128), ...reportRange },
+    query: { operator: operatorReference, ...reportRange },
     success: single(GgrReport)
-  }),
+  }).annotateMerge(
+    action("Gross gaming revenue and payments of a range of days", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("series", "/reports/series", {
     query: {
-      operator: reference,
-      metric: oneOf(seriesMetrics),
-      step: oneOf(seriesSteps),
+      operator: operatorReference,
+      metric: oneOf(seriesMetrics).annotate({ description: "Key figure." }),
+      step: Schema.optionalKey(oneOf(seriesSteps).annotate({ description: "Hours or days (day)." })),
       ...reportRange,
-      provider: Schema.optionalKey(reference)
+      provider: Schema.optionalKey(reference.annotate({ description: "Filter by provider, id or slug." }))
     },
     success: single(Series)
-  }),
+  }).annotateMerge(
+    action("A key figure over time, at most 400 points", { roles: ["payments", "compliance"], concern: "operator" })
+  ),
   HttpApiEndpoint.get("breakdown", "/reports/breakdown", {
-    query: { operator: reference, by: oneOf(["day", "provider"]), ...reportRange },
+    query: {
+      operator: operatorReference,
+      by: oneOf(["day", "provider"]).annotate({ description: "A row for each day or provider." }),
+      ...reportRange
+    },
     success: single(Breakdown)
-  }),
+  }).annotateMerge(
+    action("Play and payments of a range of days, by day or provider", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("funds", "/reports/funds", {
-    query: { operator: Schema.optionalKey(reference) },
+    query: ofOperator,
     success: list(Funds)
-  }),
+  }).annotateMerge(
+    action("What players hold, by currency and wallet, as it was read last", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("bonuses", "/reports/bonuses", {
-    query: { operator: reference, ...reportRange },
+    query: { operator: operatorReference, ...reportRange },
     success: list(BonusCost)
-  })
+  }).annotateMerge(
+    action("What bonuses have cost in a range of days, and what running ones may still cost", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  )
 )
 
-const rate = Schema.Number.check(
+const rate = Schema.Number.annotate({ description: "One unit of the currency in units of the base." }).check(
   Schema.isBetween({ minimum: 1e-9, maximum: 1e9 }, { message: "must be between 0.000000001 and 1000000000" })
 )
 
-export const RateGroup = HttpApiGroup.make("rate").add(
+export const RateGroup = HttpApiGroup.make("rate").annotate(OpenApi.Description, "Exchange rates").add(
   HttpApiEndpoint.post("set", "/rates", {
-    payload: Schema.Struct({ currency, base: currency, rate }),
+    payload: Schema.Struct({
+      currency: currency.annotate({ description: "ISO 4217 code of the players' currency." }),
+      base: currency.annotate({ description: "ISO 4217 code of the operator's currency." }),
+      rate
+    }),
     success: created(ExchangeRate)
-  }),
+  }).annotateMerge(action("Set a rate for what is written from now on", {
+    // not `payments`, which approves withdrawals: a rate decides which of them need two approvals
+    roles: ["compliance"],
+    concern: "installation",
+    is: "authority"
+  })),
   HttpApiEndpoint.get("list", "/rates", {
-    query: { ...partQuery, currency: Schema.optionalKey(currency), base: Schema.optionalKey(currency) },
+    query: {
+      ...partQuery,
+      currency: Schema.optionalKey(currency.annotate({ description: "ISO 4217 code of the players' currency." })),
+      base: Schema.optionalKey(currency.annotate({ description: "ISO 4217 code of the operator's currency." }))
+    },
     success: part(ExchangeRate)
-  })
+  }).annotateMerge(action("Rates, newest first", { roles: anyRole, concern: "catalogue" }))
 )

@@ -1,7 +1,9 @@
 /** Rounds of games in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { instant, integer, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { auditReason, ofOperator, ofPlayer, period } from "../common/StaffFields.ts"
+import { action, anyRole } from "../common/StaffAction.ts"
+import { integer, oneOf, reference } from "../common/Fields.ts"
 import { cursorPage, cursorQuery, part, partQuery, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { transactionKinds, transactionStatuses } from "../../domain/state/Rounds.ts"
@@ -96,37 +98,65 @@ export const RoundDetails = Schema.Struct({
   })
 })
 
-export const RoundGroup = HttpApiGroup.make("round").add(
+const roundPath = {
+  provider: reference.annotate({ description: "Id or slug of the provider." }),
+  game: reference.annotate({ description: "The provider's id of the game, or ours." }),
+  round: reference.annotate({ description: "The provider's id of the round." })
+}
+
+export const RoundGroup = HttpApiGroup.make("round").annotate(OpenApi.Description, "Rounds of games").add(
   HttpApiEndpoint.get("list", "/rounds/open", {
     query: {
       ...partQuery,
-      operator: optional(text(128)),
-      older_than_hours: optional(integer(24, 87_600))
+      ...ofOperator,
+      older_than_hours: optional(
+        integer(24, 87_600).annotate({ description: "Open for at least so many hours, 24 or more (48)." })
+      )
     },
     success: part(OpenRound)
-  }),
+  }).annotateMerge(
+    action("Rounds without an end, the oldest first: to be reconciled with their providers", {
+      roles: anyRole,
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("search", "/rounds", {
     query: {
       ...cursorQuery,
-      operator: optional(reference),
-      player: optional(pathId),
-      provider: optional(reference),
-      game: optional(reference),
-      transaction: optional(reference),
-      state: optional(oneOf(roundStates)),
-      from: optional(instant),
-      to: optional(instant)
+      ...ofOperator,
+      ...ofPlayer,
+      provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
+      game: optional(reference.annotate({ description: "Filter by game: the provider's id of it, or ours." })),
+      transaction: optional(
+        reference.annotate({ description: "Filter by a message: the provider's id of it, or the id of an entry." })
+      ),
+      state: optional(oneOf(roundStates).annotate({ description: "Filter by state." })),
+      ...period
     },
     success: cursorPage(RoundLine)
-  }),
+  }).annotateMerge(action("Rounds, the last opened first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("show", "/rounds/:provider/:game/:round", {
-    params: { provider: reference, game: reference, round: reference },
-    query: { player: optional(pathId) },
+    params: roundPath,
+    query: ofPlayer,
     success: single(RoundDetails)
-  }),
+  }).annotateMerge(
+    action("One round with every message that came and its entries", { roles: anyRole, concern: "operator" })
+  ),
   HttpApiEndpoint.post("close", "/rounds/:provider/:game/:round/close", {
-    params: { provider: reference, game: reference, round: reference },
-    payload: Schema.Struct({ reason: text(500), player: optional(integer(1, Number.MAX_SAFE_INTEGER)) }),
+    params: roundPath,
+    payload: Schema.Struct({
+      reason: auditReason,
+      player: optional(
+        integer(1, Number.MAX_SAFE_INTEGER).annotate({
+          description: "Id of a player: closes this part of the round only."
+        })
+      )
+    }),
     success: single(RoundDetails)
-  })
+  }).annotateMerge(
+    action(
+      "Close a round that its provider did not end; a win that comes all the same is paid if the provider may send one",
+      { roles: ["support", "payments"], concern: "operator" }
+    )
+  )
 )

@@ -1,6 +1,7 @@
 /** Inventory and re-encryption of encrypted columns in the staff API. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action } from "../common/StaffAction.ts"
 import { list } from "../common/Pagination.ts"
 import { id } from "../common/Resource.ts"
 
@@ -12,10 +13,28 @@ const Secrets = Schema.Struct({
   unreadable: Schema.Int.annotate({ description: "Opened by neither." })
 })
 
-export const SecretGroup = HttpApiGroup.make("secret").add(
-  HttpApiEndpoint.get("list", "/secrets", { success: list(Secrets) }),
-  HttpApiEndpoint.post("reseal", "/secrets/reseal", { success: list(Secrets) })
-)
+const allReadable = Schema.Array(Schema.Struct({ unreadable: Schema.Literal(0) }))
+
+export const SecretGroup = HttpApiGroup.make("secret").annotate(OpenApi.Description, "Secrets that are stored sealed")
+  .add(
+    HttpApiEndpoint.get("list", "/secrets", { success: list(Secrets) }).annotateMerge(
+      action("How many there are, and under which key; exit 1 when one cannot be opened", {
+        roles: [],
+        concern: "installation",
+        waiting: "Opening every secret",
+        passes: allReadable
+      })
+    ),
+    HttpApiEndpoint.post("reseal", "/secrets/reseal", { success: list(Secrets) }).annotateMerge(
+      action("Seal under MASTER_KEY what is sealed under MASTER_KEY_PREVIOUS; exit 1 when one cannot be opened", {
+        roles: [],
+        concern: "installation",
+        is: "authority",
+        waiting: "Sealing every secret",
+        passes: allReadable
+      })
+    )
+  )
 
 /** Result of retiring a player's lost server seeds. */
 export const RetiredSeeds = Schema.Struct({

@@ -1,6 +1,7 @@
 /** Staff accounts in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { amountFrom, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { id, money, timestamp } from "../common/Resource.ts"
@@ -43,27 +44,38 @@ export const StaffAccount = Schema.Struct({
   last_used_at: Schema.NullOr(timestamp).annotate({ description: "To the minute." })
 })
 
+const named = { name: text(100, { description: "Name of the person." }) }
+
 const StaffUpdate = Schema.Struct({
-  name: text(100),
-  role: oneOf(roles),
-  active: Schema.Boolean,
+  ...named,
+  role: oneOf(roles).annotate({ description: "Role (admin)." }),
+  active: Schema.Boolean.annotate({ description: "Whether its token and its sessions open anything." }),
   operators: Schema.NullOr(
     Schema.Array(text(128)).check(
       Schema.isMinLength(1, { message: "must have at least 1 entry" }),
       Schema.isMaxLength(100, { message: "must have at most 100 entries" })
     )
-  ).annotate({ description: "Ids or slugs of the operators the account is bound to; null: all." }),
-  password: newPassword.annotate({ description: "Of the sign-in with a browser. Ends the account's sessions." }),
+  ).annotate({
+    description: "Ids or slugs of the operators that the account is bound to (all).",
+    flag: { nullWord: "all" }
+  }),
+  password: newPassword.annotate({
+    description: "Password of the sign-in with a browser, 12 to 128 characters. Ends the account's sessions.",
+    flag: { isSecret: true }
+  }),
   reset_second_factor: Schema.Literal(true).annotate({
     message: "must be true",
     description: "Takes the second factor and its recovery codes away, and ends the account's sessions."
   }),
-  daily_budget: Schema.NullOr(amountFrom(0))
+  daily_budget: Schema.NullOr(amountFrom(0)).annotate({
+    description: "Largest sum that it may give away alone in a day, minor units (1000000)."
+  })
 }).mapFields(Struct.map(optional))
 
-const StaffInput = Schema.Struct({ ...StaffUpdate.fields, name: text(100) }).mapFields(
-  Struct.omit(["active", "reset_second_factor"])
-)
+const StaffInput = Schema.Struct({ ...StaffUpdate.fields, ...named })
+  .mapFields(
+    Struct.omit(["active", "reset_second_factor"])
+  )
 
 /** As the service takes them: with the ids of operators. */
 export type StaffInput = Omit<typeof StaffInput.Type, "operators"> & WithOperators
@@ -73,33 +85,51 @@ interface WithOperators {
   readonly operators?: ReadonlyArray<number> | null
 }
 
-export const StaffGroup = HttpApiGroup.make("staff").add(
+export const StaffGroup = HttpApiGroup.make("staff").annotate(OpenApi.Description, "Staff accounts").add(
   HttpApiEndpoint.post("create", "/staff", {
     payload: StaffInput,
     success: created(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
-  }),
+  }).annotateMerge(
+    action("Open an account; prints its token once", { roles: [], concern: "installation", is: "authority" })
+  ),
   HttpApiEndpoint.patch("update", "/staff/:staff", {
-    params: { staff: pathId },
+    params: { staff: pathId.annotate({ description: "Id of the account." }) },
     payload: StaffUpdate,
     success: single(StaffAccount)
-  }),
+  }).annotateMerge(action("Change an account", { roles: [], concern: "installation", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/staff/:staff/rotate", {
-    params: { staff: pathId },
+    params: { staff: pathId.annotate({ description: "Id of the account." }) },
     success: single(Schema.Struct({ ...StaffAccount.fields, token: Schema.String }))
-  }),
+  }).annotateMerge(
+    action("Give an account a new token; prints it once", { roles: [], concern: "installation", is: "authority" })
+  ),
   HttpApiEndpoint.post("retire_bootstrap", "/staff/bootstrap/retirement", {
     success: single(Schema.Struct({ retired_at: timestamp, retired_by: Schema.String }))
-  }),
-  HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }),
+  }).annotateMerge(
+    action("End the bootstrap token for good; takes an admin account", {
+      roles: [],
+      concern: "installation",
+      is: "authority"
+    })
+  ),
+  HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }).annotateMerge(
+    action("All accounts", { roles: [], concern: "installation" })
+  ),
   HttpApiEndpoint.post("ticket", "/staff/tickets", {
     payload: Schema.Struct({
       staff: optional(
         Schema.Int.check(
           Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, { message: "must be an id" })
-        )
-          .annotate({ description: "Another's account, by admins; left out: one's own." })
+        ).annotate({
+          description: "Id of another's account, by admins (one's own; the first admin's for the bootstrap token)."
+        })
       )
     }),
     success: created(SignInLink)
-  })
+  }).annotateMerge(action("Print a link that signs in once, within 15 minutes", {
+    // of one's own account; of another's by admins, which its handler judges
+    roles: anyRole,
+    concern: "self",
+    is: "authority"
+  }))
 )

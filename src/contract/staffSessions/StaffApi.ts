@@ -1,6 +1,7 @@
 /** Sessions of staff in a browser: sign-in, second factor, password, own sessions (`docs/decisions/0047-staff-sessions.md`). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { action, anyRole } from "../common/StaffAction.ts"
 import { pathId, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
@@ -89,22 +90,34 @@ export const SignInGroup = HttpApiGroup.make("sign_in").add(
 
 /** One's own account and its sessions. */
 export const SessionGroup = HttpApiGroup.make("session").add(
-  HttpApiEndpoint.get("show", "/session", { success: single(Session) }),
-  HttpApiEndpoint.delete("end", "/session", { success: single(Ended) }),
-  HttpApiEndpoint.get("list", "/sessions", { success: list(OwnSession) }),
-  HttpApiEndpoint.delete("revoke", "/sessions/:session", { params: { session: pathId }, success: single(Ended) }),
-  HttpApiEndpoint.delete("revoke_all", "/sessions", { success: single(Ended) }),
+  HttpApiEndpoint.get("show", "/session", { success: single(Session) }).annotateMerge(action("TODO", {
+    // one's own account
+    roles: anyRole,
+    concern: "self",
+    isWithoutCommand: true
+  })),
+  HttpApiEndpoint.delete("end", "/session", { success: single(Ended) }).annotateMerge(
+    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+  ),
+  HttpApiEndpoint.get("list", "/sessions", { success: list(OwnSession) }).annotateMerge(
+    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+  ),
+  HttpApiEndpoint.delete("revoke", "/sessions/:session", { params: { session: pathId }, success: single(Ended) })
+    .annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+  HttpApiEndpoint.delete("revoke_all", "/sessions", { success: single(Ended) }).annotateMerge(
+    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+  ),
   HttpApiEndpoint.post("step_up", "/session/step-up", {
     payload: Schema.Struct({ code }),
     success: single(Session)
-  }),
+  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("second_factor", "/session/second-factor", {
     success: created(Schema.Struct({
       secret: Schema.String.annotate({ description: "Base32, for an authenticator without a camera." }),
       uri: Schema.String,
       qr_svg: Schema.String.annotate({ description: "The URI as a QR code, an SVG document." })
     }))
-  }),
+  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("confirm_second_factor", "/session/second-factor/confirm", {
     payload: Schema.Struct({ code }),
     success: created(Schema.Struct({
@@ -112,18 +125,18 @@ export const SessionGroup = HttpApiGroup.make("session").add(
         description: "Each works once. Shown here and never again."
       })
     }))
-  }),
+  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("password", "/session/password", {
     payload: Schema.Struct({
       password: Schema.optionalKey(password),
       new_password: newPassword
     }),
     success: single(Session)
-  }),
+  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("token", "/session/token", {
     success: created(Schema.Struct({
       token: Schema.String.annotate({ description: "The account's bearer token. Shown here and never again." }),
       token_expires_at: timestamp
     }))
-  })
+  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", is: "authority", isWithoutCommand: true }))
 )

@@ -1,9 +1,11 @@
 /** Webhook endpoints and deliveries in the staff API. */
 import { Schema, Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { action } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
 import { deliveryStatuses, eventTypes } from "../../domain/state/Events.ts"
-import { instant, oneOf, pathId, reference, text } from "../common/Fields.ts"
+import { instant, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 
@@ -69,9 +71,9 @@ export const DeliveryAttempt = Schema.Struct({
 })
 
 const Redelivery = Schema.Struct({
-  since: instant,
+  since: instant.annotate({ description: "Events at or after, like 2026-11-20T12:00:00Z." }),
   until: optional(instant).annotateKey({ description: "Events before it; absent: until now." }),
-  status: optional(oneOf(["delivered", "failed"])).annotateKey({ description: "Absent: both." })
+  status: optional(oneOf(["delivered", "failed"])).annotateKey({ description: "Filter by status; absent: both." })
 })
 
 export type Redelivery = typeof Redelivery.Type
@@ -86,68 +88,91 @@ const Redelivered = Schema.Struct({
 
 export type Redelivered = typeof Redelivered.Type
 
+const address = { url: text(2000, { description: "Address that events are sent to." }) }
+
 const WebhookUpdate = Schema.Struct({
-  url: text(2000),
-  events: Schema.Array(oneOf(eventTypes)),
-  active: Schema.Boolean
+  ...address,
+  events: Schema.Array(oneOf(eventTypes)).annotate({ description: "Event types (all)." }),
+  active: Schema.Boolean.annotate({ description: "Whether anything is sent; what comes meanwhile waits (true)." })
 }).mapFields(Struct.map(optional))
 
-const WebhookInput = Schema.Struct({ operator: reference, ...WebhookUpdate.fields, url: text(2000) })
+const WebhookInput = Schema.Struct({
+  operator: operatorReference,
+  ...WebhookUpdate.fields,
+  ...address
+})
 
 export type WebhookInput = typeof WebhookInput.Type
 export type WebhookUpdate = typeof WebhookUpdate.Type
 
-export const WebhookGroup = HttpApiGroup.make("webhook").add(
+export const WebhookGroup = HttpApiGroup.make("webhook").annotate(OpenApi.Description, "Webhooks of operators").add(
   HttpApiEndpoint.post("create", "/webhooks", {
     payload: WebhookInput,
     success: created(WithSecret)
-  }),
+  }).annotateMerge(
+    action("Make a webhook; prints its secret once", { roles: [], concern: "operator", is: "authority" })
+  ),
   HttpApiEndpoint.patch("update", "/webhooks/:webhook", {
     params: { webhook: pathId },
-    query: { operator: optional(reference) },
+    query: ofOperator,
     payload: WebhookUpdate,
     success: single(Webhook)
-  }),
+  }).annotateMerge(action("Change a webhook", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {
     params: { webhook: pathId },
     query: {
-      operator: optional(reference),
+      ...ofOperator,
       now: optional(oneOf(["true", "false"])).annotateKey({
-        description: "Ends the overlap of the rotation before. Where none runs, the new secret signs alone at once."
+        description: "Ends the overlap of the rotation before. Where none runs, the new secret signs alone at once.",
+        flag: { isSwitch: true }
       })
     },
     success: single(Rotated)
-  }),
+  }).annotateMerge(
+    action("Give it a new secret; prints it once. The one before signs in a header of its own for a day", {
+      roles: [],
+      concern: "operator",
+      is: "authority"
+    })
+  ),
   HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", {
     params: { webhook: pathId },
-    query: { operator: optional(reference) },
+    query: ofOperator,
     success: single(Delivery)
-  }),
+  }).annotateMerge(
+    action("Send a test event now; prints what came of it", { roles: ["support"], concern: "operator" })
+  ),
   HttpApiEndpoint.post("redeliver", "/webhooks/:webhook/redeliver", {
     params: { webhook: pathId },
-    query: { operator: optional(reference) },
+    query: ofOperator,
     payload: Redelivery,
     success: single(Redelivered)
-  }),
-  HttpApiEndpoint.get("list", "/webhooks", { query: { operator: optional(reference) }, success: list(Webhook) })
+  }).annotateMerge(
+    action("Send the events since an instant again, 10,000 at most", { roles: ["support"], concern: "operator" })
+  ),
+  HttpApiEndpoint.get("list", "/webhooks", { query: ofOperator, success: list(Webhook) }).annotateMerge(
+    action("Webhooks, newest first", { roles: ["support"], concern: "operator" })
+  )
 )
 
-export const DeliveryGroup = HttpApiGroup.make("delivery").add(
+export const DeliveryGroup = HttpApiGroup.make("delivery").annotate(OpenApi.Description, "Deliveries of events").add(
   HttpApiEndpoint.get("list", "/deliveries", {
     query: {
       ...partQuery,
-      operator: optional(reference),
-      webhook: optional(pathId),
-      status: optional(oneOf(deliveryStatuses))
+      ...ofOperator,
+      webhook: optional(pathId.annotate({ description: "Filter by the id of a webhook." })),
+      status: optional(oneOf(deliveryStatuses).annotate({ description: "Filter by status." }))
     },
     success: part(Delivery)
-  }),
+  }).annotateMerge(action("Deliveries, newest first", { roles: ["support"], concern: "operator" })),
   HttpApiEndpoint.get("show", "/deliveries/:delivery", {
     params: { delivery: pathId },
     success: single(DeliveryAttempt)
-  }),
+  }).annotateMerge(
+    action("One delivery, with what was sent and what came back", { roles: ["support"], concern: "operator" })
+  ),
   HttpApiEndpoint.post("retry", "/deliveries/:delivery/retry", {
     params: { delivery: pathId },
     success: single(Delivery)
-  })
+  }).annotateMerge(action("Send one again, now", { roles: ["support"], concern: "operator" }))
 )

@@ -34,7 +34,7 @@ const Report = HttpApiBuilder.group(
       .handle("series", ({ query }) =>
         enveloped(Effect.gen(function*() {
           const operatorId = yield* operators.resolve(query.operator)
-          const { metric, provider, step } = query
+          const { metric, provider, step = "day" } = query
           const providerId = provider === undefined ? undefined : yield* providers.idOf(provider)
           return yield* figures.series(operatorId, { ...daysOf(query), metric, step, providerId })
         })))

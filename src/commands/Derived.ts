@@ -1,0 +1,154 @@
+/** Commands derived from the staff contract: a noun for each group of endpoints, a verb for each endpoint. */
+import { Console, Context, Effect, Option, Schema, Stream } from "effect"
+import { type Argument, Command, Flag } from "effect/cli"
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { StaffAction } from "../contract/common/StaffAction.ts"
+import { BackofficeApi } from "../contract/StaffApi.ts"
+import { integer } from "../platform/CliFlags.ts"
+import { checkExport } from "./CheckExport.ts"
+import { callFor, type StaffRequest, streamFor } from "./Calls.ts"
+import { argumentOf, type Field, fieldsOf, flagOf } from "./Flags.ts"
+import { CommandOutput, printAnswer, root, withProgress } from "./Root.ts"
+
+const kebab = (name: string): string => name.replaceAll("_", "-")
+
+/** Names in a path, in their order: `/rounds/:provider/:game`. */
+const namesIn = (path: string): ReadonlyArray<string> => [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name)
+
+const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
+
+/** Values of fields by their names; those that were not given are absent, so that the service keeps them unchanged. */
+const valuesOf = (fields: ReadonlyArray<Field>, input: unknown): { readonly [name: string]: unknown } =>
+  Object.fromEntries(fields.flatMap(({ name }) => {
+    const value = isRecord(input) ? input[name] : undefined
+    const given = Option.isOption(value) ? Option.getOrUndefined(value) : value
+    return given === undefined ? [] : [[name, given] as const]
+  }))
+
+const textsOf = (values: { readonly [name: string]: unknown }): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))
+
+/** Content type of an answer that is a stream; undefined for a document. */
+const streamedAs = ({ success }: HttpApiEndpoint.Top): string | undefined =>
+  [...success].flatMap((schema) =>
+    "contentType" in schema && typeof schema.contentType === "string" ? [schema.contentType] : []
+  )[0]
+
+interface Parts {
+  readonly endpoint: HttpApiEndpoint.Top
+  readonly params: ReadonlyArray<Field>
+  readonly query: ReadonlyArray<Field>
+  readonly payload: ReadonlyArray<Field> | undefined
+}
+
+const partsOf = (endpoint: HttpApiEndpoint.Top): Parts => {
+  const params = fieldsOf(endpoint.params)
+  const bodies = [...endpoint.payload.values()].flatMap(({ schemas }): ReadonlyArray<Schema.Top> => schemas)
+  return {
+    endpoint,
+    params: namesIn(endpoint.path).flatMap((name) => params.filter((field) => field.name === name)),
+    query: fieldsOf(endpoint.query),
+    payload: bodies.length === 0 ? undefined : bodies.flatMap(fieldsOf)
+  }
+}
+
+/** Arguments and flags of a command by field. A resource alone in the path is `id`. */
+const inputOf = ({ params, payload = [], query }: Parts) => {
+  const [only, ...others] = params
+  const nameInPath = (field: Field): string => others.length === 0 && field === only ? "id" : field.name
+  const fields = [...params, ...query, ...payload]
+  return Object.fromEntries(
+    fields.map((field): readonly [string, Argument.Argument<unknown> | Flag.Flag<unknown>] => {
+      const { form: { kind = params.includes(field) ? "argument" : "flag", name } } = field
+      return [
+        field.name,
+        kind === "flag" ? flagOf(field) : argumentOf(field, name ?? nameInPath(field), field.name.replaceAll("_", " "))
+      ]
+    })
+  )
+}
+
+const requestOf = ({ endpoint, params, payload, query }: Parts, input: unknown): StaffRequest => ({
+  method: endpoint.method,
+  path: Object.entries(textsOf(valuesOf(params, input))).reduce(
+    (path, [name, value]) => path.replace(`:${name}`, encodeURIComponent(value)),
+    endpoint.path
+  ),
+  query: textsOf(valuesOf(query, input)),
+  payload: payload === undefined ? undefined : valuesOf(payload, input)
+})
+
+/** Prints a stream as it comes; one of events, which has no end, for some seconds. */
+const streamVerb = (name: string, parts: Parts, contentType: string) =>
+  Command.make(
+    name,
+    {
+      ...inputOf(parts),
+      ...(contentType === "text/event-stream"
+        ? { seconds: integer("seconds", "How long (10)").pipe(Flag.withDefault(10)) }
+        : {})
+    },
+    (input) =>
+      Effect.gen(function*() {
+        const { token } = yield* root
+        const { out } = yield* CommandOutput
+        const bytes = yield* streamFor(requestOf(parts, input), token)
+        const texts = Stream.decodeText(bytes)
+        const { seconds } = input
+        yield* Stream.runForEach(
+          typeof seconds === "number" ? Stream.interruptWhen(texts, Effect.sleep(seconds * 1000)) : texts,
+          (text) => Effect.sync(() => out(text))
+        )
+      })
+  )
+
+/** Prints the data of the answer, and how to go on where a list has more. */
+const documentVerb = (name: string, parts: Parts, { passes, waiting }: StaffAction["Service"]) => {
+  const isSuccess = passes === undefined ? () => true : Schema.is(passes)
+  return Command.make(name, inputOf(parts), (input) =>
+    Effect.gen(function*() {
+      const { token } = yield* root
+      const { end } = yield* CommandOutput
+      const asked = callFor(requestOf(parts, input), token)
+      const { data, meta } = yield* (waiting === undefined ? asked : withProgress(waiting, asked))
+      yield* printAnswer(data)
+      const next = meta?.next_cursor ?? null
+      if (next !== null) yield* Console.error(`more: --cursor ${next}`)
+      if (!isSuccess(data)) end(1)
+    }))
+}
+
+const verbOf = (endpoint: HttpApiEndpoint.Top, action: StaffAction["Service"]) => {
+  const parts = partsOf(endpoint)
+  const name = kebab(endpoint.identifier)
+  const contentType = streamedAs(endpoint)
+  const verb = contentType === undefined ? documentVerb(name, parts, action) : streamVerb(name, parts, contentType)
+  return Command.withDescription(verb, Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => ""))
+}
+
+type Verb = ReturnType<typeof verbOf> | typeof checkExport
+
+/** Verbs by group that no endpoint stands behind. */
+const written: { readonly [group: string]: ReadonlyArray<Verb> } = { ledger: [checkExport] }
+
+const nounOf = (group: HttpApiGroup.Top, verbs: ReadonlyArray<Verb>) =>
+  Command.make(kebab(group.identifier)).pipe(
+    Command.withDescription(Context.getOrElse(group.annotations, OpenApi.Description, () => "")),
+    Command.withSubcommands(verbs)
+  )
+
+/** All nouns with their verbs. */
+export const nouns = (() => {
+  const verbs = new Map<HttpApiGroup.Top, Array<Verb>>()
+  HttpApi.reflect(BackofficeApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const action = Context.getOrUndefined(endpoint.annotations, StaffAction)
+      if (action === undefined || action.isWithoutCommand === true) return
+      const own = verbs.get(group) ?? [...written[group.identifier] ?? []]
+      verbs.set(group, own)
+      own.push(verbOf(endpoint, action))
+    }
+  })
+  return [...verbs].map(([group, own]) => nounOf(group, own))
+})()
