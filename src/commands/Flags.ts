@@ -1,5 +1,5 @@
 /** Flags and arguments of commands, derived from the fields of the staff contract. */
-import { Schema, SchemaAST } from "effect"
+import { type Schema, SchemaAST } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { parameterDescriptions } from "../contract/document/Words.ts"
 import type { FlagForm } from "../contract/common/StaffAction.ts"
