@@ -2,13 +2,12 @@ import { Notices } from "../cluster/Notices.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import { type SqlError } from "effect/sql"
-import { limitFields } from "../domain/state/Limits.ts"
-import { type ApiKey, features, type Operator, type Provider, scopes } from "../domain/state/Operator.ts"
+import { ApiKey, Operator, Provider } from "../domain/state/Operator.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { wire } from "../domain/WireNames.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"
-import { fromDateOrNull } from "../platform/Time.ts"
-import { oneOf, orTryAgain, rowsOf } from "../store/Rows.ts"
+import { columnsOf, oneOf, orTryAgain, rowsOf } from "../store/Rows.ts"
 import { type Networks, networks } from "./Addresses.ts"
 import { makeKeyDirectory } from "./KeyDirectory.ts"
 import { type SigningKey, signingKey } from "./Signature.ts"
@@ -35,90 +34,13 @@ export interface ProviderCredential {
 
 const unreadable = refuse("TRY_AGAIN", "The key cannot be checked right now. Its secret has to be renewed by staff.")
 
-const Texts = Schema.Array(Schema.String)
+const ApiKeyRow = Schema.Struct({ ...ApiKey.fields, secretSealed: Schema.Uint8Array, operator: wire(Operator) })
 
-const ApiKeyRow = Schema.Struct({
-  id: Schema.Number,
-  key: Schema.String,
-  name: Schema.String,
-  secret_sealed: Schema.Uint8Array,
-  scopes: Texts,
-  ip_allowlist: Texts,
-  rate_limit_per_minute: Schema.Int,
-  expires_at: Schema.NullOr(Schema.Date),
-  revoked_at: Schema.NullOr(Schema.Date),
-  rotated_at: Schema.NullOr(Schema.Date),
-  operator_id: Schema.Number,
-  operator_slug: Schema.String,
-  operator_name: Schema.String,
-  operator_currency: Schema.String,
-  cooperation_model: Schema.Literals(["api", "turnkey"]),
-  operator_active: Schema.Boolean,
-  cooling_off_hours: Schema.Int,
-  withdrawal_second_approval_above: Schema.NullOr(Schema.Number),
-  kyc_withdrawal_threshold: Schema.NullOr(Schema.Number),
-  forfeit_bonus_on_withdrawal: Schema.Boolean,
-  disabled_features: Texts,
-  original_max_stake: Schema.Number,
-  original_max_payout: Schema.Number,
-  daily_deposit_cap: Schema.NullOr(Schema.Number),
-  daily_withdrawal_cap: Schema.NullOr(Schema.Number),
-  default_limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number))
-})
+const apiKeyColumns = columnsOf(ApiKeyRow, "k", { operator: "to_jsonb(o)" })
 
-const ProviderRow = Schema.Struct({
-  id: Schema.Number,
-  slug: Schema.String,
-  name: Schema.String,
-  key: Schema.String,
-  secret_sealed: Schema.Uint8Array,
-  launch_url: Schema.NullOr(Schema.String),
-  demo_url: Schema.NullOr(Schema.String),
-  ip_allowlist: Texts,
-  active: Schema.Boolean
-})
+const ProviderRow = Schema.Struct({ ...Provider.fields, secretSealed: Schema.Uint8Array })
 
-const toOperator = (row: typeof ApiKeyRow.Type): Operator => ({
-  id: row.operator_id,
-  slug: row.operator_slug,
-  name: row.operator_name,
-  currency: row.operator_currency,
-  cooperationModel: row.cooperation_model,
-  active: row.operator_active,
-  coolingOffHours: row.cooling_off_hours,
-  withdrawalSecondApprovalAbove: row.withdrawal_second_approval_above,
-  kycWithdrawalThreshold: row.kyc_withdrawal_threshold,
-  forfeitBonusOnWithdrawal: row.forfeit_bonus_on_withdrawal,
-  disabledFeatures: features.filter((feature) => row.disabled_features.includes(feature)),
-  originalBounds: { maxStake: row.original_max_stake, maxPayout: row.original_max_payout },
-  dailyDepositCap: row.daily_deposit_cap,
-  dailyWithdrawalCap: row.daily_withdrawal_cap,
-  defaultLimits: row.default_limits
-})
-
-const toApiKey = (row: typeof ApiKeyRow.Type): ApiKey => ({
-  id: row.id,
-  operatorId: row.operator_id,
-  key: row.key,
-  name: row.name,
-  scopes: scopes.filter((scope) => row.scopes.includes(scope)),
-  ipAllowlist: row.ip_allowlist,
-  rateLimitPerMinute: row.rate_limit_per_minute,
-  expiresAt: fromDateOrNull(row.expires_at),
-  revokedAt: fromDateOrNull(row.revoked_at),
-  rotatedAt: fromDateOrNull(row.rotated_at)
-})
-
-const toProvider = (row: typeof ProviderRow.Type): Provider => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  key: row.key,
-  launchUrl: row.launch_url,
-  demoUrl: row.demo_url,
-  ipAllowlist: row.ip_allowlist,
-  active: row.active
-})
+const providerColumns = columnsOf(ProviderRow)
 
 /** Form of a public key id; any other text is unknown without a query. */
 const keyForm = /^[\x21-\x7e]{1,128}$/
@@ -181,20 +103,14 @@ export class Credentials extends Context.Service<Credentials, {
           SELECT md5(coalesce(string_agg(k.id || ' ' || k.xmin || ' ' || o.xmin, ',' ORDER BY k.id), '')) AS version
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`),
         rows: orTryAgain(apiKeyRows(sql`
-          SELECT k.id, k.key, k.name, k.secret_sealed, k.scopes, k.ip_allowlist, k.rate_limit_per_minute, k.expires_at,
-            k.revoked_at, k.rotated_at, o.id AS operator_id, o.slug AS operator_slug, o.name AS operator_name,
-            o.currency AS operator_currency, o.cooperation_model, o.active AS operator_active, o.cooling_off_hours,
-            o.withdrawal_second_approval_above, o.kyc_withdrawal_threshold, o.forfeit_bonus_on_withdrawal,
-            o.disabled_features, o.original_max_stake, o.original_max_payout,
-            o.daily_deposit_cap, o.daily_withdrawal_cap, o.default_limits
+          SELECT ${sql.literal(apiKeyColumns)}
           FROM api_keys k JOIN operators o ON o.id = k.operator_id`)),
-        open: Effect.fnUntraced(function*(row, earlier) {
-          const apiKey = toApiKey(row)
+        open: Effect.fnUntraced(function*({ operator, secretSealed, ...apiKey }, earlier) {
           return {
-            caller: { operator: toOperator(row), apiKey },
-            signingKey: earlier !== undefined && isSameSecret(earlier.row.secret_sealed, row.secret_sealed)
+            caller: { operator, apiKey },
+            signingKey: earlier !== undefined && isSameSecret(earlier.row.secretSealed, secretSealed)
               ? earlier.value.signingKey
-              : yield* open(apiKeyPurpose(apiKey.id), row.secret_sealed),
+              : yield* open(apiKeyPurpose(apiKey.id), secretSealed),
             allowed: networks(apiKey.ipAllowlist)
           }
         })
@@ -206,15 +122,14 @@ export class Credentials extends Context.Service<Credentials, {
           SELECT md5(coalesce(string_agg(id || ' ' || xmin, ',' ORDER BY id), '')) AS version
           FROM providers WHERE protocol = 'pitboss'`),
         rows: orTryAgain(providerRows(sql`
-          SELECT id, slug, name, key, secret_sealed, launch_url, demo_url, ip_allowlist, active
+          SELECT ${sql.literal(providerColumns)}
           FROM providers WHERE protocol = 'pitboss'`)),
-        open: Effect.fnUntraced(function*(row, earlier) {
-          const provider = toProvider(row)
+        open: Effect.fnUntraced(function*({ secretSealed, ...provider }, earlier) {
           return {
             provider,
-            signingKey: earlier !== undefined && isSameSecret(earlier.row.secret_sealed, row.secret_sealed)
+            signingKey: earlier !== undefined && isSameSecret(earlier.row.secretSealed, secretSealed)
               ? earlier.value.signingKey
-              : yield* open(providerPurpose(provider.id), row.secret_sealed),
+              : yield* open(providerPurpose(provider.id), secretSealed),
             allowed: networks(provider.ipAllowlist)
           }
         })
@@ -236,7 +151,7 @@ export class Credentials extends Context.Service<Credentials, {
         }))
       const forgetOperator = notices.define(
         "operator.keys",
-        (operatorId) => Effect.sync(() => operators.invalidateWhere((row) => row.operator_id === Number(operatorId)))
+        (operatorId) => Effect.sync(() => operators.invalidateWhere((row) => row.operatorId === Number(operatorId)))
       )
 
       return Credentials.of({

@@ -15,9 +15,6 @@ export const toDate = (ms: number): Date => new Date(ms)
 /** Milliseconds of a `timestamptz` column. */
 export const fromDate = (date: Date): number => date.getTime()
 
-/** Like {@link fromDate}, null for SQL NULL. */
-export const fromDateOrNull = (date: Date | null): number | null => date === null ? null : date.getTime()
-
 /** Milliseconds of an ISO 8601 text; undefined when invalid. */
 export const parseIso = (text: string): number | undefined => {
   const ms = Date.parse(text)

@@ -3,6 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
+import { wireName } from "../domain/WireNames.ts"
 import { describeSqlError } from "../platform/Database.ts"
 
 const isNoSqlError = <E>(error: E): error is Exclude<E, SqlError.SqlError> => !(error instanceof SqlError.SqlError)
@@ -61,7 +62,7 @@ export const columnsOf = <Fields extends Schema.Struct.Fields>(
   names: { readonly [field in keyof Fields]?: string } = {}
 ): string =>
   Object.keys(fields).map((field) => {
-    const column = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const column = wireName(field)
     const expression = names[field] ?? (alias === undefined ? column : `${alias}.${column}`)
     return expression === field ? field : `${expression} AS "${field}"`
   }).join(", ")

@@ -1,6 +1,15 @@
 /** Operators with their settings, API keys and game providers, as rules and the HTTP surface read them. */
 
-import type { Limits } from "./Limits.ts"
+import { Schema, SchemaGetter } from "effect"
+import { Instant } from "../Instant.ts"
+import { limitFields } from "./Limits.ts"
+
+/** Known ones of the words of a row, which staff may have changed directly in the database. */
+const knownOf = <const Word extends string>(words: ReadonlyArray<Word>) =>
+  Schema.Array(Schema.String).pipe(Schema.decodeTo(Schema.Array(Schema.Literals(words)), {
+    decode: SchemaGetter.transform((found: ReadonlyArray<string>) => words.filter((word) => found.includes(word))),
+    encode: SchemaGetter.transform((known: ReadonlyArray<string>) => known)
+  }))
 
 export const scopes = [
   "players:read",
@@ -34,31 +43,34 @@ export type Feature = (typeof features)[number]
 
 export const cooperationModels = ["api", "turnkey"] as const
 
-type CooperationModel = (typeof cooperationModels)[number]
-
-export interface Operator {
-  readonly id: number
-  readonly slug: string
-  readonly name: string
+/** An operator, as a row of `operators` has it under the names of the columns. */
+export const Operator = Schema.Struct({
+  id: Schema.Number,
+  slug: Schema.String,
+  name: Schema.String,
   /** ISO 4217; the currency of reports and the default of new players. */
-  readonly currency: string
-  readonly cooperationModel: CooperationModel
-  readonly active: boolean
+  currency: Schema.String,
+  cooperationModel: Schema.Literals(cooperationModels),
+  active: Schema.Boolean,
   /** Delay before a raised limit takes effect. */
-  readonly coolingOffHours: number
+  coolingOffHours: Schema.Number,
   /** Minor units of `currency`; a withdrawal of a larger value needs two approvals. Null: one always suffices. */
-  readonly withdrawalSecondApprovalAbove: number | null
+  withdrawalSecondApprovalAbove: Schema.NullOr(Schema.Number),
   /** Maximum total withdrawals of an unverified player, in minor units of `currency`. Null: no limit. */
-  readonly kycWithdrawalThreshold: number | null
-  readonly forfeitBonusOnWithdrawal: boolean
-  readonly disabledFeatures: ReadonlyArray<Feature>
-  readonly originalBounds: OriginalBounds
+  kycWithdrawalThreshold: Schema.NullOr(Schema.Number),
+  forfeitBonusOnWithdrawal: Schema.Boolean,
+  disabledFeatures: knownOf(features),
+  /** Bounds of one round of an original, in minor units of `currency`. */
+  originalMaxStake: Schema.Number,
+  originalMaxPayout: Schema.Number,
   /** Maximum total per day of a player's deposits, and of requested withdrawals, in minor units of `currency`. Null: no cap. */
-  readonly dailyDepositCap: number | null
-  readonly dailyWithdrawalCap: number | null
+  dailyDepositCap: Schema.NullOr(Schema.Number),
+  dailyWithdrawalCap: Schema.NullOr(Schema.Number),
   /** Initial limits of a player, in minor units of `currency`. */
-  readonly defaultLimits: Limits
-}
+  defaultLimits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number))
+})
+
+export type Operator = typeof Operator.Type
 
 /** Maximum stake and payout of one round of an original. Minor units. */
 export interface OriginalBounds {
@@ -69,35 +81,39 @@ export interface OriginalBounds {
 /** Default bounds: 1,000.00 and 100,000.00 in a currency with two decimals. */
 export const defaultOriginalBounds: OriginalBounds = { maxStake: 100_000, maxPayout: 10_000_000 }
 
-export interface ApiKey {
-  readonly id: number
-  readonly operatorId: number
+export const ApiKey = Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
   /** Public key id, sent as `X-Api-Key`. */
-  readonly key: string
-  readonly name: string
-  readonly scopes: ReadonlyArray<Scope>
+  key: Schema.String,
+  name: Schema.String,
+  scopes: knownOf(scopes),
   /** Single addresses and CIDR ranges; empty allows any. */
-  readonly ipAllowlist: ReadonlyArray<string>
-  readonly rateLimitPerMinute: number
+  ipAllowlist: Schema.Array(Schema.String),
+  rateLimitPerMinute: Schema.Number,
   /** Epoch milliseconds. */
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
+  expiresAt: Schema.NullOr(Instant),
+  revokedAt: Schema.NullOr(Instant),
   /** Last replacement of the secret: player tokens issued by the key until then are invalid. */
-  readonly rotatedAt: number | null
-}
+  rotatedAt: Schema.NullOr(Instant)
+})
 
-export interface Provider {
-  readonly id: number
-  readonly slug: string
-  readonly name: string
+export type ApiKey = typeof ApiKey.Type
+
+export const Provider = Schema.Struct({
+  id: Schema.Number,
+  slug: Schema.String,
+  name: Schema.String,
   /** Public key id, sent as `X-Provider-Key`. */
-  readonly key: string
+  key: Schema.String,
   /** Template with `{token}`, `{game}` and `{mode}`. */
-  readonly launchUrl: string | null
-  readonly demoUrl: string | null
-  readonly ipAllowlist: ReadonlyArray<string>
-  readonly active: boolean
-}
+  launchUrl: Schema.NullOr(Schema.String),
+  demoUrl: Schema.NullOr(Schema.String),
+  ipAllowlist: Schema.Array(Schema.String),
+  active: Schema.Boolean
+})
+
+export type Provider = typeof Provider.Type
 
 /** Parent features: originals require games. */
 const partOf: { readonly [feature in Feature]?: Feature } = { originals: "games" }

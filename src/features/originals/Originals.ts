@@ -182,14 +182,14 @@ export class Originals extends Context.Service<Originals, {
           reply._tag === "NoSeeds" || reply._tag === "SeedClosed" ? { status: 503, body: "" } : render(reply)
 
       /** An operator's bounds in a player's currency, at the rate that holds now; one for one where there is none. */
-      const boundsIn = Effect.fnUntraced(function*({ currency: base, originalBounds }: Operator, currency: string) {
-        if (currency === base) return originalBounds
+      const boundsIn = Effect.fnUntraced(function*(operator: Operator, currency: string) {
+        const { currency: base, originalMaxPayout: maxPayout, originalMaxStake: maxStake } = operator
+        if (currency === base) return { maxStake, maxPayout }
         const row = yield* orTryAgain(oneOf(factors(
           sql`SELECT factor::text AS factor FROM exchange_rates WHERE currency = ${currency} AND base = ${base}
             ORDER BY id DESC LIMIT 1`
         )))
         const factor = (row === undefined ? undefined : parseFactor(row.factor)) ?? oneForOne
-        const { maxPayout, maxStake } = originalBounds
         return {
           maxStake: thresholdIn(maxStake, factor) ?? maxStake,
           maxPayout: thresholdIn(maxPayout, factor) ?? maxPayout
