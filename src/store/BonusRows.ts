@@ -1,26 +1,17 @@
 /** Rows of bonuses: the catalogue's with their currency, players' with their owner. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { PlayerBonus } from "../domain/state/Bonus.ts"
 import { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"
+import { wire } from "../domain/WireNames.ts"
 import { columnsOf } from "./Rows.ts"
 
 /** Columns of {@link CatalogueBonus} from `bonuses b JOIN operators o`. */
 export const catalogueColumns = columnsOf(CatalogueBonus, "b", { isActive: "b.active", currency: "o.currency" })
 
 /** Catalogue entry as operators see it (SPEC section 2.8). */
-export const catalogueFields = (bonus: CatalogueBonus) => ({
-  id: bonus.id,
-  name: bonus.name,
-  description: bonus.description,
-  type: bonus.type,
-  default_amount: bonus.defaultAmount,
-  wagering_multiplier: bonus.wageringMultiplier,
-  valid_days: bonus.validDays,
-  max_bet: bonus.maxBet,
-  max_conversion_multiplier: bonus.maxConversionMultiplier,
-  max_grants_per_player: bonus.maxGrantsPerPlayer,
-  is_active: bonus.isActive
-})
+export const catalogueFields = Schema.encodeSync(
+  wire(CatalogueBonus.mapFields(Struct.omit(["operatorId", "contributions", "currency"])))
+)
 
 /** Columns of `player_bonuses` named differently from the fields. */
 export const playerBonusNames = {

@@ -30,7 +30,7 @@ export const BonusesHandlers = HttpApiBuilder.group(
       .handle("catalogue", () =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          return { data: (yield* bonuses.catalogue(operator.id)).map(catalogueFields) }
+          return { data: (yield* bonuses.catalogue(operator.id)).map((bonus) => catalogueFields(bonus)) }
         }))
       .handle("list", ({ params, query }) =>
         Effect.gen(function*() {

@@ -60,7 +60,7 @@ export const PaymentsHandlers = HttpApiBuilder.group(
       .handle("methods", () =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          return { data: (yield* methods.list(operator)).map(paymentMethodFields) }
+          return { data: (yield* methods.list(operator)).map((method) => paymentMethodFields(method)) }
         }))
       .handle("deposit", ({ params, payload }) =>
         Effect.gen(function*() {

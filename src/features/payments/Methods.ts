@@ -1,9 +1,10 @@
 /** Payment methods of an operator, cached (SPEC section 2.6). */
-import { Cache, Clock, Context, Effect, Exit, Layer, MutableHashMap, Option, Schema } from "effect"
+import { Cache, Clock, Context, Effect, Exit, Layer, MutableHashMap, Option, Schema, Struct } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../domain/state/Operator.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
+import { wire } from "../../domain/WireNames.ts"
 import { monotonicClock, withMonotonicClock } from "../../platform/MonotonicClock.ts"
 import { columnsOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
@@ -25,17 +26,7 @@ const PaymentMethod = Schema.Struct({
 export type PaymentMethod = typeof PaymentMethod.Type
 
 /** Payment method in the operator API. */
-export const paymentMethodFields = (method: PaymentMethod) => ({
-  code: method.code,
-  name: method.name,
-  supports_deposit: method.supportsDeposit,
-  supports_withdrawal: method.supportsWithdrawal,
-  min_deposit: method.minDeposit,
-  max_deposit: method.maxDeposit,
-  min_withdrawal: method.minWithdrawal,
-  max_withdrawal: method.maxWithdrawal,
-  currencies: method.currencies
-})
+export const paymentMethodFields = Schema.encodeSync(wire(PaymentMethod.mapFields(Struct.omit(["id", "operatorId"]))))
 
 /** Capacity of the cache in operators; and lifetime of an entry, since another process may change methods. */
 const remembered = 1000
