@@ -39,24 +39,26 @@ export type EntryType = (typeof entryTypes)[number]
 /** Types of ledger entries posted by games. */
 export type CasinoEntryType = "casino_bet" | "casino_win" | "casino_rollback"
 
-/** Ledger entry. `amount` is signed, `balanceAfter` is the resulting balance of its wallet. Minor units. */
-export interface Entry {
-  readonly id: number
-  readonly playerId: number
-  readonly operatorId: number
+/** Ledger entry. `amount` is signed, `balanceAfter` is the resulting balance of its wallet. Minor units, epoch milliseconds. */
+export const Entry = Schema.Struct({
+  id: Schema.Number,
+  playerId: Schema.Number,
+  operatorId: Schema.Number,
   /** Sequence number per player, without a gap. */
-  readonly seq: number
-  readonly wallet: WalletKind
-  readonly type: EntryType
-  readonly amount: number
-  readonly balanceAfter: number
-  readonly currency: string
-  readonly paymentRequestId: number | null
-  readonly gameId: number | null
-  readonly gameRoundId: string | null
-  readonly playerBonusId: number | null
-  readonly createdAt: number
-}
+  seq: Schema.Number,
+  wallet: Schema.Literals(walletKinds),
+  type: Schema.Literals(entryTypes),
+  amount: Schema.Number,
+  balanceAfter: Schema.Number,
+  currency: Schema.String,
+  paymentRequestId: Schema.NullOr(Schema.Number),
+  gameId: Schema.NullOr(Schema.Number),
+  gameRoundId: Schema.NullOr(Schema.String),
+  playerBonusId: Schema.NullOr(Schema.Number),
+  createdAt: Instant
+})
+
+export type Entry = typeof Entry.Type
 
 /** References of a ledger entry. */
 export interface EntryReferences {

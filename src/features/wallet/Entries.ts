@@ -1,9 +1,10 @@
 /** Ledger entries in responses. */
+import type { Transaction } from "../../contract/ledger/TransactionResource.ts"
 import type { Entry } from "../../domain/state/Change.ts"
 import { iso } from "../../platform/Time.ts"
 
 /** Response fields of a ledger entry (SPEC section 2.4). */
-export const entryFields = (entry: Entry) => ({
+export const entryFields = (entry: Entry): typeof Transaction.Type => ({
   id: entry.id,
   player_id: entry.playerId,
   wallet: entry.wallet,

@@ -1,9 +1,9 @@
 /** Reads of a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
-import { type Entry, entryTypes } from "../../domain/state/Change.ts"
+import { Entry } from "../../domain/state/Change.ts"
 import type { Player } from "../../domain/state/Player.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
@@ -20,21 +20,8 @@ export type { LedgerFilters }
 
 export interface LedgerQuery extends LedgerFilters, PageQuery {}
 
-const EntryRow = Schema.Struct({
-  id: Schema.Number,
-  playerId: Schema.Number,
-  operatorId: Schema.Number,
-  seq: Schema.Number,
-  wallet: Schema.Literals(["real", "bonus"]),
-  type: Schema.Literals(entryTypes),
-  amount: Schema.Number,
-  balanceAfter: Schema.Number,
-  paymentRequestId: Schema.NullOr(Schema.Number),
-  gameId: Schema.NullOr(Schema.Number),
-  gameRoundId: Schema.NullOr(Schema.String),
-  playerBonusId: Schema.NullOr(Schema.Number),
-  createdAt: Schema.Date
-})
+/** An entry without the currency of its player. The time of many rows is read as it comes. */
+const EntryRow = Schema.Struct({ ...Struct.omit(Entry.fields, ["currency"]), createdAt: Schema.Date })
 
 const entries = rowsOf(EntryRow)
 
