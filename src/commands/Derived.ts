@@ -9,6 +9,7 @@ import { checkExport } from "./CheckExport.ts"
 import { callFor, type StaffRequest, streamFor } from "./Calls.ts"
 import { argumentOf, type Field, fieldsOf, flagOf } from "./Flags.ts"
 import { CommandOutput, printAnswer, root, withProgress } from "./Root.ts"
+import { staffPermissions } from "./StaffPermissions.ts"
 
 const kebab = (name: string): string => name.replaceAll("_", "-")
 
@@ -126,10 +127,13 @@ const verbOf = (endpoint: HttpApiEndpoint.Top, action: StaffAction["Service"]) =
   return Command.withDescription(verb, Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => ""))
 }
 
-type Verb = ReturnType<typeof verbOf> | typeof checkExport
+type Verb = ReturnType<typeof verbOf> | typeof checkExport | typeof staffPermissions
 
 /** Verbs by group that no endpoint stands behind. */
-const written: { readonly [group: string]: ReadonlyArray<Verb> } = { ledger: [checkExport] }
+const written: { readonly [group: string]: ReadonlyArray<Verb> } = {
+  ledger: [checkExport],
+  staff: [staffPermissions]
+}
 
 const nounOf = (group: HttpApiGroup.Top, verbs: ReadonlyArray<Verb>) =>
   Command.make(kebab(group.identifier)).pipe(

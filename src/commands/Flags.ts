@@ -113,7 +113,7 @@ const valueFlag = (name: string, { description, form, type }: Omit<Field, "name"
       )
       : orNone(valueFlag(name, { description, form, type: given, isRequired: true }))
   }
-  const words = literalsOf(type)
+  const words = form.words ?? literalsOf(type)
   if (words !== undefined) return about(Flag.Literals(name, words), description)
   if (SchemaAST.isBoolean(type)) return boolean(name, description)
   if (SchemaAST.isNumber(type)) {

@@ -48,19 +48,10 @@ const linesOf = (document: object): string =>
   ).join("\n") + "\n"
 
 describe("the golden file", () => {
-  it.effect("of the commands is their help", () =>
+  it.effect("is the help of every command, and both documents", () =>
     Effect.gen(function*() {
       const helps = yield* Effect.forEach(linesBelow(program, []), helpOf)
-      yield* Effect.promise(() => expect(helps.join("\n")).toMatchFileSnapshot("./commands.golden.txt"))
+      const text = [...helps, linesOf(OpenApi.fromApi(Api)), linesOf(OpenApi.fromApi(BackofficeApi))].join("\n")
+      yield* Effect.promise(() => expect(text).toMatchFileSnapshot("./contract.golden.txt"))
     }))
-
-  it("of the operators', players' and providers' API is its document", async () => {
-    await expect(linesOf(OpenApi.fromApi(Api))).toMatchFileSnapshot("./openapi.golden.txt")
-  })
-
-  it("of the staff API is its document", async () => {
-    await expect(linesOf(OpenApi.fromApi(BackofficeApi))).toMatchFileSnapshot(
-      "./openapi.staff.golden.txt"
-    )
-  })
 })

@@ -32,6 +32,22 @@ const refused = refusedBy(runCommand)
 const refusedHere = refusedBy(runHere)
 
 layer(layerBothServers, { excludeTestServices: true })("the command line", (it) => {
+  it.effect("prints the roles that may take an action, without the service", () =>
+    Effect.gen(function*() {
+      const { exitCode, stderr, stdout } = yield* runHere(["staff", "permissions"], { token: undefined })
+      assert.deepStrictEqual([exitCode, stderr], [0, ""])
+      const rows: ReadonlyArray<{ readonly [column: string]: unknown }> = JSON.parse(stdout)
+      const rowOf = (action: string) => rows.find((row) => row["action"] === action) ?? assert.fail(action)
+      const roles = { admin: true, support: false, payments: true, compliance: false }
+      assert.deepStrictEqual(rowOf("payment approve"), {
+        action: "payment approve",
+        ...roles,
+        bound_staff: true,
+        second_factor: true
+      })
+      assert.deepInclude(rowOf("node drain"), { admin: true, payments: false, bound_staff: false })
+    }))
+
   it.effect("prints one document and ends with 0", () =>
     Effect.gen(function*() {
       const { exitCode, stderr, stdout } = yield* runCommand(

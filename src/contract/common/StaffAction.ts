@@ -51,6 +51,8 @@ export interface FlagForm {
   readonly name?: string
   /** A flag though it is in the path, or an argument though it is not. */
   readonly kind?: "flag" | "argument"
+  /** Choices, where the service takes any text and judges it itself. */
+  readonly words?: ReadonlyArray<string>
   /** `true` where the flag is given, absent otherwise. */
   readonly isSwitch?: true
   /** A secret, also read from standard input. */

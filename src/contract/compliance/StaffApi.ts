@@ -142,7 +142,7 @@ export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Descriptio
         action("The rules of an operator, as they are set", { roles: ["compliance"], concern: "operator" })
       ),
     HttpApiEndpoint.patch("configure", "/alert-rules/:rule", {
-      params: { rule: text(50, { description: "The rule.", flag: { kind: "flag" } }) },
+      params: { rule: text(50, { description: "The rule.", flag: { kind: "flag", words: alertRules } }) },
       payload: RuleInput,
       success: single(Rule)
     }).annotateMerge(
