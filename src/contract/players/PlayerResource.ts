@@ -3,7 +3,8 @@
  * row, its insert and its update derive from it.
  */
 import { Schema, Struct } from "effect"
-import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { kycStatuses, playerStatuses, Restrictions } from "../../domain/state/Player.ts"
+import { wire } from "../../domain/WireNames.ts"
 import { country, currency, date, email, instant, keptAs, language, oneOf, text, username } from "../common/Fields.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
 import { SelfExclusion } from "../responsibleGaming/LimitsResource.ts"
@@ -77,13 +78,7 @@ export const Player = Schema.Struct({
   is_verified: Schema.Boolean,
   risk_level: Schema.String.annotate({ examples: ["low"] }),
   is_test: Schema.Boolean,
-  restrictions: Schema.Struct({
-    can_login: Schema.Boolean,
-    can_deposit: Schema.Boolean,
-    can_withdraw: Schema.Boolean,
-    can_bet: Schema.Boolean,
-    excluded_from_bonuses: Schema.Boolean
-  }),
+  restrictions: wire(Restrictions).from,
   self_exclusion: Schema.NullOr(SelfExclusion),
   marketing: Schema.Struct({ email: Schema.Boolean, sms: Schema.Boolean, newsletter: Schema.Boolean }),
   registration: Schema.Struct({

@@ -1,4 +1,5 @@
 /** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
+import { Schema } from "effect"
 import type { PlayerSettings } from "../state/Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
@@ -9,13 +10,14 @@ import {
   kycTransitions,
   type Player,
   type PlayerStatus,
-  type Restrictions,
+  Restrictions,
   sessionsEnd,
   sessionStart,
   type WithdrawalHold
 } from "../state/Player.ts"
 import { refuseAccount } from "./RefuseAccount.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
+import { wire } from "../WireNames.ts"
 
 type Settings = Omit<PlayerSettings, "updatedAt">
 
@@ -171,13 +173,11 @@ export const reverifyStep = (actor: string) => (player: Player, context: Context
   return acceptSettings(draft, next, record)
 }
 
+const ofWire = Schema.encodeSync(wire(Restrictions))
+
 /** Restrictions under their wire names, with the alerts that hold withdrawals, if any. */
 const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
-  can_login: restrictions.canLogin,
-  can_deposit: restrictions.canDeposit,
-  can_withdraw: restrictions.canWithdraw,
-  can_bet: restrictions.canBet,
-  excluded_from_bonuses: restrictions.excludedFromBonuses,
+  ...ofWire(restrictions),
   ...(activeHoldIds(holds).length === 0 ? {} : { withdrawal_holds: activeHoldIds(holds) })
 })
 

@@ -1,19 +1,22 @@
 /** Matching of two records to one person (SPEC section 3.5; `docs/decisions/0023-compliance.md`). Pure. */
 
+import { Schema } from "effect"
+
 /** Identifying facts of a person. Null means unknown. */
-export interface Identity extends PersonName {
+export const Identity = Schema.Struct({
+  firstName: Schema.String,
+  middleName: Schema.NullOr(Schema.String),
+  lastName: Schema.String,
   /** `YYYY-MM-DD`. */
-  readonly birthDate: string
-  readonly personalId: string | null
-  readonly documentNumber: string | null
-}
+  birthDate: Schema.String,
+  personalId: Schema.NullOr(Schema.String),
+  documentNumber: Schema.NullOr(Schema.String)
+})
+
+export type Identity = typeof Identity.Type
 
 /** A person's name as its record holds it. */
-export interface PersonName {
-  readonly firstName: string
-  readonly middleName: string | null
-  readonly lastName: string
-}
+export type PersonName = Pick<Identity, "firstName" | "middleName" | "lastName">
 
 /**
  * Latin letters that Unicode does not decompose into a base letter and marks, upper case, each with its ASCII spelling as in the transliteration

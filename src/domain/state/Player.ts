@@ -3,6 +3,7 @@
  *
  * A single writer replaces one value by the next; values are never changed in place.
  */
+import { Schema } from "effect"
 import type { Activity } from "./Activity.ts"
 import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
@@ -27,13 +28,15 @@ export const kycTransitions: { readonly [from in KycStatus]: ReadonlyArray<KycSt
   expired: ["pending_review"]
 }
 
-export interface Restrictions {
-  readonly canLogin: boolean
-  readonly canDeposit: boolean
-  readonly canWithdraw: boolean
-  readonly canBet: boolean
-  readonly excludedFromBonuses: boolean
-}
+export const Restrictions = Schema.Struct({
+  canLogin: Schema.Boolean,
+  canDeposit: Schema.Boolean,
+  canWithdraw: Schema.Boolean,
+  canBet: Schema.Boolean,
+  excludedFromBonuses: Schema.Boolean
+})
+
+export type Restrictions = typeof Restrictions.Type
 
 export const noRestrictions: Restrictions = {
   canLogin: true,

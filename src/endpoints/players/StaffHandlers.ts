@@ -1,5 +1,5 @@
 /** Handlers of players for staff. */
-import { Effect } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { maxNearPage } from "../../contract/common/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
@@ -9,9 +9,10 @@ import { Operators } from "../../features/operators/Operators.ts"
 import { PlayerNotes } from "../../features/players/PlayerNotes.ts"
 import { Bonuses } from "../../features/bonuses/Bonuses.ts"
 import type { Role } from "../../domain/staff/Staff.ts"
-import type { Restrictions } from "../../domain/state/Player.ts"
+import { Restrictions } from "../../domain/state/Player.ts"
 import { Originals } from "../../features/originals/Originals.ts"
 import { refuse } from "../../domain/Refusal.ts"
+import { wire } from "../../domain/WireNames.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
@@ -54,19 +55,7 @@ const liftRefusal = refuse(
 const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
 
 /** The abilities that staff name, under the names that the rules know. */
-const restrictionsOf = (sent: {
-  readonly can_login?: boolean
-  readonly can_deposit?: boolean
-  readonly can_withdraw?: boolean
-  readonly can_bet?: boolean
-  readonly excluded_from_bonuses?: boolean
-}): Partial<Restrictions> => ({
-  ...(sent.can_login === undefined ? {} : { canLogin: sent.can_login }),
-  ...(sent.can_deposit === undefined ? {} : { canDeposit: sent.can_deposit }),
-  ...(sent.can_withdraw === undefined ? {} : { canWithdraw: sent.can_withdraw }),
-  ...(sent.can_bet === undefined ? {} : { canBet: sent.can_bet }),
-  ...(sent.excluded_from_bonuses === undefined ? {} : { excludedFromBonuses: sent.excluded_from_bonuses })
-})
+const restrictionsOf = Schema.decodeSync(wire(Restrictions.mapFields(Struct.map(Schema.optionalKey))))
 
 export const PlayerHandlers = HttpApiBuilder.group(
   BackofficeApi,

@@ -9,9 +9,10 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/state/Idempotency.ts"
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
-import type { Identity } from "../../domain/player/Identity.ts"
+import { Identity } from "../../domain/player/Identity.ts"
 import type { KycStatus, PlayerStatus } from "../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { wire } from "../../domain/WireNames.ts"
 import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
@@ -98,17 +99,12 @@ const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a pl
 /** The key was answered while this request was on its way. */
 const alreadyAnswered = { _tag: "AlreadyAnswered" } as const
 
-const identityOf = (registration: Registration): Identity => ({
-  firstName: registration.first_name,
-  middleName: registration.middle_name ?? null,
-  lastName: registration.last_name,
-  birthDate: registration.birth_date,
-  personalId: registration.personal_id ?? null,
-  documentNumber: registration.document_number ?? null
-})
-
 /** A person of whom nothing is known. */
 const nobody = Record.map(person, () => null)
+
+const personOf = (registration: Registration) => ({ ...nobody, ...Struct.pick(registration, Struct.keys(person)) })
+
+const toIdentity = Schema.decodeSync(wire(Identity))
 
 const toRow = (
   id: number,
@@ -117,8 +113,7 @@ const toRow = (
   source: RegisterOptions["source"],
   now: number
 ): PlayerRow => ({
-  ...nobody,
-  ...Struct.pick(registration, Struct.keys(person)),
+  ...personOf(registration),
   language: registration.language ?? "en",
   currency: registration.currency ?? operator.currency,
   id,
@@ -251,7 +246,9 @@ export class Players extends Context.Service<Players, {
 
           const takenNow = yield* findTaken(operator.id, unique)
           if (registration === undefined || Object.keys(takenNow).length > 0) return yield* refuseTaken(takenNow)
-          if (yield* isExcluded(operator.id, identityOf(registration), now)) return yield* Effect.fail(selfExcluded)
+          if (yield* isExcluded(operator.id, toIdentity(personOf(registration)), now)) {
+            return yield* Effect.fail(selfExcluded)
+          }
           const { currency: base, defaultLimits } = operator
           const { currency = base } = registration
           const limits = limitsIn(defaultLimits, yield* factorOf({ currency, base }))

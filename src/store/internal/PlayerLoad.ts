@@ -10,7 +10,8 @@ import {
   exclusionTypes,
   kycStatuses,
   type Player,
-  playerStatuses
+  playerStatuses,
+  Restrictions
 } from "../../domain/state/Player.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
@@ -47,11 +48,7 @@ const PlayerRow = Schema.Struct({
   status: Schema.Literals(playerStatuses),
   kycStatus: Schema.Literals(kycStatuses),
   documentExpiresAt: Schema.NullOr(Instant),
-  canLogin: Schema.Boolean,
-  canDeposit: Schema.Boolean,
-  canWithdraw: Schema.Boolean,
-  canBet: Schema.Boolean,
-  excludedFromBonuses: Schema.Boolean,
+  ...Restrictions.fields,
   withdrawalHolds: Schema.Array(Schema.Struct({ alertId: Schema.Number, isLifted: Schema.Boolean })),
   exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
   exclusionSince: Schema.NullOr(Instant),

@@ -1,11 +1,12 @@
 /** Evidence for rules, read in batches of effects. Every query uses an index and is bounded. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Identity as Person } from "../../../domain/player/Identity.ts"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
 import type { DepositCase, DepositsExamined, PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
-import { rowsOf } from "../../../store/Rows.ts"
+import { columnsOf, rowsOf } from "../../../store/Rows.ts"
 import { openNumbers } from "../../../store/SealedFields.ts"
 
 /** Payments before one that are looked at, and lines of a player's audit log. */
@@ -28,20 +29,20 @@ const subjectRows = rowsOf(Schema.Struct({
 const Identity = Schema.Struct({
   playerId: Schema.Number,
   email: Schema.String,
-  firstName: Schema.String,
-  middleName: nullableText,
-  lastName: Schema.String,
-  birthDate: Schema.String,
+  ...Person.fields,
   country: Schema.String,
   city: nullableText,
   address: nullableText,
   zipCode: nullableText,
   phone: nullableText,
-  personalId: nullableText,
-  documentNumber: nullableText,
   registrationIp: nullableText
 })
-const identityRows = rowsOf(Schema.Struct({ ...Identity.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) }))
+const IdentityRow = Schema.Struct({ ...Identity.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) })
+const identityRows = rowsOf(IdentityRow)
+const identityColumns = columnsOf(IdentityRow, "p", {
+  playerId: "p.id",
+  birthDate: "to_char(p.birth_date, 'YYYY-MM-DD')"
+})
 
 /** A player as the rules about identity see one. */
 export type Identity = typeof Identity.Type
@@ -115,10 +116,7 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
   const identities = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     if (playerIds.length === 0) return new Map<number, Identity>()
     const rows = yield* identityRows(
-      sql`SELECT p.id AS "playerId", p.email, p.first_name AS "firstName", p.middle_name AS "middleName",
-          p.last_name AS "lastName", to_char(p.birth_date, 'YYYY-MM-DD') AS "birthDate",
-          p.country, p.city, p.address, p.zip_code AS "zipCode", p.phone, p.personal_id AS "personalId",
-          p.document_number AS "documentNumber", p.numbers_sealed AS "numbersSealed", p.registration_ip AS "registrationIp"
+      sql`SELECT ${sql.literal(identityColumns)}
         FROM unnest(${numbers(playerIds)}::float8[]) AS u(id) JOIN players p ON p.id = u.id::bigint`
     )
     const identities = yield* Effect.forEach(

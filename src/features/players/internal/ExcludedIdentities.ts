@@ -1,21 +1,13 @@
 /** Comparison of a registration with excluded persons (SPEC section 3.5). */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { comparableNumber, type Identity, isSamePerson } from "../../../domain/player/Identity.ts"
+import { comparableNumber, Identity, isSamePerson } from "../../../domain/player/Identity.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 import { numberDigests } from "../../../store/SealedFields.ts"
 
-const identities = rowsOf(Schema.Struct({
-  hasNumber: Schema.Boolean,
-  firstName: Schema.String,
-  middleName: Schema.NullOr(Schema.String),
-  lastName: Schema.String,
-  birthDate: Schema.String,
-  personalId: Schema.NullOr(Schema.String),
-  documentNumber: Schema.NullOr(Schema.String)
-}))
+const identities = rowsOf(Schema.Struct({ hasNumber: Schema.Boolean, ...Identity.fields }))
 
 /** Whether a player with an exclusion in force at `now` has, or once had, the same identity. */
 export const makeIsExcluded = Effect.map(
