@@ -412,7 +412,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
         restrictions: {
           canLogin: false,
           canDeposit: false,
-          canWithdraw: true,
+          canWithdraw: false,
           canBet: false,
           excludedFromBonuses: true
         },
