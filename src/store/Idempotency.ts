@@ -69,6 +69,13 @@ const rows = rowsOf(Schema.Struct({
 
 type Named = Pick<IdempotencyClaim, "scope" | "key">
 
+/** Request that holds a key. */
+interface Running {
+  readonly fingerprint: Uint8Array
+  /** It found no stored answer, and acts. */
+  hasBegun: boolean
+}
+
 const nameOf = ({ key, scope }: Named): string => `${scope}\n${key}`
 
 /** Maximum keys per lookup statement. */
@@ -178,8 +185,8 @@ export class Idempotency extends Context.Service<Idempotency, {
       const secrets = yield* Secrets
       const personal = yield* PersonalData
 
-      /** Fingerprints of running requests, by scope and key. */
-      const running = new Map<string, Uint8Array>()
+      /** Running requests, by scope and key. */
+      const running = new Map<string, Running>()
       const stored = new WeakSet<IdempotencyClaim>()
       const refusals = makeRefusalBudget()
 
@@ -258,15 +265,18 @@ export class Idempotency extends Context.Service<Idempotency, {
         const current = running.get(name)
         if (current !== undefined) {
           // it may itself be a retry that only waits for its stored answer
-          const earlier = yield* find(claim)
-          if (earlier !== undefined) return yield* replay(claim, earlier)
-          return yield* Effect.fail(isSame(current, claim.fingerprint) ? inProgress : reused)
+          const earlier = current.hasBegun ? undefined : yield* find(claim)
+          // the answer of one that acts is in the database before the actor hears of the commit and shows its effect
+          if (earlier !== undefined && running.get(name)?.hasBegun !== true) return yield* replay(claim, earlier)
+          return yield* Effect.fail(isSame(current.fingerprint, claim.fingerprint) ? inProgress : reused)
         }
         if (running.size >= maxRunning) return yield* Effect.fail(tooMany)
-        running.set(name, claim.fingerprint)
+        const own: Running = { fingerprint: claim.fingerprint, hasBegun: false }
+        running.set(name, own)
         return yield* Effect.gen(function*() {
           const earlier = yield* find(claim)
           if (earlier !== undefined) return yield* replay(claim, earlier)
+          own.hasBegun = true
           const answer = yield* run
           return yield* settle(claim, answer, refusalBytesPerMinute).pipe(
             // The answer is returned even though a retry may not find it.

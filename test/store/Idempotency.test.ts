@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { layerPersonal } from "../kit/Personal.ts"
 import type { IdempotencyClaim } from "../../src/domain/state/Idempotency.ts"
 import type { RefusalCode } from "../../src/domain/Refusal.ts"
-import { type Answer, type Guarded, Idempotency } from "../../src/store/Idempotency.ts"
+import { type Answer, type Guarded, Idempotency, StoredReplies } from "../../src/store/Idempotency.ts"
 import { Secrets, sha256 } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { layerNoon } from "../kit/Noon.ts"
@@ -155,6 +155,76 @@ layer(Live)("Idempotency", (it) => {
       const outcomes = yield* Effect.forEach(calls, Fiber.join)
       assert.deepStrictEqual(outcomes.filter((outcome) => outcome !== "IDEMPOTENCY_IN_PROGRESS"), ["{\"run\":1}"])
       assert.strictEqual(request.runs, 1)
+    }))
+
+  it.effect("a retry is in progress while the request runs, although its answer is committed already", () =>
+    Effect.gen(function*() {
+      const { guard, insert, noteStored } = yield* Idempotency
+      const claim = newClaim()
+      const [isCommitted, isHeard] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const createdAt = yield* Clock.currentTimeMillis
+      const first = yield* Effect.forkChild(guard(
+        claim,
+        Effect.gen(function*() {
+          yield* insert({ ...claim, status: 201, body: "{\"stored\":1}", createdAt })
+          yield* Deferred.succeed(isCommitted, undefined)
+          yield* Deferred.await(isHeard)
+          noteStored(claim)
+          return { status: 201, code: undefined, body: "{\"stored\":1}" }
+        })
+      ))
+      yield* Deferred.await(isCommitted)
+      // what it did is not shown yet: an answer now would be followed by the balance before it
+      assert.strictEqual(
+        (yield* Effect.flip(guard(claim, makeRequest().run))).code,
+        "IDEMPOTENCY_IN_PROGRESS"
+      )
+      assert.strictEqual(
+        (yield* Effect.flip(guard({ ...claim, fingerprint: sha256("other") }, makeRequest().run))).code,
+        "IDEMPOTENCY_KEY_REUSED"
+      )
+      yield* Deferred.succeed(isHeard, undefined)
+      assert.strictEqual((yield* Fiber.join(first))._tag, "Answered")
+      assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "replayed 201 {\"stored\":1}")
+    }))
+
+  it.effect("a retry whose look-up began before the request ran is in progress as well", () =>
+    Effect.gen(function*() {
+      const claim = newClaim()
+      const stored = {
+        ...claim,
+        status: 201,
+        body: "{\"stored\":1}",
+        sealed: null,
+        createdAt: yield* Clock.currentTimeMillis
+      }
+      const [isFound, isHeard] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      let finds = 0
+      const replies = Layer.mock(StoredReplies, {
+        // the first look-up finds nothing, the second one what has been committed meanwhile
+        find: () => ++finds === 1 ? Effect.as(Effect.yieldNow, undefined) : Effect.as(Deferred.await(isFound), stored)
+      })
+      const run = Effect.gen(function*() {
+        const { guard, noteStored } = yield* Idempotency
+        const first = yield* Effect.forkChild(
+          guard(
+            claim,
+            Effect.gen(function*() {
+              yield* Deferred.succeed(isFound, undefined)
+              yield* Deferred.await(isHeard)
+              noteStored(claim)
+              return { status: 201, code: undefined, body: "{\"stored\":1}" }
+            })
+          ),
+          { startImmediately: true }
+        )
+        const retry = yield* Effect.flip(guard(claim, makeRequest().run))
+        assert.deepStrictEqual<ReadonlyArray<unknown>>([retry.code, finds], ["IDEMPOTENCY_IN_PROGRESS", 2])
+        yield* Deferred.succeed(isHeard, undefined)
+        assert.strictEqual((yield* Fiber.join(first))._tag, "Answered")
+        assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "replayed 201 {\"stored\":1}")
+      })
+      yield* Effect.provide(run, Layer.fresh(Idempotency.layerWithoutRepository).pipe(Layer.provide(replies)))
     }))
 
   it.effect("an answer stored with its effect commits or rolls back with it", () =>
