@@ -53,19 +53,33 @@ export const rowsOf = <S extends Schema.Constraint>(Row: S) => {
     Effect.flatMap(statement, (found) => Effect.orDie(decode(found)))
 }
 
+type Names<Fields> = { readonly [field in keyof Fields]?: string }
+
+const expressionOf = (field: string, alias: string | undefined, name: string | undefined): string =>
+  name ?? (alias === undefined ? wireName(field) : `${alias}.${wireName(field)}`)
+
 /**
  * Select list of a shape: the field `operatorId` is `operator_id AS "operatorId"`. `names` has the column or expression of fields named differently.
  */
 export const columnsOf = <Fields extends Schema.Struct.Fields>(
   { fields }: { readonly fields: Fields },
   alias?: string,
-  names: { readonly [field in keyof Fields]?: string } = {}
+  names: Names<Fields> = {}
 ): string =>
   Object.keys(fields).map((field) => {
-    const column = wireName(field)
-    const expression = names[field] ?? (alias === undefined ? column : `${alias}.${column}`)
+    const expression = expressionOf(field, alias, names[field])
     return expression === field ? field : `${expression} AS "${field}"`
   }).join(", ")
+
+/** Like {@link columnsOf}, as one JSON object. */
+export const jsonOf = <Fields extends Schema.Struct.Fields>(
+  { fields }: { readonly fields: Fields },
+  alias: string,
+  names: Names<Fields> = {}
+): string =>
+  `jsonb_build_object(${
+    Object.keys(fields).map((field) => `'${field}', ${expressionOf(field, alias, names[field])}`).join(", ")
+  })`
 
 export function picker<const Field extends string>(
   fields: ReadonlyArray<Field>

@@ -16,7 +16,8 @@ import {
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { emptyRecent } from "../../domain/state/Recent.ts"
-import { columnsOf } from "../Rows.ts"
+import { playerBonusNames } from "../BonusRows.ts"
+import { columnsOf, jsonOf } from "../Rows.ts"
 import { decodeActivity } from "./ActivityCodec.ts"
 import { decodeCounters } from "./CountersCodec.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
@@ -35,6 +36,10 @@ const OpenBonus = Schema.Struct({
   startedAt: Schema.NullOr(Schema.Number),
   expiresAt: Schema.NullOr(Schema.Number)
 })
+
+const EndedSession = Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number, exchanged: Schema.Boolean })
+
+const OpenSession = Schema.Struct({ id: Schema.Number, providerId: Schema.Number, expiresAt: Schema.Number })
 
 /** Validated on load, since staff may have changed settings directly in the database. */
 const PlayerRow = Schema.Struct({
@@ -69,16 +74,8 @@ const PlayerRow = Schema.Struct({
   counters: Schema.String,
   activity: Schema.String,
   providerIds: Schema.Array(Schema.Number),
-  endedSessions: Schema.NullOr(Schema.Array(Schema.Struct({
-    id: Schema.Number,
-    expiresAt: Schema.Number,
-    exchanged: Schema.Boolean
-  }))),
-  openSessions: Schema.NullOr(Schema.Array(Schema.Struct({
-    id: Schema.Number,
-    providerId: Schema.Number,
-    expiresAt: Schema.Number
-  }))),
+  endedSessions: Schema.NullOr(Schema.Array(EndedSession)),
+  openSessions: Schema.NullOr(Schema.Array(OpenSession)),
   realUpdatedAt: Instant,
   bonusUpdatedAt: Instant,
   openBonuses: Schema.NullOr(Schema.Array(OpenBonus)),
@@ -166,24 +163,20 @@ const accountColumns = {
 const playerColumns = columnsOf(PlayerRow, "p", {
   ...accountColumns,
   baseCurrency: "coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency)",
-  openBonuses: `(SELECT jsonb_agg(jsonb_build_object('id', b.id, 'bonusId', b.bonus_id, 'name', b.name, 'type', b.type,
-    'amount', b.amount, 'wagerRequirement', b.wager_requirement, 'maxBet', b.max_bet, 'maxConversion', b.max_conversion,
-    'validDays', b.valid_days, 'contributions', b.contributions, 'wagered', b.wagered, 'openRounds', b.open_rounds,
-    'openUntil', ${
-    epochMs("b.open_until")
-  }, 'restored', b.restored_amount, 'short', b.short_amount, 'held', b.held_amount, 'remainingMs', b.remaining_ms, 'createdAt', ${
-    epochMs("b.created_at")
-  }, 'startedAt', ${epochMs("b.started_at")},
-    'expiresAt', ${epochMs("b.expires_at")}) ORDER BY b.id)
+  openBonuses: `(SELECT jsonb_agg(${
+    jsonOf(OpenBonus, "b", {
+      ...playerBonusNames,
+      createdAt: epochMs("b.created_at"),
+      openUntil: epochMs("b.open_until"),
+      startedAt: epochMs("b.started_at"),
+      expiresAt: epochMs("b.expires_at")
+    })
+  } ORDER BY b.id)
     FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
-  endedSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'expiresAt', ${
-    epochMs("s.expires_at")
-  }, 'exchanged', s.exchanged) ORDER BY s.id)
+  endedSessions: `(SELECT jsonb_agg(${jsonOf(EndedSession, "s", { expiresAt: epochMs("s.expires_at") })} ORDER BY s.id)
     FROM (SELECT id, expires_at, exchanged FROM game_sessions
       WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2 ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
-  openSessions: `(SELECT jsonb_agg(jsonb_build_object('id', s.id, 'providerId', s.provider_id, 'expiresAt', ${
-    epochMs("s.expires_at")
-  }) ORDER BY s.id)
+  openSessions: `(SELECT jsonb_agg(${jsonOf(OpenSession, "s", { expiresAt: epochMs("s.expires_at") })} ORDER BY s.id)
     FROM (SELECT o.id, g.provider_id, o.expires_at, row_number() OVER (PARTITION BY g.provider_id ORDER BY o.id DESC) AS place
       FROM game_sessions o JOIN games g ON g.id = o.game_id
       WHERE o.player_id = p.id AND o.mode = 'real' AND o.ended_at IS NULL AND o.expires_at > $2) s
