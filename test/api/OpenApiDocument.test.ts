@@ -1,13 +1,12 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Api } from "../../src/contract/Api.ts"
 import { statusByCode } from "../../src/domain/Refusal.ts"
-import { outlineOf } from "../kit/ApiOutline.ts"
 import { undocumented } from "../kit/Documented.ts"
 
 // Goal: the document is complete and true. Method: walk all of it; decode its examples with
-// the schemas that the service uses; compare its outline with the approved one. That the service answers nothing else
+// the schemas that the service uses. Golden.test.ts compares it with the approved one. That the service answers nothing else
 // is checked by every test that calls it (`test/kit/Documented.ts`).
 
 // oxlint-disable-next-line typescript/no-explicit-any -- read as any tool would read it
@@ -218,11 +217,6 @@ describe("the document", () => {
       }
     })
     assert.deepStrictEqual(wrong, [])
-  })
-
-  // A change of the outline affects all callers: review it, then run `npx vitest run test/api -u`.
-  it("has the outline that was agreed on", async () => {
-    await expect(outlineOf(document)).toMatchFileSnapshot("./openapi.outline.txt")
   })
 })
 
