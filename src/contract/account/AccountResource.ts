@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { scopes } from "../../domain/state/Operator.ts"
+import { cooperationModels, scopes } from "../../domain/state/Operator.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
 
 /** `GET /me` (SPEC section 2.2). */
@@ -16,7 +16,7 @@ export const Identity = Schema.Struct({
     slug: Schema.String,
     name: Schema.String,
     currency: currencyCode,
-    cooperation_model: Schema.Literals(["api", "turnkey"])
+    cooperation_model: Schema.Literals(cooperationModels)
   }),
   server_time: timestamp
 }).annotate({

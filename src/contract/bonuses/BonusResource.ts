@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
+import { bonusResults, bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
 /** A bonus that an operator offers (SPEC section 2.8). */
@@ -40,7 +40,7 @@ export const PlayerBonus = Schema.Struct({
   name: Schema.String,
   type: Schema.Literals(bonusTypes),
   state: Schema.Literals(bonusStates),
-  result: Schema.NullOr(Schema.Literals(["converted", "lost", "expired", "cancelled"])).annotate({
+  result: Schema.NullOr(Schema.Literals(bonusResults)).annotate({
     description: "How it ended; null until it has."
   }),
   amount: money,

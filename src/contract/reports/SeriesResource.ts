@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
+import { walletKinds } from "../../domain/state/Change.ts"
 
 const count = Schema.Int.annotate({ examples: [120] })
 
@@ -44,7 +45,7 @@ export const Breakdown = Schema.Struct({
 export const Funds = Schema.Struct({
   operator_id: id,
   currency: currencyCode.annotate({ description: "The players'." }),
-  wallet: Schema.Literals(["real", "bonus"]),
+  wallet: Schema.Literals(walletKinds),
   amount: money,
   players: count.annotate({ description: "Those who hold something." }),
   at: timestamp.annotate({ description: "When it was read: every fifteen minutes." })

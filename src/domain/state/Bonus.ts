@@ -5,7 +5,7 @@ import { multiplyDivideFloor } from "../Money.ts"
 
 export const dayMs = 86_400_000
 
-const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
+export const bonusResults = ["converted", "lost", "expired", "cancelled"] as const
 
 export type BonusResult = (typeof bonusResults)[number]
 

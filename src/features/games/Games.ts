@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { type SqlError } from "effect/sql"
-import type { GameType } from "../../domain/state/Bonus.ts"
+import { type GameType, gameTypes } from "../../domain/state/Bonus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import {
   columnsOf,
@@ -42,7 +42,7 @@ const GameRow = Schema.Struct({
   id: Schema.Number,
   externalId: Schema.String,
   name: Schema.String,
-  type: Schema.Literals(["rng", "live"]),
+  type: Schema.Literals(gameTypes),
   category: Schema.String,
   rtp: Schema.NullOr(Schema.Number),
   thumbnailUrl: Schema.NullOr(Schema.String),

@@ -5,6 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { gameTypes } from "../../domain/state/Bonus.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { toDate } from "../../platform/Time.ts"
 import type { CatalogueGame } from "../../protocols/Protocol.ts"
@@ -66,7 +67,7 @@ const storedRows = rowsOf(Schema.Struct({
   id: Schema.Number,
   external_id: Schema.String,
   name: Schema.String,
-  type: Schema.Literals(["rng", "live"]),
+  type: Schema.Literals(gameTypes),
   category: Schema.String,
   rtp: Schema.NullOr(Schema.Number),
   thumbnail_url: Schema.NullOr(Schema.String),

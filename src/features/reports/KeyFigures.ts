@@ -12,6 +12,7 @@ import {
   type SeriesStep
 } from "../../domain/Figures.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { walletKinds } from "../../domain/state/Change.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { ReportClient } from "../../platform/Database.ts"
@@ -59,7 +60,7 @@ const hourRows = rowsOf(HourRow)
 const FundsRow = Schema.Struct({
   operator_id: Schema.Number,
   currency: Schema.String,
-  wallet: Schema.Literals(["real", "bonus"]),
+  wallet: Schema.Literals(walletKinds),
   amount: Schema.Number,
   players: Schema.Number,
   at: Schema.Date

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Identity as Person } from "../../../domain/player/Identity.ts"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
+import { paymentStatuses, paymentTypes } from "../../../domain/state/Change.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
 import type { DepositCase, DepositsExamined, PaymentFact, PlayNeeded } from "../../../domain/compliance/MoneyAlerts.ts"
@@ -50,8 +51,8 @@ export type Identity = typeof Identity.Type
 const paymentRows = rowsOf(Schema.Struct({
   caseId: Schema.Number,
   id: Schema.Number,
-  type: Schema.Literals(["deposit", "withdrawal"]),
-  status: Schema.Literals(["new", "allowed", "paid", "rejected", "cancelled"]),
+  type: Schema.Literals(paymentTypes),
+  status: Schema.Literals(paymentStatuses),
   amount: Schema.Number,
   isReversed: Schema.Boolean,
   at: Schema.Date
