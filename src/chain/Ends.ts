@@ -35,6 +35,16 @@ export interface NamedEnd {
   readonly tag: Uint8Array
 }
 
+/** Request of a first person; its tag covers all of it, so that nobody else's name or time is put to it. */
+export interface RestoreRequest {
+  readonly id: number
+  readonly requestedBy: string
+  /** Epoch milliseconds. */
+  readonly requestedAt: number
+  /** Hash of the remembered seal; null: there was none. */
+  readonly oldHash: string | null
+}
+
 /** An end that is not in the tables as it is remembered. */
 export interface LostEnd {
   readonly rule: "chain_link_broken" | "chain_seal_broken"
@@ -48,7 +58,8 @@ const decodeRestores = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({
   id: Schema.Number,
   oldHash: Schema.NullOr(Schema.String),
   at: Schema.Date,
-  end: Schema.NullOr(Schema.String),
+  requested: Schema.String,
+  end: Schema.String,
   tag: Schema.Uint8Array
 })))
 const EndsText = Schema.fromJsonString(LedgerEnds)
@@ -90,16 +101,15 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
   /** Compares, and remembers the ends of now where nothing is lost, or two persons have accepted the loss since, and the end that they accepted is there. */
   readonly look: Effect.Effect<ReadonlyArray<LostEnd>, SqlError.SqlError>
   /** The end of now, for a person who asks for its acceptance. */
-  readonly request: (restoreId: number) => Effect.Effect<NamedEnd, SqlError.SqlError>
+  readonly request: (request: RestoreRequest) => Effect.Effect<NamedEnd, SqlError.SqlError>
   /** Whether the tables still go on from a requested end. One without the key's tag was not requested. */
   readonly isThere: (
-    restoreId: number,
-    requested: { readonly end: string; readonly tag: Uint8Array }
+    request: RestoreRequest & Pick<NamedEnd, "end" | "tag">
   ) => Effect.Effect<boolean, SqlError.SqlError>
-  /** The end of now, accepted in place of the one that was remembered. */
+  /** The end of now, accepted in place of the one that was remembered; it holds while the tables go on from the `requested` one as well. */
   readonly approve: (
     restoreId: number,
-    accepted: { readonly oldHash: string | null; readonly at: number }
+    accepted: { readonly oldHash: string | null; readonly at: number; readonly requested: string }
   ) => Effect.Effect<NamedEnd, SqlError.SqlError>
 }>()("pitboss/chain/RememberedEnds") {
   static readonly layer = Layer.effect(
@@ -154,9 +164,16 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
         return { seal: seal ?? null, heads, at: yield* Clock.currentTimeMillis } satisfies LedgerEnds
       })
 
-      const tagOfRestore = (...named: ReadonlyArray<number | string | null>): Uint8Array =>
-        tagOf(key, JSON.stringify(["restore", ...named]))
-      const hasTag = (tag: Uint8Array, expected: Uint8Array): boolean =>
+      const tagOfRequest = (
+        { id, oldHash, requestedAt, requestedBy }: RestoreRequest,
+        end: string
+      ): Uint8Array => tagOf(key, JSON.stringify(["restore request", id, requestedBy, requestedAt, oldHash, end]))
+      const tagOfAcceptance = (
+        id: number,
+        { at, oldHash, requested }: Parameters<RememberedEnds["Service"]["approve"]>[1],
+        end: string
+      ): Uint8Array => tagOf(key, JSON.stringify(["restore acceptance", id, at, oldHash, requested, end]))
+      const isTag = (tag: Uint8Array, expected: Uint8Array): boolean =>
         equalSecrets(Buffer.from(tag).toString("hex"), Buffer.from(expected).toString("hex"))
 
       const named = (tagOfEnd: (end: string) => Uint8Array): Effect.Effect<NamedEnd, SqlError.SqlError> =>
@@ -164,27 +181,30 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
           const end = encodeEnds(ends)
           return { seal: ends.seal, end, tag: tagOfEnd(end) }
         })
-      const request: RememberedEnds["Service"]["request"] = (restoreId) => named((end) => tagOfRestore(restoreId, end))
-      const approve: RememberedEnds["Service"]["approve"] = (restoreId, { at, oldHash }) =>
-        named((end) => tagOfRestore(restoreId, oldHash, end, at))
+      const request: RememberedEnds["Service"]["request"] = (asked) => named((end) => tagOfRequest(asked, end))
+      const approve: RememberedEnds["Service"]["approve"] = (restoreId, accepted) =>
+        named((end) => tagOfAcceptance(restoreId, accepted, end))
 
-      /** Whether the tables go on from an end that carries its tag. */
-      const goesOn = Effect.fnUntraced(function*(end: string, tag: Uint8Array, expected: Uint8Array) {
-        if (!hasTag(tag, expected)) return false
+      /** Whether the tables go on from an end whose tag was checked. */
+      const goesOn = Effect.fnUntraced(function*(end: string) {
         return (yield* compare(sql, yield* Effect.orDie(decodeEnds(end)))).length === 0
       })
-      const isThere: RememberedEnds["Service"]["isThere"] = (restoreId, { end, tag }) =>
-        goesOn(end, tag, tagOfRestore(restoreId, end))
+      const isThere: RememberedEnds["Service"]["isThere"] = Effect.fnUntraced(function*({ end, tag, ...asked }) {
+        return isTag(tag, tagOfRequest(asked, end)) && (yield* goesOn(end))
+      })
 
-      /** Whether two persons have accepted another end since this one was seen, which was not cut off in its turn. */
+      /** Whether two persons have accepted another end since this one was seen, and neither what the first saw nor what both accept was cut off in its turn. */
       const isAccepted = Effect.fnUntraced(function*({ at }: LedgerEnds) {
         const restores = yield* Effect.orDie(decodeRestores(
-          yield* sql`SELECT id::float8 AS id, old_hash AS "oldHash", approved_at AS at, accepted_end AS end, tag FROM ledger_restores
-            WHERE approved_at > ${new Date(at)} ORDER BY approved_at DESC LIMIT 10`
+          yield* sql`SELECT id::float8 AS id, old_hash AS "oldHash", approved_at AS at, requested_end AS requested, accepted_end AS end, tag
+            FROM ledger_restores WHERE approved_at > ${new Date(
+            at
+          )} AND requested_end IS NOT NULL AND accepted_end IS NOT NULL
+            ORDER BY approved_at DESC LIMIT 10`
         ))
-        for (const { at: approvedAt, end, id, oldHash, tag } of restores) {
-          if (end === null) continue
-          if (yield* goesOn(end, tag, tagOfRestore(id, oldHash, end, approvedAt.getTime()))) return true
+        for (const { at: approvedAt, end, id, oldHash, requested, tag } of restores) {
+          const expected = tagOfAcceptance(id, { at: approvedAt.getTime(), oldHash, requested }, end)
+          if (isTag(tag, expected) && (yield* goesOn(requested)) && (yield* goesOn(end))) return true
         }
         return false
       })

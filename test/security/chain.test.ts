@@ -6,7 +6,7 @@ import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { AuditLog } from "../../src/office/AuditLog.ts"
 import { ExportPatience, LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { LedgerRestores } from "../../src/features/ledger/LedgerRestores.ts"
-import { Chain } from "../../src/chain/Chain.ts"
+import { Chain, type ChainKey } from "../../src/chain/Chain.ts"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
 import { auditLine, hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
@@ -657,5 +657,63 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
       yield* cutOff(accepted)
       assert.isNotEmpty(yield* ends.look)
       assert.isNotEmpty(yield* afterRestart)
+    }))
+
+  it.effect("is not accepted by one person, with another's request that was altered or is of an earlier loss", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const staff = yield* StaffAccounts
+      const personCalled = (name: string) =>
+        Effect.map(
+          staff.create(founder, { name }),
+          ({ id }) => ({ id, name, role: "admin", operators: null, label: `staff:${id}` }) as const
+        )
+      const [cleo, dora] = [yield* personCalled("Cleo"), yield* personCalled("Dora")]
+      const nodeOf = (ends: Layer.Layer<RememberedEnds, never, Chain | ChainKey | SqlClient.SqlClient>) =>
+        Effect.map(Layer.build(Layer.fresh(LedgerRestores.layer).pipe(Layer.provideMerge(ends))), (context) => ({
+          ends: Context.get(context, RememberedEnds),
+          statusFor: (actor: typeof cleo) =>
+            Effect.map(Context.get(context, LedgerRestores).accept(actor, "backup"), ({ status }) => status)
+        }))
+      const node = nodeOf(Layer.fresh(RememberedEnds.layer))
+      const lastLink = Effect.map(
+        sql<{ readonly link: number }>`SELECT max(link)::int AS link FROM chain_links WHERE chain_id = 1`,
+        ([row]) => row?.link ?? assert.fail("no link")
+      )
+      const loseAfter = ({ ends }: Effect.Success<typeof node>) =>
+        noteLine.pipe(
+          Effect.andThen(ends.look),
+          Effect.tap((lost) => Effect.sync(() => assert.deepStrictEqual(lost, []))),
+          Effect.andThen(lastLink),
+          Effect.flatMap(cutOff)
+        )
+
+      const first = yield* node
+      yield* loseAfter(first)
+      assert.strictEqual(yield* first.statusFor(cleo), "pending")
+      yield* sql`UPDATE ledger_restores SET requested_by = ${dora.label} WHERE requested_by = ${cleo.label}`
+      assert.strictEqual(yield* first.statusFor(cleo), "pending")
+
+      // what this one has seen is whole, until more is lost
+      const second = yield* node
+      yield* loseAfter(second)
+      const seen = yield* lastLink
+      assert.strictEqual(yield* second.statusFor(dora), "pending")
+      yield* sql`UPDATE ledger_restores SET requested_at = now() + interval '1 minute' WHERE requested_by = ${cleo.label}`
+      assert.strictEqual(yield* second.statusFor(dora), "pending")
+
+      // more is cut off while the second person's acceptance is under way
+      yield* sql`DELETE FROM ledger_restores WHERE requested_by = ${cleo.label}`
+      const { approve } = second.ends
+      const third = yield* nodeOf(Layer.succeed(RememberedEnds, {
+        ...second.ends,
+        approve: (...about) =>
+          Effect.andThen(
+            Effect.orDie(Effect.provideService(cutOff(seen), SqlClient.SqlClient, sql)),
+            approve(...about)
+          )
+      }))
+      yield* third.statusFor(cleo)
+      assert.isNotEmpty(yield* second.ends.look)
     }))
 })

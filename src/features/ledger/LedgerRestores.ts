@@ -74,23 +74,32 @@ export class LedgerRestores extends Context.Service<LedgerRestores, {
       const accept: LedgerRestores["Service"]["accept"] = Effect.fn("LedgerRestores.accept")(
         function*(actor, reason) {
           if ((yield* orTryAgain(ends.look)).length === 0) return yield* Effect.fail(nothingLost)
-          const old = ends.current().seal
+          const { at: seenAt, seal: old } = ends.current()
           const accepted = yield* auditLog.change(actor, ({ newId, now, record }) =>
             Effect.gen(function*() {
               yield* sql`SELECT pg_advisory_xact_lock(${lockKey}::bigint)`
+              const before = sealOf(old)
+              // of this loss: one from before this process last saw an end that was whole is of another
               const [last] = yield* rows(
                 sql`SELECT id, reason, requested_by AS "requestedBy", requested_at AS "requestedAt", new_seal AS "newSeal",
                     new_hash AS "newHash", requested_end AS end, request_tag AS tag FROM ledger_restores
-                  WHERE approved_at IS NULL AND old_hash IS NOT DISTINCT FROM ${old?.hash ?? null}::text
-                    AND requested_end IS NOT NULL AND requested_at > ${toDate(now - waitsMs)}
+                  WHERE approved_at IS NULL AND old_hash IS NOT DISTINCT FROM ${before.digest}::text
+                    AND requested_end IS NOT NULL AND requested_at > ${toDate(Math.max(now - waitsMs, seenAt))}
                   ORDER BY requested_at DESC LIMIT 1`
               )
               // more was cut off since: the first person has not seen this end
-              const asked = last !== undefined && (yield* ends.isThere(last.id, last)) ? last : undefined
-              const before = sealOf(old)
+              const asked = last !== undefined &&
+                  (yield* ends.isThere({ ...last, oldHash: before.digest, requestedAt: last.requestedAt.getTime() }))
+                ? last
+                : undefined
               let [newSeal, newHash] = [asked?.newSeal ?? null, asked?.newHash ?? null]
               if (asked === undefined) {
-                const { end, seal, tag } = yield* ends.request(newId)
+                const { end, seal, tag } = yield* ends.request({
+                  id: newId,
+                  requestedBy: actor.label,
+                  requestedAt: now,
+                  oldHash: before.digest
+                })
                 ;({ digest: newHash, seal: newSeal } = sealOf(seal))
                 yield* sql`INSERT INTO ledger_restores
                     (id, reason, requested_by, requested_at, old_seal, old_hash, new_seal, new_hash, requested_end, request_tag)
@@ -118,9 +127,9 @@ export class LedgerRestores extends Context.Service<LedgerRestores, {
                 new_seal: newSeal,
                 new_hash: newHash
               }
-              if (pending.requested_by === actor.label) return pending
-              yield* refuseOnePerson(actor, pending.requested_by, Date.parse(pending.requested_at))
-              const after = yield* ends.approve(pending.id, { oldHash: before.digest, at: now })
+              if (asked === undefined || asked.requestedBy === actor.label) return pending
+              yield* refuseOnePerson(actor, asked.requestedBy, asked.requestedAt.getTime())
+              const after = yield* ends.approve(asked.id, { oldHash: before.digest, at: now, requested: asked.end })
               const accepted = sealOf(after.seal)
               yield* sql`UPDATE ledger_restores SET approved_by = ${actor.label}, approved_at = ${toDate(now)},
                 new_seal = ${accepted.seal}, new_hash = ${accepted.digest}, accepted_end = ${after.end}, tag = ${after.tag} WHERE id = ${pending.id}`

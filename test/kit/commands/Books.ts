@@ -301,7 +301,7 @@ export const bookCases: ReadonlyArray<CommandCase> = [
       yield* loseEnd
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO ledger_restores SELECT id + 1, reason, requested_by, requested_at, old_seal, old_hash, approved_by,
-        approved_at + interval '1 hour', new_seal, new_hash, tag FROM ledger_restores WHERE id = ${asked.id}`
+        approved_at + interval '1 hour', new_seal, new_hash, tag, requested_end, request_tag, accepted_end FROM ledger_restores WHERE id = ${asked.id}`
       yield* look
       assert.lengthOf((yield* verification).violations, 1)
       yield* sql`DELETE FROM ledger_restores WHERE id = ${asked.id + 1}`
