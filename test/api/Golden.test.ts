@@ -6,11 +6,20 @@ import { program, runCommandLine } from "../../src/commandLine.ts"
 import { CommandOutput } from "../../src/commands/Root.ts"
 import { Api } from "../../src/contract/Api.ts"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import {
+  type Action,
+  actions,
+  concernOf,
+  isMoneyAction,
+  needsStepUp,
+  rolesFor
+} from "../../src/office/Authorisation.ts"
 import { outlineOf } from "../kit/ApiOutline.ts"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 
-// Goal: what outsiders rely on changes only where somebody has read the change: the documents of both APIs, and the help of every command.
+// Goal: what outsiders rely on changes only where somebody has read the change: the documents of both APIs, the help of every command, and who may
+// take which action.
 // Method: a golden file, whose outline of the first document has the parts that callers' code depends on. Review a difference, then run `npx vitest run test/api -u`.
 
 const linesBelow = (
@@ -48,14 +57,22 @@ const linesOf = (document: object): string =>
       : [`${name} ${JSON.stringify(value)}`]
   ).join("\n") + "\n"
 
+/** An action with its roles and subject, and what more it takes. */
+const permissionOf = (action: Action): string =>
+  [
+    action,
+    rolesFor(action).join(","),
+    concernOf(action),
+    ...(isMoneyAction(action) ? ["money"] : needsStepUp(action) ? ["authority"] : [])
+  ].join(" ")
+
 describe("the golden file", () => {
-  it.effect("is the help of every command, and both documents", () =>
+  it.effect("is the help of every command, both documents, and the table of permissions", () =>
     Effect.gen(function*() {
       const helps = yield* Effect.forEach(linesBelow(program, []), helpOf)
       const document = OpenApi.fromApi(Api)
-      const text = [...helps, outlineOf(document), linesOf(document), linesOf(OpenApi.fromApi(BackofficeApi))].join(
-        "\n"
-      )
+      const documents = [outlineOf(document), linesOf(document), linesOf(OpenApi.fromApi(BackofficeApi))]
+      const text = [...helps, ...documents, actions.map(permissionOf).join("\n") + "\n"].join("\n")
       yield* Effect.promise(() => expect(text).toMatchFileSnapshot("./contract.golden.txt"))
     }))
 })
