@@ -52,9 +52,14 @@ export const callFor = Effect.fnUntraced(function*(request: StaffRequest, token:
   return answer ?? (yield* Effect.fail(unreadable))
 })
 
-/** Bytes of an answer that is a stream. */
-export const streamFor = (request: StaffRequest, token: Option.Option<Redacted.Redacted>) =>
-  Effect.map(
-    send(request, token),
-    ({ stream }): Stream.Stream<Uint8Array, HttpClientError.HttpClientError> => stream
-  )
+/** Bytes of an answer that is a stream of this content type. */
+export const streamFor = Effect.fnUntraced(function*(
+  request: StaffRequest,
+  contentType: string,
+  token: Option.Option<Redacted.Redacted>
+) {
+  const { headers, stream } = yield* send(request, token)
+  if (headers["content-type"]?.startsWith(contentType) !== true) return yield* Effect.fail(unreadable)
+  const bytes: Stream.Stream<Uint8Array, HttpClientError.HttpClientError> = stream
+  return bytes
+})

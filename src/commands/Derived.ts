@@ -1,6 +1,6 @@
 /** Commands derived from the staff contract: a noun for each group of endpoints, a verb for each endpoint. */
 import { Console, Context, Effect, Option, Schema, Stream } from "effect"
-import { type Argument, Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { StaffAction } from "../contract/common/StaffAction.ts"
 import { BackofficeApi } from "../contract/StaffApi.ts"
@@ -53,6 +53,10 @@ const partsOf = (endpoint: HttpApiEndpoint.Top): Parts => {
   }
 }
 
+/** A text that is a part of the path: an empty one or dots would make it the path of another endpoint. */
+const inPath = (argument: Argument.Argument<unknown>): Argument.Argument<unknown> =>
+  Argument.filter(argument, (value) => !["", ".", ".."].includes(String(value)), () => "Expected an id or a name")
+
 /** Arguments and flags of a command by field. A resource alone in the path is `id`. */
 const inputOf = ({ params, payload = [], query }: Parts) => {
   const [only, ...others] = params
@@ -61,10 +65,9 @@ const inputOf = ({ params, payload = [], query }: Parts) => {
   return Object.fromEntries(
     fields.map((field): readonly [string, Argument.Argument<unknown> | Flag.Flag<unknown>] => {
       const { form: { kind = params.includes(field) ? "argument" : "flag", name } } = field
-      return [
-        field.name,
-        kind === "flag" ? flagOf(field) : argumentOf(field, name ?? nameInPath(field), field.name.replaceAll("_", " "))
-      ]
+      if (kind === "flag") return [field.name, flagOf(field)]
+      const argument = argumentOf(field, name ?? nameInPath(field), field.name.replaceAll("_", " "))
+      return [field.name, params.includes(field) ? inPath(argument) : argument]
     })
   )
 }
@@ -93,7 +96,7 @@ const streamVerb = (name: string, parts: Parts, contentType: string) =>
       Effect.gen(function*() {
         const { token } = yield* root
         const { out } = yield* CommandOutput
-        const bytes = yield* streamFor(requestOf(parts, input), token)
+        const bytes = yield* streamFor(requestOf(parts, input), contentType, token)
         const texts = Stream.decodeText(bytes)
         const { seconds } = input
         yield* Stream.runForEach(

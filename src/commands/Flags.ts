@@ -7,6 +7,7 @@ import {
   about,
   boolean,
   integer,
+  integerOrNone,
   jsonFile,
   listFrom,
   listOf,
@@ -104,7 +105,7 @@ const recordFlag = (
 const valueFlag = (name: string, { description, form, type }: Omit<Field, "name">): Flag.Flag<unknown> => {
   const given = withoutNull(type)
   if (given !== undefined) {
-    if (SchemaAST.isNumber(given)) return numberOrNone(name, description)
+    if (SchemaAST.isNumber(given)) return (isInteger(given) ? integerOrNone : numberOrNone)(name, description)
     const { nullWord = "none" } = form
     return SchemaAST.isArrays(given)
       ? Flag.map(

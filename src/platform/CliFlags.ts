@@ -67,17 +67,20 @@ export const listFrom = <const Word extends string>(name: string, known: Readonl
 /** Optional value, removed by `none`. */
 export const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
 
-/** Number, removed by `none`. */
-export const numberOrNone = (name: string, description: string) =>
+const orNoneOf = (name: string, description: string, form: RegExp, what: string) =>
   text(name, `${description}, or none`).pipe(Flag.filterMap(
     (value): Option.Option<number | null> =>
-      value === "none"
-        ? Option.some(null)
-        : /^\d{1,16}(\.\d{1,6})?$/.test(value)
-        ? Option.some(Number(value))
-        : Option.none(),
-    (value) => `Expected a number or none, got ${value}`
+      value === "none" ? Option.some(null) : form.test(value) ? Option.some(Number(value)) : Option.none(),
+    (value) => `Expected ${what} or none, got ${value}`
   ))
+
+/** Number, removed by `none`. */
+export const numberOrNone = (name: string, description: string) =>
+  orNoneOf(name, description, /^\d{1,16}(\.\d{1,6})?$/, "a number")
+
+/** Integer, removed by `none`. */
+export const integerOrNone = (name: string, description: string) =>
+  orNoneOf(name, description, /^\d{1,16}$/, "an integer")
 
 /** Numbers by name, like `one=5,other=10`; `none` for no names. */
 export const numbersByName = (name: string, description: string) =>

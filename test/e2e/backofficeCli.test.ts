@@ -58,6 +58,13 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.deepInclude(yield* command("operator", "list"), JSON.parse(stdout))
     }))
 
+  it.effect("prints events as they come, for some seconds", () =>
+    Effect.gen(function*() {
+      const { exitCode, stderr, stdout } = yield* runHere(["figures", "live", "--seconds", "1"])
+      assert.deepStrictEqual([exitCode, stderr], [0, ""])
+      assert.match(stdout, /^event: overview$/m)
+    }))
+
   it.effect("ends with 1 and the report on standard output when the ledger is violated", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

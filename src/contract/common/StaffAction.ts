@@ -26,7 +26,7 @@ export interface Permission {
   readonly is?: "money" | "authority"
 }
 
-/** Permission of an endpoint, and how the command line runs it; an endpoint without one is an admin's of the whole installation. */
+/** Permission of an endpoint, and how the command line runs it; an endpoint without one is denied to all. */
 export class StaffAction extends Context.Service<
   StaffAction,
   Permission & {
