@@ -7,12 +7,14 @@ import { Effect, Exit } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Change, noChange, type PlayerSettings } from "../../src/domain/state/Change.ts"
 import { type Accept, type Context, type Knowledge, missing, type Step } from "../../src/domain/state/Decision.ts"
+import type { PlayerBonus } from "../../src/domain/state/Bonus.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { hashOfName } from "../../src/domain/state/Recent.ts"
 import { type Action, settle, settleAll } from "../../src/domain/settlement/Settlement.ts"
-import { roundKey, roundsCarried, transactionsCarried } from "../../src/domain/state/Rounds.ts"
+import { roundKey, roundsCarried, type Transaction, transactionsCarried } from "../../src/domain/state/Rounds.ts"
 import type { Rejected } from "../../src/engine/Failures.ts"
+import { isEndKept } from "./BonusEnds.ts"
 import { checkEntries, checkTransaction, type Report } from "./LedgerInvariants.ts"
 import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
 import { noon } from "./Messages.ts"
@@ -93,6 +95,8 @@ export class RuleRunner {
   lookUps = 0
   private readonly actors = new Map<number, { state: Player; version: number }>()
   private readonly forgets: () => boolean
+  private readonly rows = new Map<string, Transaction>()
+  private readonly bonuses = new Map<number, PlayerBonus>()
   private nextId = 1000
 
   /** `forgets` says after each command whether its player leaves memory, as an idle one does. */
@@ -165,6 +169,7 @@ export class RuleRunner {
       const unit = { key: playerId, version: actor.version, before, after: state, changes: [change] }
       const rejected = this.commit(unit)
       if (rejected === undefined) {
+        this.checkEnds(change)
         actor.state = state
         actor.version++
         return this.leave(playerId, { reply })
@@ -213,6 +218,16 @@ export class RuleRunner {
     assert.isAtMost(rounds.items.length, roundsCarried)
     mustEqual(transactions.hashes, transactions.items.map(({ transactionId }) => hashOfName(transactionId)))
     mustEqual(rounds.hashes, rounds.items.map(({ roundId }) => hashOfName(roundId)))
+  }
+
+  /** Checks that a change ends bonuses and undoes ends as its messages say. */
+  private checkEnds(change: Change): void {
+    for (const row of change.transactions) this.rows.set(`${row.providerId} ${row.transactionId}`, row)
+    const find = (providerId: number, transactionId: string) => this.rows.get(`${providerId} ${transactionId}`)
+    for (const { bonus } of change.bonuses) {
+      mustBe(isEndKept(this.bonuses.get(bonus.id), bonus, change, find), "a bonus ends once", bonus, change)
+      this.bonuses.set(bonus.id, bonus)
+    }
   }
 
   private commit(unit: Parameters<MemoryPlayerStore.MemoryPlayerStore["commit"]>[0][number]): Rejected | undefined {

@@ -46,6 +46,7 @@ for (const remembers of [true, false]) {
   const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
 
   describe(`a conversion, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    const { hub88: policy } = policies
     const rich = {
       real: 300_000,
       bonus: 10_000,
@@ -82,6 +83,32 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 400_000, bonus: 10_000 })
       assert.deepInclude(runner.player().activeBonus, { wagered: 0, restored: 0, short: 0 })
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated"])
+    })
+
+    // nothing is converted, so that no entry tells of the undoing
+    const spent = { real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 100, maxConversion: 100 }) }
+
+    it("is undone and made once more by a message whose next bet meets the requirement, and both are told", () => {
+      const runner = makeRunner(spent)
+      runner.accept(does(bet("b", 100, { policy, closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0 })
+      runner.accept(doesAll(win("w", "b", 0, { policy }), rollback("k", "b", { policy }), bet("b2", 100, { policy })))
+      assert.deepInclude(runner.player(), { real: 0, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0, wagered: 100 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
+    })
+
+    it("is undone and made once more by a message that reinstates the bet it takes back, with what came meanwhile", () => {
+      const runner = makeRunner(spent)
+      runner.accept(does(bet("b", 100, { policy })))
+      runner.accept(doesAll(
+        win("w", "b", 300, { policy }),
+        rollback("k", "b", { policy }),
+        rollback("kk", "k", { policy })
+      ))
+      assert.deepInclude(runner.player(), { real: 100, bonus: 0, activeBonus: null })
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, late: 0, forfeited: 200 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
     })
 
     it("stands while the requirement is met without the bet", () => {

@@ -4,6 +4,7 @@ import type { PlayerBonus } from "../../../src/domain/state/Bonus.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/state/Rounds.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
+import { isEndKept } from "../../kit/BonusEnds.ts"
 import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
 import { promos } from "./Fixture.ts"
 
@@ -158,20 +159,8 @@ const isReversal = ({ entries }: Change, { converted, id }: PlayerBonus): boolea
     playerBonusId === id && type === "bonus_conversion" && wallet === "real" && amount === -converted
   )
 
-/**
- * Whether a finished bonus may change like this: a correction after its end, a conversion undone for lack of wagering, which a bet of the same batch may
- * make up for, or a loss undone by money.
- */
-const mayFollow = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean => {
-  if (isSameEnd(end, next)) return end.result !== "converted" || next.wagered >= next.wagerRequirement
-  const isMet = next.wagered >= next.wagerRequirement
-  if (next.result === "converted" && !isMet) return false
-  // a reinstated bet has met the requirement after all
-  if (next.result === "converted" && (end.result === "lost" || end.result === "expired")) return true
-  if (end.result === "lost") return change.entries.some((entry) => entry.playerBonusId === end.id)
-  return end.result === "converted" &&
-    (isReversal(change, end) || (next.result !== "converted" && next.converted === 0 && !isMet))
-}
+const finder = ({ transactions }: Books) => (providerId: number, transactionId: string) =>
+  transactions.get(transactionKey(providerId, transactionId))?.row
 
 /** Bonuses: each passes its states once, except for ends that are undone. */
 const checkBonuses = ({ database }: Remains, books: Books, report: Report): void => {
@@ -195,7 +184,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
         report("an end that is undone waits for the bonus that runs", `bonus ${bonus.id} is cancelled instead`)
       }
       if (isNew && before !== undefined) report("a bonus is granted once", `bonus ${bonus.id}`)
-      if (before?.state === "finished" && !mayFollow(before, bonus, change)) {
+      if (!isEndKept(before, bonus, change, finder(books))) {
         report("a bonus ends once", `bonus ${bonus.id} is written after its end`)
       }
       latest.set(bonus.id, bonus)
