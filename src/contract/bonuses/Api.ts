@@ -12,7 +12,7 @@ import { id } from "../common/Resource.ts"
 const BonusGrant = Schema.Struct({
   bonus_id: integer(1, Number.MAX_SAFE_INTEGER),
   amount: Schema.optionalKey(
-    amountFrom(1).annotate({ description: "Minor units; the bonus's own amount when left out." })
+    amountFrom(1, "Minor units; the bonus's own amount when left out.")
   ),
   note: Schema.optionalKey(lines(2000))
 }).annotate({ identifier: "BonusGrant", examples: [{ bonus_id: 71, amount: 1000, note: "Welcome back." }] })

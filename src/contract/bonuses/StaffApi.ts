@@ -60,7 +60,7 @@ const contributions = Schema.Record(
 const offer = {
   name: text(100, { description: "Name." }),
   type: oneOf(bonusTypes).annotate({ description: "Type." }),
-  default_amount: amountFrom(1).annotate({ description: "Amount of a grant, minor units of the operator's currency." })
+  default_amount: amountFrom(1, "Amount of a grant, minor units of the operator's currency.")
 }
 
 const BonusUpdate = Schema.Struct({
@@ -68,7 +68,7 @@ const BonusUpdate = Schema.Struct({
   description: lines(2000, { description: "What players read." }),
   wagering_multiplier: integer(0, 1000).annotate({ description: "How often it has to be wagered (30; cash 0)." }),
   valid_days: integer(1, 3650).annotate({ description: "How long it runs once activated (30)." }),
-  max_bet: amountFrom(0).annotate({ description: "Largest stake while it runs, minor units (0: no cap)." }),
+  max_bet: amountFrom(0, "Largest stake while it runs, minor units (0: no cap)."),
   max_conversion_multiplier: integer(0, 100_000).annotate({
     description: "How many times its amount can be converted (0: no cap)."
   }),
@@ -140,7 +140,7 @@ export const BonusGroup = HttpApiGroup.make("bonus").annotate(OpenApi.Descriptio
     payload: Schema.Struct({
       bonus: integer(1, Number.MAX_SAFE_INTEGER).annotate({ description: "Id of the bonus." }),
       amount: optional(
-        amountFrom(1).annotate({ description: "Minor units of the player's currency (the bonus's own amount)." })
+        amountFrom(1, "Minor units of the player's currency (the bonus's own amount).")
       ),
       note: optional(
         lines(2000).check(Schema.isPattern(/\S/u, { message: "must not be blank" })).annotate({

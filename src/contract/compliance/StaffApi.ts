@@ -64,9 +64,7 @@ const RuleInput = Schema.Struct({
     stop_withdrawals: Schema.Boolean.annotate({
       description: "Whether its alerts stop withdrawals until they are closed (false)."
     }),
-    threshold: amountFrom(1).annotate({
-      description: "Amount that raises an alert, minor units of the operator's currency."
-    }),
+    threshold: amountFrom(1, "Amount that raises an alert, minor units of the operator's currency."),
     percent: integer(0, 1000).annotate({ description: "Percentage; its meaning depends on the rule." }),
     count: integer(1, 500).annotate({ description: "Count that raises an alert." }),
     window_hours: integer(1, longestWindowHours).annotate({ description: "Hours that the rule looks back." })

@@ -68,8 +68,8 @@ export const LedgerGroup = HttpApiGroup.make("ledger").annotate(OpenApi.Descript
           description: "Filter by currency; required with a minimum or maximum amount, unless a player is named."
         })
       ),
-      min_amount: optional(amountFrom(0).annotate({ description: "Minimum amount, minor units." })),
-      max_amount: optional(amountFrom(0).annotate({ description: "Maximum amount, minor units." })),
+      min_amount: optional(amountFrom(0, "Minimum amount, minor units.")),
+      max_amount: optional(amountFrom(0, "Maximum amount, minor units.")),
       ...period
     },
     success: cursorPage(StaffEntry)

@@ -53,12 +53,8 @@ const OperatorUpdate = Schema.Struct({
     description: "Features that are off for a turnkey operator.",
     flag: { name: "disable-features" }
   }),
-  original_max_stake: amountFrom(1).annotate({
-    description: "The most that a round of an original takes, minor units (100000)."
-  }),
-  original_max_payout: amountFrom(1).annotate({
-    description: "The most that a round of an original pays, minor units (10000000)."
-  }),
+  original_max_stake: amountFrom(1, "The most that a round of an original takes, minor units (100000)."),
+  original_max_payout: amountFrom(1, "The most that a round of an original pays, minor units (10000000)."),
   daily_deposit_cap: Schema.NullOr(amountFrom(0)).annotate({
     description: "Daily limit of a player's deposits, minor units."
   }),

@@ -74,7 +74,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Descri
             "Filter by currency; required with a minimum amount and with the order by amount, unless a player is named."
         })
       ),
-      min_amount: Schema.optionalKey(amountFrom(0).annotate({ description: "Minimum amount, minor units." })),
+      min_amount: Schema.optionalKey(amountFrom(0, "Minimum amount, minor units.")),
       ...ofOperator,
       ...ofPlayer,
       type: Schema.optionalKey(oneOf(paymentTypes).annotate({ description: "Filter by type." })),
@@ -121,10 +121,10 @@ const MethodUpdate = Schema.Struct({
     description: "Whether it pays out (true).",
     flag: { name: "withdrawal" }
   }),
-  min_deposit: amountFrom(1).annotate({ description: "Smallest deposit, minor units (1)." }),
-  max_deposit: amountFrom(1).annotate({ description: "Largest deposit, minor units." }),
-  min_withdrawal: amountFrom(1).annotate({ description: "Smallest withdrawal, minor units (1)." }),
-  max_withdrawal: amountFrom(1).annotate({ description: "Largest withdrawal, minor units." }),
+  min_deposit: amountFrom(1, "Smallest deposit, minor units (1)."),
+  max_deposit: amountFrom(1, "Largest deposit, minor units."),
+  min_withdrawal: amountFrom(1, "Smallest withdrawal, minor units (1)."),
+  max_withdrawal: amountFrom(1, "Largest withdrawal, minor units."),
   active: Schema.Boolean.annotate({ description: "Whether it is offered (true)." })
 }).mapFields(Struct.map(Schema.optionalKey))
 

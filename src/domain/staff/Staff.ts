@@ -1,4 +1,4 @@
-/** Roles of staff accounts; `office/Authorisation.ts` lists the actions of each. */
+/** Roles of staff accounts; the staff contract declares the actions of each. */
 export const roles = ["admin", "support", "payments", "compliance"] as const
 
 export type Role = (typeof roles)[number]
