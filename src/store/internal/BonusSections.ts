@@ -1,45 +1,53 @@
 /** Commit sections of bonuses and promo-code redemptions. */
 import type { PlayerBonus } from "../../domain/state/Bonus.ts"
 import type { BonusChange, Redemption } from "../../domain/state/Change.ts"
-import { cast, type Column, insertInto, number, quoted, type Section, text, time, update } from "./StatementSections.ts"
+import {
+  cast,
+  type Column,
+  columnsOf,
+  insertInto,
+  number,
+  quoted,
+  type Section,
+  text,
+  time,
+  update
+} from "./StatementSections.ts"
 
 export interface BonusRow extends BonusChange {
   readonly playerId: number
   readonly operatorId: number
 }
 
-/** Column of every field of a bonus: a missing field does not compile. */
-const columnOf: { readonly [field in keyof PlayerBonus]: Column<BonusRow> } = {
-  id: number("id", ({ bonus }) => bonus.id),
-  bonusId: number("bonus_id", ({ bonus }) => bonus.bonusId),
-  name: text("name", ({ bonus }) => bonus.name),
-  type: text("type", ({ bonus }) => bonus.type),
-  state: text("state", ({ bonus }) => bonus.state),
-  result: text("result", ({ bonus }) => bonus.result),
-  amount: number("amount", ({ bonus }) => bonus.amount),
-  wagerRequirement: number("wager_requirement", ({ bonus }) => bonus.wagerRequirement),
-  wagered: number("wagered", ({ bonus }) => bonus.wagered),
-  maxBet: number("max_bet", ({ bonus }) => bonus.maxBet),
-  maxConversion: number("max_conversion", ({ bonus }) => bonus.maxConversion),
-  validDays: { ...number("valid_days", ({ bonus }: BonusRow) => bonus.validDays), type: "integer" },
-  contributions: text("contributions", ({ bonus }) => JSON.stringify(bonus.contributions), "jsonb"),
-  openRounds: { ...number("open_rounds", ({ bonus }: BonusRow) => bonus.openRounds), type: "integer" },
-  openUntil: time("open_until", ({ bonus }) => bonus.openUntil),
-  converted: number("converted", ({ bonus }) => bonus.converted),
-  forfeited: number("forfeited", ({ bonus }) => bonus.forfeited),
-  late: number("late_amount", ({ bonus }) => bonus.late),
-  restored: number("restored_amount", ({ bonus }) => bonus.restored),
-  short: number("short_amount", ({ bonus }) => bonus.short),
-  held: number("held_amount", ({ bonus }) => bonus.held),
-  remainingMs: number("remaining_ms", ({ bonus }) => bonus.remainingMs),
-  startedAt: time("started_at", ({ bonus }) => bonus.startedAt),
-  expiresAt: time("expires_at", ({ bonus }) => bonus.expiresAt),
-  finishedAt: time("finished_at", ({ bonus }) => bonus.finishedAt),
-  createdAt: time("created_at", ({ bonus }) => bonus.createdAt)
-}
-
 const bonusColumns: ReadonlyArray<Column<BonusRow>> = [
-  ...Object.values(columnOf),
+  ...columnsOf<PlayerBonus, BonusRow>({
+    id: number("id", ({ bonus }) => bonus.id),
+    bonusId: number("bonus_id", ({ bonus }) => bonus.bonusId),
+    name: text("name", ({ bonus }) => bonus.name),
+    type: text("type", ({ bonus }) => bonus.type),
+    state: text("state", ({ bonus }) => bonus.state),
+    result: text("result", ({ bonus }) => bonus.result),
+    amount: number("amount", ({ bonus }) => bonus.amount),
+    wagerRequirement: number("wager_requirement", ({ bonus }) => bonus.wagerRequirement),
+    wagered: number("wagered", ({ bonus }) => bonus.wagered),
+    maxBet: number("max_bet", ({ bonus }) => bonus.maxBet),
+    maxConversion: number("max_conversion", ({ bonus }) => bonus.maxConversion),
+    validDays: { ...number("valid_days", ({ bonus }: BonusRow) => bonus.validDays), type: "integer" },
+    contributions: text("contributions", ({ bonus }) => JSON.stringify(bonus.contributions), "jsonb"),
+    openRounds: { ...number("open_rounds", ({ bonus }: BonusRow) => bonus.openRounds), type: "integer" },
+    openUntil: time("open_until", ({ bonus }) => bonus.openUntil),
+    converted: number("converted", ({ bonus }) => bonus.converted),
+    forfeited: number("forfeited", ({ bonus }) => bonus.forfeited),
+    late: number("late_amount", ({ bonus }) => bonus.late),
+    restored: number("restored_amount", ({ bonus }) => bonus.restored),
+    short: number("short_amount", ({ bonus }) => bonus.short),
+    held: number("held_amount", ({ bonus }) => bonus.held),
+    remainingMs: number("remaining_ms", ({ bonus }) => bonus.remainingMs),
+    startedAt: time("started_at", ({ bonus }) => bonus.startedAt),
+    expiresAt: time("expires_at", ({ bonus }) => bonus.expiresAt),
+    finishedAt: time("finished_at", ({ bonus }) => bonus.finishedAt),
+    createdAt: time("created_at", ({ bonus }) => bonus.createdAt)
+  }),
   number("operator_id", (row) => row.operatorId),
   number("player_id", (row) => row.playerId),
   text("note", (row) => row.note)

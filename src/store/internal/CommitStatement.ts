@@ -10,7 +10,9 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
-import type { AuditRecord, EndedSession, Entry, Event } from "../../domain/state/Change.ts"
+import type { AuditRecord, EndedSession, Entry, Event, GameSession } from "../../domain/state/Change.ts"
+import type { Restrictions } from "../../domain/state/Player.ts"
+import type { Round, Transaction } from "../../domain/state/Rounds.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
@@ -38,6 +40,7 @@ import {
   cast,
   type Column,
   columnNamed,
+  columnsOf,
   flag,
   insertInto,
   json,
@@ -66,118 +69,136 @@ const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   time("bonus_updated_at", (unit) => unit.after.bonusUpdatedAt)
 ]
 
-const entryColumns: ReadonlyArray<Column<Entry>> = [
-  number("player_id", (entry) => entry.playerId),
-  number("seq", (entry) => entry.seq),
-  number("id", (entry) => entry.id),
-  number("operator_id", (entry) => entry.operatorId),
-  text("wallet", (entry) => entry.wallet),
-  text("type", (entry) => entry.type),
-  number("amount", (entry) => entry.amount),
-  number("balance_after", (entry) => entry.balanceAfter),
-  number("payment_request_id", (entry) => entry.paymentRequestId),
-  number("game_id", (entry) => entry.gameId),
-  text("game_round_id", (entry) => entry.gameRoundId),
-  number("player_bonus_id", (entry) => entry.playerBonusId),
-  time("created_at", (entry) => entry.createdAt)
+const entryColumns = columnsOf<Entry, Entry>({
+  playerId: number("player_id", (entry) => entry.playerId),
+  seq: number("seq", (entry) => entry.seq),
+  id: number("id", (entry) => entry.id),
+  operatorId: number("operator_id", (entry) => entry.operatorId),
+  wallet: text("wallet", (entry) => entry.wallet),
+  type: text("type", (entry) => entry.type),
+  amount: number("amount", (entry) => entry.amount),
+  balanceAfter: number("balance_after", (entry) => entry.balanceAfter),
+  paymentRequestId: number("payment_request_id", (entry) => entry.paymentRequestId),
+  gameId: number("game_id", (entry) => entry.gameId),
+  gameRoundId: text("game_round_id", (entry) => entry.gameRoundId),
+  playerBonusId: number("player_bonus_id", (entry) => entry.playerBonusId),
+  createdAt: time("created_at", (entry) => entry.createdAt),
+  // the player's
+  currency: []
+})
+
+const transactionColumns = [
+  ...columnsOf<Transaction, TransactionRow>({
+    providerId: number("provider_id", ({ transaction }) => transaction.providerId),
+    transactionId: text("transaction_id", ({ transaction }) => transaction.transactionId),
+    playerId: number("player_id", ({ transaction }) => transaction.playerId),
+    kind: text("kind", ({ transaction }) => transaction.kind),
+    status: text("status", ({ transaction }) => transaction.status),
+    amount: number("amount", ({ transaction }) => transaction.amount),
+    gameId: number("game_id", ({ transaction }) => transaction.gameId),
+    roundId: text("round_id", ({ transaction }) => transaction.roundId),
+    targetId: text("target_transaction_id", ({ transaction }) => transaction.targetId),
+    detail: text("detail", ({ transaction }) => transaction.detail),
+    realAmount: number("real_amount", ({ transaction }) => transaction.realAmount),
+    bonusAmount: number("bonus_amount", ({ transaction }) => transaction.bonusAmount),
+    entryIds: text("entry_ids", ({ transaction }) => numbers(transaction.entryIds), "bigint[]"),
+    bonusId: number("player_bonus_id", ({ transaction }) => transaction.bonusId),
+    wagered: number("wagered", ({ transaction }) => transaction.wagered),
+    createdAt: time("created_at", ({ transaction }) => transaction.createdAt),
+    // known from the rollbacks of the message
+    rolledBack: [],
+    reinstated: [],
+    lost: []
+  }),
+  number("operator_id", (row: TransactionRow) => row.operatorId)
 ]
 
-const transactionColumns: ReadonlyArray<Column<TransactionRow>> = [
-  number("provider_id", ({ transaction }) => transaction.providerId),
-  text("transaction_id", ({ transaction }) => transaction.transactionId),
-  number("player_id", ({ transaction }) => transaction.playerId),
-  text("kind", ({ transaction }) => transaction.kind),
-  text("status", ({ transaction }) => transaction.status),
-  number("amount", ({ transaction }) => transaction.amount),
-  number("game_id", ({ transaction }) => transaction.gameId),
-  text("round_id", ({ transaction }) => transaction.roundId),
-  text("target_transaction_id", ({ transaction }) => transaction.targetId),
-  text("detail", ({ transaction }) => transaction.detail),
-  number("real_amount", ({ transaction }) => transaction.realAmount),
-  number("bonus_amount", ({ transaction }) => transaction.bonusAmount),
-  text("entry_ids", ({ transaction }) => numbers(transaction.entryIds), "bigint[]"),
-  number("player_bonus_id", ({ transaction }) => transaction.bonusId),
-  number("wagered", ({ transaction }) => transaction.wagered),
-  time("created_at", ({ transaction }) => transaction.createdAt),
-  number("operator_id", (row) => row.operatorId)
+const restrictionColumns = columnsOf<Restrictions, SettingsRow>({
+  canLogin: flag("can_login", (row) => row.restrictions.canLogin),
+  canDeposit: flag("can_deposit", (row) => row.restrictions.canDeposit),
+  canWithdraw: flag("can_withdraw", (row) => row.restrictions.canWithdraw),
+  canBet: flag("can_bet", (row) => row.restrictions.canBet),
+  excludedFromBonuses: flag("excluded_from_bonuses", (row) => row.restrictions.excludedFromBonuses)
+})
+
+const settingsColumns = columnsOf<SettingsRow, SettingsRow>({
+  playerId: number("id", (row) => row.playerId),
+  operatorId: number("operator_id", (row) => row.operatorId),
+  status: text("status", (row) => row.status),
+  kycStatus: text("kyc_status", (row) => row.kycStatus),
+  documentExpiresAt: time("document_expires_at", (row) => row.documentExpiresAt),
+  restrictions: restrictionColumns,
+  withdrawalHolds: text("withdrawal_holds", (row) => JSON.stringify(row.withdrawalHolds), "jsonb"),
+  exclusion: [
+    text("exclusion_type", (row) => row.exclusion?.type ?? null),
+    time("exclusion_since", (row) => row.exclusion?.since ?? null),
+    time("exclusion_until", (row) => row.exclusion?.until ?? null)
+  ],
+  sessionsEndedAt: time("sessions_ended_at", (row) => row.sessionsEndedAt),
+  limits: text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
+  pendingLimits: text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
+  updatedAt: time("updated_at", (row) => row.updatedAt)
+})
+
+const roundColumns = [
+  number("player_id", (row: RoundRow) => row.playerId),
+  ...columnsOf<Round, RoundRow>({
+    gameId: number("game_id", (row) => row.round.gameId),
+    roundId: text("round_id", (row) => row.round.roundId),
+    realStake: number("real_stake", (row) => row.round.realStake),
+    bonusStake: number("bonus_stake", (row) => row.round.bonusStake),
+    paidWins: { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
+    openBets: { ...number("open_bets", (row: RoundRow) => row.round.openBets), type: "integer" },
+    bonusId: number("player_bonus_id", (row) => row.round.bonusId),
+    closed: flag("closed", (row) => row.round.closed),
+    isLive: { ...flag("is_live", (row: RoundRow) => row.round.isLive === true), value: (row) => row.round.isLive },
+    openedAt: time("opened_at", (row) => row.round.openedAt)
+  }),
+  number("operator_id", (row: RoundRow) => row.operatorId)
 ]
 
-const settingsColumns: ReadonlyArray<Column<SettingsRow>> = [
-  number("id", (row) => row.playerId),
-  number("operator_id", (row) => row.operatorId),
-  text("status", (row) => row.status),
-  text("kyc_status", (row) => row.kycStatus),
-  time("document_expires_at", (row) => row.documentExpiresAt),
-  flag("can_login", (row) => row.restrictions.canLogin),
-  flag("can_deposit", (row) => row.restrictions.canDeposit),
-  flag("can_withdraw", (row) => row.restrictions.canWithdraw),
-  flag("can_bet", (row) => row.restrictions.canBet),
-  flag("excluded_from_bonuses", (row) => row.restrictions.excludedFromBonuses),
-  text("withdrawal_holds", (row) => JSON.stringify(row.withdrawalHolds), "jsonb"),
-  text("exclusion_type", (row) => row.exclusion?.type ?? null),
-  time("exclusion_since", (row) => row.exclusion?.since ?? null),
-  time("exclusion_until", (row) => row.exclusion?.until ?? null),
-  time("sessions_ended_at", (row) => row.sessionsEndedAt),
-  text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
-  text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
-  time("updated_at", (row) => row.updatedAt)
+const sessionColumns = [
+  ...columnsOf<GameSession, SessionRow>({
+    id: number("id", ({ session }) => session.id),
+    playerId: number("player_id", ({ session }) => session.playerId),
+    gameId: number("game_id", ({ session }) => session.gameId),
+    mode: text("mode", ({ session }) => session.mode),
+    platform: text("platform", ({ session }) => session.platform),
+    ip: text("ip", ({ session }) => session.ip),
+    openedAt: time("opened_at", ({ session }) => session.openedAt),
+    expiresAt: time("expires_at", ({ session }) => session.expiresAt)
+  }),
+  number("operator_id", (row: SessionRow) => row.operatorId)
 ]
 
-const roundColumns: ReadonlyArray<Column<RoundRow>> = [
-  number("player_id", (row) => row.playerId),
-  number("game_id", (row) => row.round.gameId),
-  text("round_id", (row) => row.round.roundId),
-  number("real_stake", (row) => row.round.realStake),
-  number("bonus_stake", (row) => row.round.bonusStake),
-  { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
-  { ...number("open_bets", (row: RoundRow) => row.round.openBets), type: "integer" },
-  number("player_bonus_id", (row) => row.round.bonusId),
-  flag("closed", (row) => row.round.closed),
-  { ...flag("is_live", (row: RoundRow) => row.round.isLive === true), value: (row) => row.round.isLive },
-  time("opened_at", (row) => row.round.openedAt),
-  number("operator_id", (row) => row.operatorId)
-]
+const endedSessionColumns = columnsOf<EndedSession, EndedSession>({
+  id: number("id", (session) => session.id),
+  playerId: number("player_id", (session) => session.playerId),
+  endedAt: time("ended_at", (session) => session.endedAt),
+  exchanged: flag("exchanged", (session) => session.exchanged)
+})
 
-const sessionColumns: ReadonlyArray<Column<SessionRow>> = [
-  number("id", ({ session }) => session.id),
-  number("player_id", ({ session }) => session.playerId),
-  number("game_id", ({ session }) => session.gameId),
-  text("mode", ({ session }) => session.mode),
-  text("platform", ({ session }) => session.platform),
-  text("ip", ({ session }) => session.ip),
-  time("opened_at", ({ session }) => session.openedAt),
-  time("expires_at", ({ session }) => session.expiresAt),
-  number("operator_id", (row) => row.operatorId)
-]
+const eventColumns = columnsOf<Event, Event>({
+  id: number("id", (event) => event.id),
+  operatorId: number("operator_id", (event) => event.operatorId),
+  playerId: number("player_id", (event) => event.playerId),
+  type: text("type", (event) => event.type),
+  data: text("data", (event) => JSON.stringify(withoutPersonal(event.data)), "jsonb"),
+  createdAt: time("created_at", (event) => event.createdAt)
+})
 
-const endedSessionColumns: ReadonlyArray<Column<EndedSession>> = [
-  number("id", (session) => session.id),
-  number("player_id", (session) => session.playerId),
-  time("ended_at", (session) => session.endedAt),
-  flag("exchanged", (session) => session.exchanged)
-]
-
-const eventColumns: ReadonlyArray<Column<Event>> = [
-  number("id", (event) => event.id),
-  number("operator_id", (event) => event.operatorId),
-  number("player_id", (event) => event.playerId),
-  text("type", (event) => event.type),
-  text("data", (event) => JSON.stringify(withoutPersonal(event.data)), "jsonb"),
-  time("created_at", (event) => event.createdAt)
-]
-
-const auditColumns: ReadonlyArray<Column<AuditRecord>> = [
-  number("id", (record) => record.id),
-  time("at", (record) => record.at),
-  text("actor", (record) => record.actor),
-  text("action", (record) => record.action),
-  number("operator_id", (record) => record.operatorId),
-  number("player_id", (record) => record.playerId),
-  text("subject", (record) => record.subject),
-  text("before", (record) => json(record.before), "jsonb"),
-  text("after", (record) => json(record.after), "jsonb"),
-  text("reason", (record) => record.reason)
-]
+const auditColumns = columnsOf<AuditRecord, AuditRecord>({
+  id: number("id", (record) => record.id),
+  at: time("at", (record) => record.at),
+  actor: text("actor", (record) => record.actor),
+  action: text("action", (record) => record.action),
+  operatorId: number("operator_id", (record) => record.operatorId),
+  playerId: number("player_id", (record) => record.playerId),
+  subject: text("subject", (record) => record.subject),
+  before: text("before", (record) => json(record.before), "jsonb"),
+  after: text("after", (record) => json(record.after), "jsonb"),
+  reason: text("reason", (record) => record.reason)
+})
 
 const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
   text("scope", ({ reply }) => reply.scope),

@@ -3,7 +3,7 @@ import type { Payment, PaymentChange } from "../../domain/state/Change.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { sealDetails } from "../SealedFields.ts"
 import { type Converted, converted, rateOfPair } from "./ReportSections.ts"
-import { bytes, type Column, flag, insertInto, number, type Section, text, time, update } from "./StatementSections.ts"
+import { bytes, columnsOf, flag, insertInto, number, type Section, text, time, update } from "./StatementSections.ts"
 
 interface PaymentSeen {
   readonly payment: Payment
@@ -14,26 +14,30 @@ export interface NewPayment extends PaymentSeen {
   readonly sealed: Uint8Array | null
 }
 
-const columns: ReadonlyArray<Column<PaymentSeen>> = [
-  number("id", ({ payment }) => payment.id),
-  number("operator_id", ({ payment }) => payment.operatorId),
-  number("player_id", ({ payment }) => payment.playerId),
-  text("type", ({ payment }) => payment.type),
-  text("status", ({ payment }) => payment.status),
-  number("amount", ({ payment }) => payment.amount),
-  text("currency", ({ payment }) => payment.currency),
-  text("payment_method", ({ payment }) => payment.paymentMethod),
-  text("external_reference", ({ payment }) => payment.externalReference),
-  text("reject_reason", ({ payment }) => payment.rejectReason),
-  flag("is_reversed", ({ payment }) => payment.isReversed),
-  text("first_approved_by", ({ payment }) => payment.firstApprovedBy),
-  text("second_approved_by", ({ payment }) => payment.secondApprovedBy),
-  time("created_at", ({ payment }) => payment.createdAt),
-  time("paid_at", ({ payment }) => payment.paidAt),
-  time("rejected_at", ({ payment }) => payment.rejectedAt),
-  time("cancelled_at", ({ payment }) => payment.cancelledAt),
-  time("updated_at", ({ payment }) => payment.updatedAt)
-]
+const columns = columnsOf<Payment, PaymentSeen>({
+  id: number("id", ({ payment }) => payment.id),
+  operatorId: number("operator_id", ({ payment }) => payment.operatorId),
+  playerId: number("player_id", ({ payment }) => payment.playerId),
+  type: text("type", ({ payment }) => payment.type),
+  status: text("status", ({ payment }) => payment.status),
+  amount: number("amount", ({ payment }) => payment.amount),
+  currency: text("currency", ({ payment }) => payment.currency),
+  paymentMethod: text("payment_method", ({ payment }) => payment.paymentMethod),
+  externalReference: text("external_reference", ({ payment }) => payment.externalReference),
+  rejectReason: text("reject_reason", ({ payment }) => payment.rejectReason),
+  isReversed: flag("is_reversed", ({ payment }) => payment.isReversed),
+  firstApprovedBy: text("first_approved_by", ({ payment }) => payment.firstApprovedBy),
+  secondApprovedBy: text("second_approved_by", ({ payment }) => payment.secondApprovedBy),
+  createdAt: time("created_at", ({ payment }) => payment.createdAt),
+  paidAt: time("paid_at", ({ payment }) => payment.paidAt),
+  rejectedAt: time("rejected_at", ({ payment }) => payment.rejectedAt),
+  cancelledAt: time("cancelled_at", ({ payment }) => payment.cancelledAt),
+  updatedAt: time("updated_at", ({ payment }) => payment.updatedAt),
+  // sealed
+  info: [],
+  notes: [],
+  bankName: []
+})
 
 export const newPayments = insertInto<NewPayment>("payment_requests", [
   ...columns,

@@ -52,6 +52,11 @@ export const numbers = (values: ReadonlyArray<number>): string =>
 export const json = (value: unknown): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value)
 
+/** Columns of every field of what a row stores, in their order; an empty list for a field that is stored elsewhere. A forgotten field does not compile. */
+export const columnsOf = <Fields, Row>(
+  columns: { readonly [field in keyof Required<Fields>]: Column<Row> | ReadonlyArray<Column<Row>> }
+): ReadonlyArray<Column<Row>> => Object.values<Column<Row> | ReadonlyArray<Column<Row>>>(columns).flat()
+
 /** Section of the statement: its SQL, and its rows as parameters. */
 export interface Section<Row> {
   readonly columns: ReadonlyArray<Column<Row>>
