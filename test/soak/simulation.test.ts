@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf, type Topology } from "../simulation/support/Plan.ts"
+import { type Plan, planOf, type Topology } from "../simulation/support/Plan.ts"
 import { noBug, type SeededBug } from "../simulation/support/SeededBug.ts"
 import { seededBugs } from "../simulation/support/SeededBugs.ts"
 import { Trace } from "../kit/Chance.ts"
@@ -53,21 +53,42 @@ describe("the simulator", () => {
   interface Search {
     readonly firstSeed: number
     readonly steps: number
+    readonly shape?: (plan: Plan) => Plan
   }
+
+  /** Bets and payments, while one pair of nodes after the other loses its connection: calls are lost, sent again, and arrive late. */
+  const withCuts = (plan: Plan): Plan => {
+    const actions = plan.actions.filter(({ what }) => ["bet", "deposit", "withdraw"].includes(what.kind))
+    const [count, everyMs] = [plan.nodes.length, 2500]
+    const faults = Array.from({ length: Math.ceil((actions.at(-1)?.at ?? 0) / everyMs) }, (_, number) => ({
+      kind: "cut" as const,
+      id: `cut${number}`,
+      at: number * everyMs,
+      forMs: 2200,
+      tasks: 0,
+      host: number % count,
+      other: (number + 1) % count,
+      shiftMs: 0,
+      isAtCommit: false
+    }))
+    return { ...plan, actions, faults, network: { drop: 0, duplicate: 0, slow: 0 } }
+  }
+
   const usualSearch: Search = { firstSeed: 1, steps }
 
   /** Searches for rarely found bugs: longer plans show them more often, and a later beginning saves time. */
   const searches: { readonly [bug: string]: Search } = {
     "loads without a fence": { firstSeed: 230, steps: 160 },
-    "runs outdated calls": { firstSeed: 570, steps: 160 },
+    "runs outdated calls": { firstSeed: 1, steps: 160, shape: withCuts },
     "looks at its lease once": { firstSeed: 425, steps }
   }
 
-  /** First seed that shows a seeded bug, of a thousand. */
-  const findSeed = (bug: SeededBug, { firstSeed, steps }: Search = usualSearch): number =>
-    Array.from({ length: 1000 }, (_, index) => firstSeed + index).find((seed) =>
-      simulate(planOf(seed, steps, bug.topology), bug).violations.length > 0
-    ) ?? assert.fail("not found within 1000 seeds")
+  /** First seed that shows a seeded bug, of a thousand: the service without it passes. */
+  const findSeed = (bug: SeededBug, { firstSeed, shape = (plan) => plan, steps }: Search = usualSearch): number =>
+    Array.from({ length: 1000 }, (_, index) => firstSeed + index).find((seed) => {
+      const plan = shape(planOf(seed, steps, bug.topology))
+      return simulate(plan, bug).violations.length > 0 && simulate(plan).violations.length === 0
+    }) ?? assert.fail("not found within 1000 seeds")
 
   for (const [name, bug] of Object.entries(seededBugs)) {
     it(`finds a service that ${name}`, () => {
