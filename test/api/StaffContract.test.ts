@@ -26,7 +26,7 @@ describe("every staff endpoint", () => {
     )
     assert.deepStrictEqual(
       failing(({ endpoint }) =>
-        !/^[A-Z].*[^.]$/.test(Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => ""))
+        !/^[A-Z](?=.*[a-z]).*[^.]$/.test(Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => ""))
       ),
       []
     )

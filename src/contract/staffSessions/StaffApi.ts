@@ -90,34 +90,42 @@ export const SignInGroup = HttpApiGroup.make("sign_in").add(
 
 /** One's own account and its sessions. */
 export const SessionGroup = HttpApiGroup.make("session").add(
-  HttpApiEndpoint.get("show", "/session", { success: single(Session) }).annotateMerge(action("TODO", {
-    // one's own account
-    roles: anyRole,
-    concern: "self",
-    isWithoutCommand: true
-  })),
+  HttpApiEndpoint.get("show", "/session", { success: single(Session) }).annotateMerge(
+    action("The account that is signed in, and its session", {
+      // one's own account
+      roles: anyRole,
+      concern: "self",
+      isWithoutCommand: true
+    })
+  ),
   HttpApiEndpoint.delete("end", "/session", { success: single(Ended) }).annotateMerge(
-    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+    action("Sign out", { roles: anyRole, concern: "self", isWithoutCommand: true })
   ),
   HttpApiEndpoint.get("list", "/sessions", { success: list(OwnSession) }).annotateMerge(
-    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+    action("Own sessions", { roles: anyRole, concern: "self", isWithoutCommand: true })
   ),
   HttpApiEndpoint.delete("revoke", "/sessions/:session", { params: { session: pathId }, success: single(Ended) })
-    .annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+    .annotateMerge(
+      action("End one of one's own sessions", { roles: anyRole, concern: "self", isWithoutCommand: true })
+    ),
   HttpApiEndpoint.delete("revoke_all", "/sessions", { success: single(Ended) }).annotateMerge(
-    action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })
+    action("End all of one's own sessions, this one as well", {
+      roles: anyRole,
+      concern: "self",
+      isWithoutCommand: true
+    })
   ),
   HttpApiEndpoint.post("step_up", "/session/step-up", {
     payload: Schema.Struct({ code }),
     success: single(Session)
-  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+  }).annotateMerge(action("Show the second factor again", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("second_factor", "/session/second-factor", {
     success: created(Schema.Struct({
       secret: Schema.String.annotate({ description: "Base32, for an authenticator without a camera." }),
       uri: Schema.String,
       qr_svg: Schema.String.annotate({ description: "The URI as a QR code, an SVG document." })
     }))
-  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+  }).annotateMerge(action("Begin a second factor", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("confirm_second_factor", "/session/second-factor/confirm", {
     payload: Schema.Struct({ code }),
     success: created(Schema.Struct({
@@ -125,18 +133,27 @@ export const SessionGroup = HttpApiGroup.make("session").add(
         description: "Each works once. Shown here and never again."
       })
     }))
-  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+  }).annotateMerge(
+    action("Confirm a second factor by its first code", { roles: anyRole, concern: "self", isWithoutCommand: true })
+  ),
   HttpApiEndpoint.post("password", "/session/password", {
     payload: Schema.Struct({
       password: Schema.optionalKey(password),
       new_password: newPassword
     }),
     success: single(Session)
-  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", isWithoutCommand: true })),
+  }).annotateMerge(action("Change one's own password", { roles: anyRole, concern: "self", isWithoutCommand: true })),
   HttpApiEndpoint.post("token", "/session/token", {
     success: created(Schema.Struct({
       token: Schema.String.annotate({ description: "The account's bearer token. Shown here and never again." }),
       token_expires_at: timestamp
     }))
-  }).annotateMerge(action("TODO", { roles: anyRole, concern: "self", is: "authority", isWithoutCommand: true }))
+  }).annotateMerge(
+    action("Give one's own account a new token; shown once", {
+      roles: anyRole,
+      concern: "self",
+      is: "authority",
+      isWithoutCommand: true
+    })
+  )
 )
