@@ -1,11 +1,11 @@
 /**
- * Ends of bonuses that messages undo: a second telling of `docs/decisions/0026-undone-ends.md`, from rows alone. Shared by the tests of rules and of
- * simulator commits.
+ * Ends of bonuses that messages undo, and what operators are told of them: a second telling of `docs/decisions/0026-undone-ends.md`, from rows and
+ * events alone. Shared by the tests of rules and of simulator commits.
  */
-import type { PlayerBonus } from "../../src/domain/state/Bonus.ts"
-import type { Change } from "../../src/domain/state/Change.ts"
+import type { BonusResult, PlayerBonus } from "../../src/domain/state/Bonus.ts"
+import type { Change, Event } from "../../src/domain/state/Change.ts"
 import type { Transaction } from "../../src/domain/state/Rounds.ts"
-import { sumOf } from "./LedgerInvariants.ts"
+import { type Report, sumOf } from "./LedgerInvariants.ts"
 
 /** The stored row of a message. */
 type Find = (providerId: number, transactionId: string) => Transaction | undefined
@@ -23,14 +23,21 @@ const wageredBy = ({ kind, providerId, status, targetId }: Transaction, bonusId:
 const isSameEnd = (end: PlayerBonus, next: PlayerBonus): boolean =>
   next.result === end.result && next.finishedAt === end.finishedAt && next.converted === end.converted
 
-/** Follows the end of a bonus through the messages of a change, and says whether `next` is what they made of it. One that had not ended has none to undo. */
-export const isEndKept = (
+interface Judgement {
+  /** Whether the bonus is what the messages of the change made of it. */
+  readonly isRight: boolean
+  /** Whether the bonus ran or waited again, though the same change may have ended it once more. */
+  readonly hasResumed: boolean
+}
+
+/** Follows the end of a bonus through the messages of a change, which left the bonus as `next`. One that had not ended has none to undo. */
+export const judgeEnd = (
   end: PlayerBonus | undefined,
   next: PlayerBonus,
   { entries, transactions }: Change,
   find: Find
-): boolean => {
-  if (end?.state !== "finished") return true
+): Judgement => {
+  if (end?.state !== "finished") return { isRight: true, hasResumed: false }
   let { result, wagered } = end
   let isUndone = false
   const become = (other: PlayerBonus["result"]): void => {
@@ -56,5 +63,37 @@ export const isEndKept = (
   const isDue = next.result === "cancelled" || isMet === (next.result === "converted")
   // one that runs or waits again is judged after the last message
   const follows = result === null ? next.result !== "expired" && next.result !== "cancelled" : next.result === result
-  return isDue && (isUndone ? follows : isSameEnd(end, next))
+  return { isRight: isDue && (isUndone ? follows : isSameEnd(end, next)), hasResumed: result === null }
+}
+
+type Told = "granted" | BonusResult
+
+/** What may be told of a bonus after what was told last. */
+const mayBeToldAfter: { readonly [told in Told]: ReadonlyArray<string> } = {
+  granted: ["converted", "lost", "expired", "cancelled"],
+  // undone: it runs or waits again, or cannot run any more
+  converted: ["granted", "expired", "cancelled"],
+  // as before, or a reinstated bet has met the requirement after all
+  lost: ["granted", "expired", "cancelled", "converted"],
+  expired: ["converted"],
+  cancelled: []
+}
+
+/** What events told of a bonus, in order: `granted`, or the result of an end. */
+export const toldOf = (events: ReadonlyArray<Event>, bonusId: number): ReadonlyArray<string> =>
+  events.flatMap(({ data, type }) => {
+    const { id, result } = Object(data["bonus"])
+    if (id !== bonusId) return []
+    return type === "bonus.granted" ? ["granted"] : type === "bonus.completed" ? [String(result)] : []
+  })
+
+/** Checks what was told of a bonus after its grant: each word may follow the one before it, and the last one is what the bonus is. */
+export const checkTold = ({ id, result }: PlayerBonus, events: ReadonlyArray<Event>, report: Report): void => {
+  const told = toldOf(events, id)
+  const later = told[0] === "granted" ? told.slice(1) : told
+  const mayFollow = new Map(Object.entries(mayBeToldAfter))
+  const isInTurn = later.every((word, index) => mayFollow.get(later[index - 1] ?? "granted")?.includes(word))
+  if (!isInTurn || (later.at(-1) ?? "granted") !== (result ?? "granted")) {
+    report("events are their effects", `bonus ${id} was told as ${told.join(", ")}, and is ${result ?? "granted"}`)
+  }
 }

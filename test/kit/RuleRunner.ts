@@ -14,7 +14,7 @@ import { hashOfName } from "../../src/domain/state/Recent.ts"
 import { type Action, settle, settleAll } from "../../src/domain/settlement/Settlement.ts"
 import { roundKey, roundsCarried, type Transaction, transactionsCarried } from "../../src/domain/state/Rounds.ts"
 import type { Rejected } from "../../src/engine/Failures.ts"
-import { isEndKept } from "./BonusEnds.ts"
+import { judgeEnd, toldOf } from "./BonusEnds.ts"
 import { checkEntries, checkTransaction, type Report } from "./LedgerInvariants.ts"
 import * as MemoryPlayerStore from "./MemoryPlayerStore.ts"
 import { noon } from "./Messages.ts"
@@ -220,12 +220,19 @@ export class RuleRunner {
     mustEqual(rounds.hashes, rounds.items.map(({ roundId }) => hashOfName(roundId)))
   }
 
-  /** Checks that a change ends bonuses and undoes ends as its messages say. */
+  /** Checks that a change ends and undoes ends as its messages say, and tells of it. */
   private checkEnds(change: Change): void {
     for (const row of change.transactions) this.rows.set(`${row.providerId} ${row.transactionId}`, row)
-    const find = (providerId: number, transactionId: string) => this.rows.get(`${providerId} ${transactionId}`)
-    for (const { bonus } of change.bonuses) {
-      mustBe(isEndKept(this.bonuses.get(bonus.id), bonus, change, find), "a bonus ends once", bonus, change)
+    for (const { bonus, isNew } of change.bonuses) {
+      const { hasResumed, isRight } = judgeEnd(
+        this.bonuses.get(bonus.id),
+        bonus,
+        change,
+        (providerId, transactionId) => this.rows.get(`${providerId} ${transactionId}`)
+      )
+      mustBe(isRight, "a bonus ends once", bonus, change)
+      const grants = toldOf(change.events, bonus.id).filter((told) => told === "granted").length
+      mustBe(grants === Number(isNew || hasResumed), "an end that is undone is told of", bonus, change)
       this.bonuses.set(bonus.id, bonus)
     }
   }

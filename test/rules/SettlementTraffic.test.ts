@@ -22,6 +22,7 @@ import {
   type SettlementPolicy,
   type Win
 } from "../../src/domain/settlement/Settlement.ts"
+import { checkTold } from "../kit/BonusEnds.ts"
 import { type Answer, checkLedger, does, mustEqual, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 import { policies } from "../kit/Policies.ts"
@@ -623,23 +624,11 @@ describe("long traffic", () => {
     }
   }
 
-  /** Every granted bonus has a grant event, and one more for each end that was undone; its last end event matches its end. */
+  /** What was told of each bonus is what became of it, and its conversions are what it converted. */
   const checkBonusEvents = (runner: RuleRunner): void => {
     const { bonuses, entries, events } = runner.store.tables()
-    const all = [...bonuses.values()]
-    const initial = [502, 503]
-    const granted = new Set(
-      events.flatMap(({ data, type }) => type === "bonus.granted" ? [Object(data["bonus"]).id] : [])
-    )
-    for (const { id } of all) assert.isTrue(granted.has(id) || initial.includes(id))
-    const ends = new Map(
-      events.flatMap(({ data, type }) => {
-        const { id, result } = Object(data["bonus"])
-        return type === "bonus.completed" ? [[Number(id), String(result)] as const] : []
-      })
-    )
-    for (const { id, result } of all) if (result !== null) assert.strictEqual(ends.get(id), result)
-    for (const bonus of all) {
+    for (const bonus of bonuses.values()) {
+      checkTold(bonus, events, (law, text) => assert.fail(`${law}: ${text}`))
       const own = entries.filter(({ playerBonusId, type }) => playerBonusId === bonus.id && type === "bonus_conversion")
       const sum = (wallet: string) =>
         own.reduce((total, entry) => entry.wallet === wallet ? total + entry.amount : total, 0)

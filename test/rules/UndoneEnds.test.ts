@@ -5,6 +5,7 @@ import type { Context } from "../../src/domain/state/Decision.ts"
 import { type Bet, settleBetWin, type Win } from "../../src/domain/settlement/Settlement.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 import {
+  adjustment,
   bet,
   close,
   day,
@@ -711,6 +712,19 @@ for (const remembers of [true, false]) {
       runner.accept(does(rollback("kk", "k", { policy })))
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, forfeited: 0 })
       assert.deepInclude(runner.player(), { real: 100, bonus: 0 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["converted", "expired", "converted"])
+    })
+
+    it("converts a bonus that was lost since, which does not run in between", () => {
+      const activeBonus = makeBonus({ amount: 120, wagerRequirement: 120, contributions: { [roulette.id]: 50 } })
+      const runner = makeRunner({ real: 80, bonus: 120, activeBonus })
+      runner.accept(doesAll(bet("b", 20, { policy }), rollback("k", "b", { policy })))
+      runner.accept(does(bet("c", 200, { policy, game: roulette, roundId: "second", closesRound: true })))
+      assert.deepInclude(bonusOf(runner), { result: "lost", wagered: 100 })
+      runner.accept(doesAll(adjustment("a", 30, { policy }), rollback("kk", "k", { policy })))
+      assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0, wagered: 120 })
+      assert.deepInclude(runner.player(), { real: 10, bonus: 0 })
+      assert.deepStrictEqual(toldOf(runner, 501), ["lost", "converted"])
     })
 
     it("does not matter to a bonus that a person cancelled", () => {

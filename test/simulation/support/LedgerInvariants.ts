@@ -1,10 +1,10 @@
 /** Invariants of ledger, rounds, bonuses and versions, from the commits alone. */
-import type { Change, Event, Payment } from "../../../src/domain/state/Change.ts"
+import type { Event, Payment } from "../../../src/domain/state/Change.ts"
 import type { PlayerBonus } from "../../../src/domain/state/Bonus.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import { roundKey, type Transaction } from "../../../src/domain/state/Rounds.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
-import { isEndKept } from "../../kit/BonusEnds.ts"
+import { checkTold, judgeEnd } from "../../kit/BonusEnds.ts"
 import { checkEntries, checkTransaction, type LedgerPosition, type Report, sumOf } from "../../kit/LedgerInvariants.ts"
 import { promos } from "./Fixture.ts"
 
@@ -149,16 +149,6 @@ const checkRounds = (
   }
 }
 
-/** Whether the same end stands, with money that came or was taken back after it. */
-const isSameEnd = (end: PlayerBonus, next: PlayerBonus): boolean =>
-  next.result === end.result && next.finishedAt === end.finishedAt && next.converted === end.converted
-
-/** Whether a change reverses the conversion of a bonus. */
-const isReversal = ({ entries }: Change, { converted, id }: PlayerBonus): boolean =>
-  entries.some(({ amount, playerBonusId, type, wallet }) =>
-    playerBonusId === id && type === "bonus_conversion" && wallet === "real" && amount === -converted
-  )
-
 const finder = ({ transactions }: Books) => (providerId: number, transactionId: string) =>
   transactions.get(transactionKey(providerId, transactionId))?.row
 
@@ -184,7 +174,7 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
         report("an end that is undone waits for the bonus that runs", `bonus ${bonus.id} is cancelled instead`)
       }
       if (isNew && before !== undefined) report("a bonus is granted once", `bonus ${bonus.id}`)
-      if (!isEndKept(before, bonus, change, finder(books))) {
+      if (!judgeEnd(before, bonus, change, finder(books)).isRight) {
         report("a bonus ends once", `bonus ${bonus.id} is written after its end`)
       }
       latest.set(bonus.id, bonus)
@@ -233,25 +223,12 @@ const checkBonuses = ({ database }: Remains, books: Books, report: Report): void
   }
 }
 
-/** End events of each bonus: the last one matches its end, and only ends that a message may undo precede it. */
+/** What is told of each bonus, in order. */
 const checkEnds = ({ database }: Remains, report: Report): void => {
-  const told = new Map<string, Array<unknown>>()
-  const latest = new Map<number, PlayerBonus>()
-  for (const change of database.history.flatMap(({ changes }) => changes)) {
-    for (const { bonus } of change.bonuses) latest.set(bonus.id, bonus)
-    for (const event of change.events) {
-      if (event.type !== "bonus.completed") continue
-      const name = nameOfEvent(event)
-      told.set(name, [...told.get(name) ?? [], Object(event.data["bonus"]).result])
-    }
-  }
-  for (const { id, result } of latest.values()) {
-    const ends = told.get(`bonus.completed ${id}`) ?? []
-    const earlier = result === null ? ends : ends.slice(0, -1)
-    if ((result !== null && ends.at(-1) !== result) || earlier.includes("cancelled")) {
-      report("events are their effects", `bonus.completed ${id}: ${ends.join(", ")}, and is ${result}`)
-    }
-  }
+  const changes = database.history.flatMap(({ changes }) => changes)
+  const events = changes.flatMap(({ events }) => events)
+  const latest = new Map(changes.flatMap(({ bonuses }) => bonuses.map(({ bonus }) => [bonus.id, bonus] as const)))
+  for (const bonus of latest.values()) checkTold(bonus, events, report)
 }
 
 /** Promo codes: once per player, and within their cap. */
@@ -282,28 +259,22 @@ const eventsOfPayment = (payment: Payment, isNew: boolean): ReadonlyArray<string
   return status === "paid" || status === "rejected" ? [`withdrawal.${status} ${id}`] : []
 }
 
-/** Whether a change undoes the end of a bonus so that it runs or waits, though the same message may end it again. */
-const runsAgain = (end: PlayerBonus, next: PlayerBonus, change: Change): boolean =>
-  next.state !== "finished" || ((next.result === "converted" || next.result === "lost") &&
-    (!isSameEnd(end, next) || isReversal(change, end)))
-
 /** Outbox against effects: one event per effect that requires it, and no others. */
-const checkEvents = ({ beginning, database }: Remains, report: Report): void => {
+const checkEvents = ({ beginning, database }: Remains, books: Books, report: Report): void => {
   const balance = new Map<string, number>()
   const count = (name: string, by: number) => balance.set(name, (balance.get(name) ?? 0) + by)
   const kyc = new Map(beginning.map(({ id, kycStatus }) => [id, kycStatus]))
-  // an end that is undone is told as another grant
-  const ended = new Map<number, PlayerBonus>()
+  // an end that is undone so that the bonus runs or waits again is told as another grant
+  const latest = new Map<number, PlayerBonus>()
   for (const { changes, playerId } of database.history) {
     for (const change of changes) {
       for (const { isNew, payment } of change.payments) {
         for (const name of eventsOfPayment(payment, isNew)) count(name, 1)
       }
       for (const { bonus, isNew } of change.bonuses) {
-        const end = ended.get(bonus.id)
-        if (isNew || (end !== undefined && runsAgain(end, bonus, change))) count(`bonus.granted ${bonus.id}`, 1)
-        if (bonus.state === "finished") ended.set(bonus.id, bonus)
-        else ended.delete(bonus.id)
+        const before = latest.get(bonus.id)
+        if (isNew || judgeEnd(before, bonus, change, finder(books)).hasResumed) count(`bonus.granted ${bonus.id}`, 1)
+        latest.set(bonus.id, bonus)
       }
       const status = change.settings?.kycStatus
       if (status !== undefined && status !== kyc.get(playerId)) {
@@ -337,6 +308,6 @@ export const checkLedger = (remains: Remains, books: Books, report: Report): voi
   checkTransactions(remains, books, report)
   checkBonuses(remains, books, report)
   checkPromos(remains, report)
-  checkEvents(remains, report)
+  checkEvents(remains, books, report)
   checkEnds(remains, report)
 }

@@ -150,6 +150,15 @@ const undoneIn = (change: Change): PlayerBonus | undefined => {
   return change.bonuses.find(({ bonus, isNew }) => !isNew && told.includes(bonus.id))?.bonus
 }
 
+/** Tells of grants and ends, and not that an end was undone. */
+const hidesUndoneEnds: SeededBug = altering(({ change, state }) => {
+  const undone = undoneIn(change)
+  const events = change.events.filter(({ data, type }) =>
+    type !== "bonus.granted" || Object(data["bonus"]).id !== undone?.id
+  )
+  return { state, change: { ...change, events } }
+})
+
 const forfeits = (entry: Entry, playerBonusId: number, amount: number): Entry => ({
   ...entry,
   wallet: "bonus",
@@ -464,6 +473,7 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "forgets what a bonus is short of": forgetsShortages,
   "bonus lost is not undone": leavesLosses,
   "conversion's successor is not undone": keepsSuccessors,
+  "tells of no end that is undone": hidesUndoneEnds,
   "late money above the cap": paysAboveCap,
   "checks an exclusion at the launch only": checksExclusionAtLaunchOnly,
   "sends an event without its effect": writesEventsFirst,
