@@ -6,8 +6,12 @@ const optional = Schema.optionalKey
 
 export const operatorReference = reference.annotate({ description: "Id or slug of the operator." })
 
-/** Filter of a list, or guard of one resource: that of another operator is not found. */
-export const ofOperator = { operator: optional(operatorReference) }
+export const ofOperator = { operator: optional(reference.annotate({ description: "Filter by operator, id or slug." })) }
+
+/** Guard of one resource: that of another operator is not found. */
+export const belongingTo = {
+  operator: optional(reference.annotate({ description: "Only if it belongs to this operator, id or slug." }))
+}
 
 export const ofPlayer = { player: optional(pathId.annotate({ description: "Filter by the id of a player." })) }
 

@@ -1,7 +1,7 @@
 /** API keys of operators in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { addresses, instant, integer, oneOf, reference, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
@@ -52,14 +52,14 @@ export const KeyGroup = HttpApiGroup.make("key").annotate(OpenApi.Description, "
   }).annotateMerge(action("Make a key; prints its secret once", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/keys/:key/rotate", {
     params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
-    query: ofOperator,
+    query: belongingTo,
     success: single(WithSecret)
   }).annotateMerge(
     action("Give a key a new secret; prints it once", { roles: [], concern: "operator", is: "authority" })
   ),
   HttpApiEndpoint.post("revoke", "/keys/:key/revoke", {
     params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
-    query: ofOperator,
+    query: belongingTo,
     success: single(ApiKey)
   }).annotateMerge(action("End a key for good", { roles: [], concern: "operator" })),
   HttpApiEndpoint.get("list", "/keys", { query: ofOperator, success: list(ApiKey) }).annotateMerge(

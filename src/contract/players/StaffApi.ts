@@ -1,7 +1,7 @@
 /** Players in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { auditReason, createdPeriod, ofOperator } from "../common/StaffFields.ts"
+import { auditReason, belongingTo, createdPeriod, ofOperator } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
 import { bonusStates } from "../../domain/state/Bonus.ts"
@@ -96,7 +96,7 @@ export const TimelineItem = Schema.Struct({
 export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Description, "Players").add(
   HttpApiEndpoint.get("show", "/players/:player", {
     params: { player: pathId },
-    query: ofOperator,
+    query: belongingTo,
     success: single(StaffPlayer)
   }).annotateMerge(action("One player", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("list", "/players", {

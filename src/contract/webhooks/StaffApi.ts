@@ -1,7 +1,7 @@
 /** Webhook endpoints and deliveries in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
 import { deliveryStatuses, eventTypes } from "../../domain/state/Events.ts"
@@ -114,14 +114,14 @@ export const WebhookGroup = HttpApiGroup.make("webhook").annotate(OpenApi.Descri
   ),
   HttpApiEndpoint.patch("update", "/webhooks/:webhook", {
     params: { webhook: pathId },
-    query: ofOperator,
+    query: belongingTo,
     payload: WebhookUpdate,
     success: single(Webhook)
   }).annotateMerge(action("Change a webhook", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/webhooks/:webhook/rotate", {
     params: { webhook: pathId },
     query: {
-      ...ofOperator,
+      ...belongingTo,
       now: optional(oneOf(["true", "false"])).annotateKey({
         description: "Ends the overlap of the rotation before. Where none runs, the new secret signs alone at once.",
         flag: { isSwitch: true }
@@ -137,14 +137,14 @@ export const WebhookGroup = HttpApiGroup.make("webhook").annotate(OpenApi.Descri
   ),
   HttpApiEndpoint.post("ping", "/webhooks/:webhook/ping", {
     params: { webhook: pathId },
-    query: ofOperator,
+    query: belongingTo,
     success: single(Delivery)
   }).annotateMerge(
     action("Send a test event now; prints what came of it", { roles: ["support"], concern: "operator" })
   ),
   HttpApiEndpoint.post("redeliver", "/webhooks/:webhook/redeliver", {
     params: { webhook: pathId },
-    query: ofOperator,
+    query: belongingTo,
     payload: Redelivery,
     success: single(Redelivered)
   }).annotateMerge(
