@@ -1,9 +1,9 @@
 /** Operators and their API keys. */
 import { Stack } from "@mantine/core"
 import { useMemo } from "react"
-import type { Row } from "../app/api.ts"
+import type { Request, Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
-import { cooperationModels, features, scopes } from "../../domain/state/Operator.ts"
+import { cooperationModels, defaultOriginalBounds, features, scopes } from "../../domain/state/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
@@ -12,52 +12,60 @@ import { List, ListSection, operatorFilter, PageHead } from "../parts/ListPage.t
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Clip, Count, Instant, Status } from "../parts/Values.tsx"
+import { DefaultLimits } from "./DefaultLimits.tsx"
 
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
 
-/** Amounts are in the currency currently entered in the form. */
+type OperatorForm = Required<NonNullable<Request<"operator.update">["payload"]>>
+
+/** Every setting of an operator: a forgotten one does not compile. Amounts are in the currency currently entered in the form. */
 const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Field> => {
   const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : operator?.currency ?? "EUR"
-  const money = (name: keyof Operator, label: string, description: string): Field => ({
-    name,
-    label,
-    kind: "money",
-    currency,
-    description,
-    nullable: true
-  })
-  return filledFrom(operator, [
-    { name: "slug", label: "Slug", kind: "text", required: true },
-    { name: "name", label: "Name", kind: "text", required: true },
-    { name: "currency", label: "Currency", kind: "text", required: true, initial: "EUR" },
-    {
-      name: "cooperation_model",
+  const money = (label: string, description: string, more: Pick<Field, "initial" | "nullable"> = { nullable: true }) =>
+    ({ label, kind: "money", currency, description, ...more }) as const
+  const fields: { readonly [name in keyof OperatorForm]: Omit<Field, "name"> } = {
+    slug: { label: "Slug", kind: "text", required: true },
+    name: { label: "Name", kind: "text", required: true },
+    currency: { label: "Currency", kind: "text", required: true, initial: "EUR" },
+    cooperation_model: {
       label: "Cooperation model",
       kind: "choice",
       options: cooperationModels,
       required: true,
       initial: "api"
     },
-    { name: "active", label: "Active: keys and players are served", kind: "switch", initial: true },
-    {
-      name: "cooling_off_hours",
+    active: { label: "Active: keys and players are served", kind: "switch", initial: true },
+    cooling_off_hours: {
       label: "Cooling-off hours",
       kind: "integer",
       description: "How long a raised limit waits.",
       initial: 24
     },
-    money(
-      "withdrawal_second_approval_above",
+    withdrawal_second_approval_above: money(
       "Second approval above",
       "Larger withdrawals take two people. Empty: none."
     ),
-    money("kyc_withdrawal_threshold", "KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
-    money("daily_deposit_cap", "Daily deposit cap", "Of a player. Empty: none."),
-    money("daily_withdrawal_cap", "Daily withdrawal cap", "Of a player. Empty: none."),
-    { name: "forfeit_bonus_on_withdrawal", label: "A withdrawal ends a running bonus", kind: "switch", initial: true },
-    { name: "disabled_features", label: "Features that are off", kind: "choices", options: features }
-  ])
+    kyc_withdrawal_threshold: money("KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
+    daily_deposit_cap: money("Daily deposit cap", "Of a player. Empty: none."),
+    daily_withdrawal_cap: money("Daily withdrawal cap", "Of a player. Empty: none."),
+    original_max_stake: money("Maximum stake of an original", "Of a round.", {
+      initial: defaultOriginalBounds.maxStake
+    }),
+    original_max_payout: money("Maximum payout of an original", "Of a round.", {
+      initial: defaultOriginalBounds.maxPayout
+    }),
+    default_limits: {
+      label: "Default limits",
+      kind: "own",
+      description: "Limits that new players begin with.",
+      initial: {},
+      draw: (input) => <DefaultLimits currency={currency} {...input} />
+    },
+    forfeit_bonus_on_withdrawal: { label: "A withdrawal ends a running bonus", kind: "switch", initial: true },
+    disabled_features: { label: "Features that are off", kind: "choices", options: features }
+  }
+  return filledFrom(operator, Object.entries(fields).map(([name, field]): Field => ({ name, ...field })))
 }
 
 const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => [

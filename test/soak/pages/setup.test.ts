@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { staffCall } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { fresh, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../../kit/Casino.ts"
-import { act, done, press, shownOnce } from "../../kit/PageSteps.ts"
+import { act, choose, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.
 // Method: clicks and keys in Chromium, answers from the database and the staff API.
@@ -176,12 +176,22 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const row = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: casino.slug })
         await done(page, "Change operator", { "Second approval above (EUR)": "1250.50" }, row)
         await row.getByText("€1,250.50").waitFor()
+        await press(page, "Change operator", row)
+        const form = page.getByRole("dialog", { name: "Change operator" })
+        await form.getByLabel("Maximum stake of an original (EUR)").fill("50")
+        await choose(page, "Add a limit", "Max daily deposit", form)
+        await form.getByLabel("Max daily deposit", { exact: true }).fill("500")
+        await form.getByRole("button", { name: "Change operator" }).click()
+        await form.waitFor({ state: "hidden" })
         const keyRow = page.getByRole("table", { name: "API keys" }).getByRole("row").filter({ hasText: casino.slug })
         const dialog = await act(page, "New secret", { "Type API key to confirm": "API key" }, { menuOf: keyRow })
         return shownOnce(dialog)
       })
-      const { withdrawal_second_approval_above: above } = yield* rowOf("/operators", casino.id)
-      assert.strictEqual(above, 125_050)
+      assert.deepInclude(yield* rowOf("/operators", casino.id), {
+        withdrawal_second_approval_above: 125_050,
+        original_max_stake: 5000,
+        default_limits: { max_daily_deposit: 50_000 }
+      })
       const { status } = yield* operatorWith({ key: casino.key.key, secret }).get("/me")
       assert.deepStrictEqual([(yield* casino.get("/me")).status, status], [401, 200])
     }).pipe(Effect.scoped))
