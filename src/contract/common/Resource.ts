@@ -1,5 +1,8 @@
-/** Field schemas of responses, which the service writes itself: without messages and bounds. */
-import { Schema } from "effect"
+/**
+ * Field schemas of responses, which the service writes itself: without messages and bounds. A field that requests set as well is declared once, as its
+ * `form` there and as it is `shown`.
+ */
+import { Schema, Struct } from "effect"
 
 /** Id assigned by the service. */
 export const id = Schema.Int.annotate({ examples: [48213] })
@@ -11,3 +14,19 @@ export const timestamp = Schema.String.annotate({ format: "date-time", examples:
 export const money = Schema.Int.annotate({ description: "Minor units.", examples: [2500] })
 
 export const currencyCode = Schema.String.annotate({ description: "ISO 4217.", examples: ["EUR"] })
+
+interface FormOf extends Struct.Lambda {
+  <Form>(field: { readonly form: Form }): Form
+  readonly "~lambda.out": this["~lambda.in"] extends { readonly form: infer Form } ? Form : never
+}
+
+interface ShownOf extends Struct.Lambda {
+  <Shown>(field: { readonly shown: Shown }): Shown
+  readonly "~lambda.out": this["~lambda.in"] extends { readonly shown: infer Shown } ? Shown : never
+}
+
+/** Form of a field in requests. */
+export const formOf = Struct.lambda<FormOf>(({ form }) => form)
+
+/** Field as it shows. */
+export const shownOf = Struct.lambda<ShownOf>(({ shown }) => shown)

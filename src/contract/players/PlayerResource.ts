@@ -6,7 +6,7 @@ import { Schema, Struct } from "effect"
 import { kycStatuses, playerStatuses, Restrictions } from "../../domain/state/Player.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { country, currency, date, email, instant, keptAs, language, oneOf, text, username } from "../common/Fields.ts"
-import { currencyCode, id, timestamp } from "../common/Resource.ts"
+import { currencyCode, id, shownOf, timestamp } from "../common/Resource.ts"
 import { SelfExclusion } from "../responsibleGaming/LimitsResource.ts"
 
 const genders = ["male", "female", "other"] as const
@@ -55,23 +55,10 @@ export const changing = {
 /** What a profile update may take away. */
 export const clearable = ["city", "address", "phone", "external_id"] as const
 
-interface FormOf extends Struct.Lambda {
-  <Form>(field: { readonly form: Form }): Form
-  readonly "~lambda.out": this["~lambda.in"] extends { readonly form: infer Form } ? Form : never
-}
-
-interface ShownOf extends Struct.Lambda {
-  <Shown>(field: { readonly shown: Shown }): Shown
-  readonly "~lambda.out": this["~lambda.in"] extends { readonly shown: infer Shown } ? Shown : never
-}
-
-/** Form of a field. */
-export const formOf = Struct.lambda<FormOf>(({ form }) => form)
-
 /** A registered player. */
 export const Player = Schema.Struct({
   id,
-  ...Struct.map(person, Struct.lambda<ShownOf>(({ shown }) => shown)),
+  ...Struct.map(person, shownOf),
   status: Schema.Literals(playerStatuses),
   category: Schema.String.annotate({ examples: ["new"] }),
   kyc_status: Schema.Literals(kycStatuses),

@@ -6,7 +6,8 @@ import { Option, Result, Schema, Struct } from "effect"
 import { ipAddress, keptAs, text } from "../common/Fields.ts"
 import { fieldIssues } from "../common/FormErrors.ts"
 import { isCountry, isCurrency, toE164 } from "../../domain/Standards.ts"
-import { birthDate, changing, clearable, formOf, person } from "./PlayerResource.ts"
+import { formOf } from "../common/Resource.ts"
+import { birthDate, changing, clearable, person } from "./PlayerResource.ts"
 
 /** Messages by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
