@@ -68,8 +68,8 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   features: ["domain", "platform", "protocols", "chain", "cluster", "store", "contract", "auth", "office"],
   http: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth"],
   endpoints: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth", "office", "features", "http"],
-  // `chain`: an export is verified without the service
-  commands: ["domain", "platform", "chain", "contract"],
+  // without the service: `chain` verifies an export, `office` knows the permissions
+  commands: ["domain", "platform", "chain", "contract", "office"],
   // browser code: of the service it knows the staff API's types, and pure rules
   pages: ["domain", "contract"],
   servers: ["domain", "platform", "cluster", "contract", "office", "features", "endpoints", "http"]

@@ -7,11 +7,9 @@ import { BackofficeApi } from "../contract/StaffApi.ts"
 import { integer } from "../platform/CliFlags.ts"
 import { checkExport } from "./CheckExport.ts"
 import { callFor, type StaffRequest, streamFor } from "./Calls.ts"
-import { argumentOf, type Field, fieldsOf, flagOf } from "./Flags.ts"
+import { argumentOf, type Field, fieldsOf, flagOf, kebab } from "./Flags.ts"
 import { CommandOutput, printAnswer, root, withProgress } from "./Root.ts"
 import { staffPermissions } from "./StaffPermissions.ts"
-
-const kebab = (name: string): string => name.replaceAll("_", "-")
 
 /** Names in a path, in their order: `/rounds/:provider/:game`. */
 const namesIn = (path: string): ReadonlyArray<string> => [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name)

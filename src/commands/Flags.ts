@@ -60,7 +60,8 @@ export const fieldsOf = (schema: Schema.Constraint | undefined): ReadonlyArray<F
   })
 }
 
-const kebab = (name: string): string => name.replaceAll("_", "-")
+/** A name of the contract as the command line spells it. */
+export const kebab = (name: string): string => name.replaceAll("_", "-")
 
 const isInteger = ({ checks }: SchemaAST.AST): boolean =>
   (checks ?? []).some(({ annotations }) => annotations?.representation?.id === "effect/schema/isInt")

@@ -1,8 +1,7 @@
 /** Bets: admission and debit of a stake (rules in `Settlement.ts`). */
-import { ids } from "../state/Change.ts"
 import { countOpenRound, holdUntil } from "../bonus/BonusMoney.ts"
 import { contribution } from "../state/Bonus.ts"
-import type { CasinoSource } from "../state/Change.ts"
+import { type CasinoSource, ids } from "../state/Change.ts"
 import { type Knowledge, missing } from "../state/Decision.ts"
 import type { Draft } from "../state/Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning, mayPlayAt } from "./Launch.ts"

@@ -1,8 +1,7 @@
 /** Payment of a win (rules in `Settlement.ts`). */
-import { ids } from "../state/Change.ts"
 import { creditBonus } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
-import type { CasinoSource } from "../state/Change.ts"
+import { type CasinoSource, ids } from "../state/Change.ts"
 import { type Knowledge, missing } from "../state/Decision.ts"
 import type { Draft } from "../state/Draft.ts"
 import { countPlay } from "../state/Limits.ts"
