@@ -54,6 +54,8 @@ export interface KeySource<R extends Row, A> {
 export interface KeyDirectory<R extends Row, A> {
   /** Synchronous; undefined for an unknown or unused key and when the directory has to be renewed. `now` in epoch milliseconds. */
   readonly peek: (key: string, now: number) => A | undefined
+  /** Row of a key as last read, however long ago and whatever became of it; undefined when there was none. */
+  readonly lastRead: (key: string) => R | undefined
   /** Undefined for an unknown key. */
   readonly get: (key: string) => Effect.Effect<A | undefined, Unavailable>
   /** Evicts one key: its next caller waits for the stored one; other keys are unaffected. */
@@ -178,6 +180,7 @@ export const makeKeyDirectory = <R extends Row, A>(
 
     return {
       peek,
+      lastRead: (key) => entries.get(key)?.row,
       get,
       invalidate: (key) => {
         announcements++

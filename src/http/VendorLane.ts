@@ -1,8 +1,9 @@
 /**
  * Calls of game providers in vendor protocols, served from Node.js's request directly (`docs/decisions/0043-provider-protocols.md`). Every
- * request below the address goes here; the provider's protocol determines the answer, its form of *try again* included.
+ * request below the address goes here. Whatever is wrong with a call of a provider's protocol is answered by that protocol, its form of *try again*
+ * included: the error envelope is left for slugs and methods that are unknown.
  */
-import { type Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, isWithin, type Networks, networks } from "../auth/Addresses.ts"
 import { addressNotAllowed, invalidSignature } from "../auth/Checks.ts"
@@ -10,7 +11,15 @@ import { type Answer, type Answered, Forwarder, type NotAnswered, notOwned } fro
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
-import type { Bound, Received, VendorAnswer, VendorCall, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
+import type {
+  Bound,
+  Received,
+  RefuseUnread,
+  VendorAnswer,
+  VendorCall,
+  WalletCall,
+  WalletOutcome
+} from "../protocols/Protocol.ts"
 import { AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
 import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
@@ -58,6 +67,8 @@ export interface AnsweredCall {
 export interface VendorCalls<Known extends Integration> {
   /** Cached provider of a slug; undefined when it has to be looked up. `now` in epoch milliseconds. */
   readonly peek: (slug: string, now: number) => Known | undefined
+  /** Writer of refusals in the slug's protocol, as last known: it is needed most where the provider cannot be looked up. Undefined without one. */
+  readonly refuserOf: (slug: string) => RefuseUnread | undefined
   /** Undefined when no provider with a vendor protocol has the slug. */
   readonly find: (slug: string) => Effect.Effect<Known | undefined, Refusal>
   /** Starts a call without a fiber; `done` is called once, perhaps synchronously. False, with nothing done, when `run` is needed. */
@@ -77,8 +88,9 @@ const refused = (refusal: Refusal): WalletOutcome => ({ _tag: "Refused", refusal
 const headerOf = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
   typeof value === "string" ? value : value?.join(", ")
 
-interface Request<Known extends Integration = Integration> {
-  readonly integration: Known
+/** Request below the address of a slug. */
+interface Request {
+  readonly slug: string
   readonly source: IncomingMessage
   readonly target: ServerResponse
   /** Target below the provider's address, with the query. */
@@ -88,21 +100,23 @@ interface Request<Known extends Integration = Integration> {
   readonly startedAt: bigint
 }
 
+interface ProvidersRequest<Known extends Integration> extends Request {
+  readonly integration: Known
+}
+
+const pathOf = (rest: string): string => {
+  const question = rest.indexOf("?")
+  return question < 0 ? rest : rest.slice(0, question)
+}
+
 const callOf = (
   { headers, method = "" }: Pick<IncomingMessage, "headers" | "method">,
   rest: string,
   now: number,
   body: Buffer
 ): VendorCall => {
-  const question = rest.indexOf("?")
-  return {
-    method,
-    path: question < 0 ? rest : rest.slice(0, question),
-    query: question < 0 ? "" : rest.slice(question + 1),
-    header: (name) => headerOf(headers[name]),
-    body,
-    now
-  }
+  const path = pathOf(rest)
+  return { method, path, query: rest.slice(path.length + 1), header: (name) => headerOf(headers[name]), body, now }
 }
 
 /** Channel of calls forwarded by other nodes about players of this node. */
@@ -181,9 +195,9 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           return Number(tookNs) / 1e6
         }
 
-        /** Answers in Pitboss's own envelope: no protocol is known or applicable. */
-        const refuseAs = (source: IncomingMessage, target: ServerResponse, startedAt: bigint, refusal: Refusal) =>
-          send(
+        /** Answers in Pitboss's own envelope: the slug is unknown, or the protocol has no such call. */
+        const sendEnvelope = ({ source, startedAt, target }: Request, refusal: Refusal): void =>
+          void send(
             source,
             target,
             startedAt,
@@ -191,11 +205,17 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
             retryAfterOf(refusal)
           )
 
-        const reject = ({ source, startedAt, target }: Request<Known>, refusal: Refusal) =>
-          refuseAs(source, target, startedAt, refusal)
+        /** Refuses a call that was not read, in its protocol's words. */
+        const reject = (request: Request, refusal: Refusal): void => {
+          const { rest, slug, source, startedAt, target } = request
+          const refuseUnread = calls.refuserOf(slug)
+          const answer = refuseUnread?.({ method: source.method ?? "", path: pathOf(rest) }, refusal)
+          if (answer !== undefined) return void send(source, target, startedAt, answer)
+          sendEnvelope(request, refuseUnread === undefined || refusal.code === "RATE_LIMITED" ? refusal : noSuchPath)
+        }
 
         const answer = (
-          { integration, now, source, startedAt, target }: Request<Known>,
+          { integration, now, source, startedAt, target }: ProvidersRequest<Known>,
           answered: Omit<AnsweredCall, "at" | "latencyMs">
         ): void => {
           const latencyMs = send(source, target, startedAt, answered.answer)
@@ -211,16 +231,20 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         }
 
         /** Refuses a caller who is not known to be the vendor, and counts it against its address. */
-        const rejectStranger = (request: Request<Known>, refusal: Refusal): void =>
-          void reject(request, anonymousLimits.take(originOfMessage(request.source)) ?? refusal)
+        const rejectStranger = (request: Request, refusal: Refusal): void =>
+          reject(request, anonymousLimits.take(originOfMessage(request.source)) ?? refusal)
+
+        /** Refuses a call whose slug or method is unknown, and counts it against its address. */
+        const rejectUnknown = (request: Request): void =>
+          sendEnvelope(request, anonymousLimits.take(originOfMessage(request.source)) ?? noSuchPath)
 
         /** Notes a failed authentication, counts it against the caller's address, and answers unless that has failed too often. */
-        const failAuthentication = (request: Request<Known>, failure: Refusal, render: () => void): void => {
+        const failAuthentication = (request: ProvidersRequest<Known>, failure: Refusal, render: () => void): void => {
           const { integration: { slug }, source, target } = request
           fork(failures.note("provider", failure, originOfMessage(source), slug)).addObserver((exit) =>
             contain(target, () =>
               Exit.isSuccess(exit) && exit.value.code === "RATE_LIMITED"
-                ? void reject(request, exit.value)
+                ? reject(request, exit.value)
                 : render())
           )
         }
@@ -256,7 +280,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
         }
 
         /** Forwards a call to the player's node, which also records it. It may be retried: calls are idempotent by their transaction ids. */
-        const forward = (request: Request<Known>, asked: Asked, playerId: number, body: Buffer): void => {
+        const forward = (request: ProvidersRequest<Known>, asked: Asked, playerId: number, body: Buffer): void => {
           const { integration: { slug }, now, rest, source, startedAt, target } = request
           const headers: Record<string, string> = {}
           for (const [name, value] of Object.entries(source.headers)) headers[name] = headerOf(value) ?? ""
@@ -279,10 +303,13 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           })
         }
 
-        const answerOutcome = (request: Request<Known>, { call, render }: Asked, outcome: WalletOutcome): void =>
-          answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
+        const answerOutcome = (
+          request: ProvidersRequest<Known>,
+          { call, render }: Asked,
+          outcome: WalletOutcome
+        ): void => answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
 
-        const ask = (request: Request<Known>, asked: Asked, body: Buffer): void => {
+        const ask = (request: ProvidersRequest<Known>, asked: Asked, body: Buffer): void => {
           const { integration, source, target } = request
           if (drain.isDraining()) return contain(target, () => answerOutcome(request, asked, refused(draining)))
           const traceparent = headerOf(source.headers["traceparent"])
@@ -339,11 +366,25 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           )
         })
 
-        const receive = (request: Request<Known>, body: Buffer): void => {
-          const received = request.integration.bound.receive(callOf(request.source, request.rest, request.now, body))
-          switch (received._tag) {
+        /** Undefined after a defect, which is answered as one. */
+        const readOrRefuse = (request: ProvidersRequest<Known>, body: Buffer): Received | undefined => {
+          const { integration: { bound }, now, rest, source } = request
+          try {
+            return bound.receive(callOf(source, rest, now, body))
+          } catch (defect) {
+            logDefect(ids.of(named(source)), source.method ?? "", Cause.die(defect))
+            reject(request, serverError)
+            return undefined
+          }
+        }
+
+        const receive = (request: ProvidersRequest<Known>, body: Buffer): void => {
+          const received = readOrRefuse(request, body)
+          switch (received?._tag) {
+            case undefined:
+              return
             case "NotFound":
-              return rejectStranger(request, noSuchPath)
+              return rejectUnknown(request)
             case "Stranger": {
               const { source, startedAt, target } = request
               return failAuthentication(
@@ -359,12 +400,12 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           }
         }
 
-        const read = (request: Request<Known>): void => {
+        const read = (request: ProvidersRequest<Known>): void => {
           const { integration: { allowed }, source, target } = request
           const origin = originOfMessage(source)
           if (
             allowed.length > 0 && !isWithin(allowed, clientAddress(origin.peer, origin.forwardedFor, proxies))
-          ) return failAuthentication(request, addressNotAllowed, () => void reject(request, addressNotAllowed))
+          ) return failAuthentication(request, addressNotAllowed, () => reject(request, addressNotAllowed))
           const use = (body: Buffer) => contain(target, () => receive(request, body))
           const stated = source.headers["content-length"]
           const isMeasured = source.headers["transfer-encoding"] === undefined
@@ -382,7 +423,7 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           else readBounded(source, maxBodyBytes, (body) => body === undefined ? tooLarge(request) : taken(body))
         }
 
-        const tooLarge = (request: Request<Known>) => {
+        const tooLarge = (request: Request) => {
           // the rest of the body is not read
           request.target.shouldKeepAlive = false
           rejectStranger(request, bodyTooLarge)
@@ -395,29 +436,26 @@ export class VendorLane extends Context.Service<VendorLane, { readonly take: Tak
           const now = clock.currentTimeMillisUnsafe()
           const [slug = ""] = /^[a-z0-9-]*/.exec(url.slice(integrationsPath.length)) ?? []
           const rest = url.slice(integrationsPath.length + slug.length)
-          const unknown = () => {
-            const origin = originOfMessage(source)
-            refuseAs(source, target, startedAt, anonymousLimits.take(origin) ?? noSuchPath)
-          }
+          const request: Request = { slug, source, target, rest, now, startedAt }
           if (!/^(?:[/?]|$)/.test(rest) || slug === "") {
-            unknown()
+            rejectUnknown(request)
             return true
           }
           const known = calls.peek(slug, now)
           if (known !== undefined) {
-            read({ integration: known, source, target, rest, now, startedAt })
+            read({ slug, source, target, rest, now, startedAt, integration: known })
             return true
           }
           fork(calls.find(slug)).addObserver((exit) =>
             contain(target, () => {
               if (Exit.isSuccess(exit)) {
                 return exit.value === undefined
-                  ? unknown()
-                  : read({ integration: exit.value, source, target, rest, now, startedAt })
+                  ? rejectUnknown(request)
+                  : read({ ...request, integration: exit.value })
               }
               const failure = Exit.findErrorOption(exit)
               if (failure._tag === "None") logDefect(ids.of(named(source)), source.method ?? "", exit.cause)
-              refuseAs(source, target, startedAt, failure._tag === "Some" ? failure.value : serverError)
+              reject(request, failure._tag === "Some" ? failure.value : serverError)
             })
           )
           return true

@@ -21,6 +21,9 @@ export interface VendorCall {
   readonly now: number
 }
 
+/** All that is known of a call that is refused before it is read. */
+export type VendorHead = Pick<VendorCall, "method" | "path">
+
 export interface VendorAnswer {
   readonly status: number
   readonly body: string
@@ -297,6 +300,13 @@ export interface VendorTools {
   readonly now: () => number
 }
 
+/**
+ * Answers a call that is refused before it is read, with the protocol's word for the refusal: its *try again* for what may be sent again, as over a limit
+ * or without room, the answer to a stranger for an address that may not call, and that to an unreadable body for one that is too large. Undefined where
+ * the protocol has no such call.
+ */
+export type RefuseUnread = (head: VendorHead, refusal: Refusal) => VendorAnswer | undefined
+
 /** Protocol bound to the settings of one provider. */
 export interface Bound {
   /**
@@ -318,6 +328,8 @@ export interface Protocol<Settings = unknown> {
   readonly policy: SettlementPolicy
   /** Prepares keys once; never throws for settings that pass the schema. */
   readonly bind: (settings: Settings) => Bound
+  /** Needs no settings: they may be what cannot be read. */
+  readonly refuse: RefuseUnread
 }
 
 /** Setting as a form field. */
@@ -339,6 +351,7 @@ export interface AnyProtocol {
   readonly policy: SettlementPolicy
   /** Binds the protocol to unparsed settings, or returns all validation errors; an unknown setting is an error. */
   readonly bind: (given: unknown) => Result.Result<Bound, Schema.SchemaError>
+  readonly refuse: RefuseUnread
 }
 
 const formOf = (ast: SchemaAST.AST): Pick<SettingField, "kind" | "options"> => {
@@ -361,13 +374,16 @@ const fieldsOf = (ast: SchemaAST.AST, secrets: ReadonlyArray<string>): ReadonlyA
     : []
 
 /** Hides the type of a protocol's settings, for the list of protocols. */
-export const anyProtocol = <Settings>({ bind, name, policy, secrets, settings }: Protocol<Settings>): AnyProtocol => {
+export const anyProtocol = <Settings>(
+  { bind, name, policy, refuse, secrets, settings }: Protocol<Settings>
+): AnyProtocol => {
   const decode = Schema.decodeUnknownResult(settings, { errors: "all", onExcessProperty: "error" })
   return {
     name,
     fields: fieldsOf(settings.ast, secrets),
     secrets,
     policy,
-    bind: (given) => Result.map(decode(given), bind)
+    bind: (given) => Result.map(decode(given), bind),
+    refuse
   }
 }

@@ -60,6 +60,10 @@ export const codeOf = (refusal: Refusal): Code => {
       return 110
     case "VALIDATION_FAILED":
       return isAboutCurrency(refusal) ? 154 : 400
+    case "IP_NOT_ALLOWED":
+    case "INVALID_SIGNATURE":
+      return 403
+    case "INVALID_REQUEST":
     case "DUPLICATE_TRANSACTION":
     // an action rolled back before it arrived
     case "BET_ROLLED_BACK":

@@ -20,6 +20,7 @@ const brokenProtocol = anyProtocol({
   settings: Schema.Struct({}),
   secrets: [],
   policy: fakeProtocol.policy,
+  refuse: () => undefined,
   bind: () => ({
     receive: () => ({ _tag: "NotFound" }),
     outbound: { launch: () => Effect.die(new Error("a launch that breaks off")) }

@@ -101,6 +101,7 @@ export const fakeProtocol = anyProtocol({
     wonWithinMs: null,
     sameMessage: "content"
   },
+  refuse: () => undefined,
   bind: (settings) => ({
     receive: () => ({ _tag: "NotFound" }),
     outbound: {
@@ -122,6 +123,7 @@ export const bareProtocol = anyProtocol({
   settings: Schema.Struct({ games_url: Schema.String }),
   secrets: [],
   policy: fakeProtocol.policy,
+  refuse: () => undefined,
   bind: ({ games_url }) => ({
     receive: () => ({ _tag: "NotFound" }),
     outbound: { launch: () => Effect.succeed(games_url) }

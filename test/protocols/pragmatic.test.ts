@@ -578,7 +578,7 @@ describe("what cannot be answered now", () => {
   }
 
   it("a win is never refused for what became of the player's limits, whatever the code", () => {
-    const final: ReadonlyArray<RefusalCode> = ["ROUND_CLOSED", "KYC_REQUIRED", "IP_NOT_ALLOWED"]
+    const final: ReadonlyArray<RefusalCode> = ["ROUND_CLOSED", "KYC_REQUIRED", "INSUFFICIENT_SCOPE"]
     for (const code of final) assert.strictEqual(errorOf(receive("result", bet), refusedWith(code)), 100)
   })
 })

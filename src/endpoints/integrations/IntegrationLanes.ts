@@ -61,6 +61,7 @@ export const makeVendorCalls: Effect.Effect<
 
   return {
     peek: integrations.peek,
+    refuserOf: integrations.refuserOf,
     find: integrations.find,
     start: (integration, call, done) => wallet.start(integration, call, done),
     run: (integration, call) => wallet.run(integration, call),

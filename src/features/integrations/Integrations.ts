@@ -7,7 +7,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import type { SettlementPolicy } from "../../domain/settlement/Settlement.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
-import type { Bound } from "../../protocols/Protocol.ts"
+import type { Bound, RefuseUnread } from "../../protocols/Protocol.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { makeProviderSettings, ownProtocol, ProtocolColumns } from "./ProviderSettings.ts"
 
@@ -36,6 +36,8 @@ const unusable = refuse("TRY_AGAIN", "The provider's settings cannot be used rig
 export class Integrations extends Context.Service<Integrations, {
   /** Undefined when there is none, and where it has to be looked up by `find`. `now` in epoch milliseconds. */
   readonly peek: (slug: string, now: number) => Integration | undefined
+  /** Writer of refusals in the protocol of a slug as last read, also where the provider cannot be looked up now. Undefined when there was none. */
+  readonly refuserOf: (slug: string) => RefuseUnread | undefined
   /** Undefined when no provider of this slug has a protocol of its own. */
   readonly find: (slug: string) => Effect.Effect<Integration | undefined, Refusal<"TRY_AGAIN">>
   /** Forgets one: to be called after every committed change of it. */
@@ -86,6 +88,7 @@ export class Integrations extends Context.Service<Integrations, {
       const notices = yield* Notices
       return Integrations.of({
         peek: directory.peek,
+        refuserOf: (slug) => settings.protocolOf(directory.lastRead(slug)?.protocol ?? "")?.refuse,
         find: directory.get,
         invalidate: notices.define("integration", (slug) => Effect.sync(() => directory.invalidate(slug)))
       })

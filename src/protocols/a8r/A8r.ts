@@ -1,7 +1,7 @@
 /** 01.tech's aggregator (SOFTSWISS Game Aggregator), version 2: A8R. */
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { requestSigner } from "../RequestSign.ts"
-import { receiveSigned } from "../Softswiss.ts"
+import { codeOf, receiveSigned } from "../Softswiss.ts"
 import { a8rError } from "./A8rAnswers.ts"
 import { a8rCalls } from "./A8rCalls.ts"
 import { a8rOutbound } from "./A8rOutbound.ts"
@@ -9,15 +9,16 @@ import { A8rSettings } from "./A8rSettings.ts"
 
 const prefix = "/v2/a8r_casino."
 
+const readerOf = ({ method, path }: VendorHead) =>
+  method === "POST" && path.startsWith(prefix) ? a8rCalls.get(path.slice(prefix.length)) : undefined
+
 const bind = (settings: A8rSettings) => {
   const signer = requestSigner(settings.auth_token)
 
   const receive = (vendorCall: VendorCall): Received => {
-    const { path } = vendorCall
-    if (vendorCall.method !== "POST" || !path.startsWith(prefix)) return { _tag: "NotFound" }
-    const method = path.slice(prefix.length)
-    const read = a8rCalls.get(method)
+    const read = readerOf(vendorCall)
     if (read === undefined) return { _tag: "NotFound" }
+    const method = vendorCall.path.slice(prefix.length)
     return receiveSigned(vendorCall, { signer, method, read, playerField: "player_id", error: a8rError })
   }
 
@@ -37,7 +38,8 @@ export const a8r: Protocol<A8rSettings> = {
     wonWithinMs: null,
     sameMessage: "kind"
   },
-  bind
+  bind,
+  refuse: (head, refusal) => readerOf(head) && a8rError(codeOf(refusal))
 }
 
 export const a8rProtocol = anyProtocol(a8r)

@@ -1,14 +1,19 @@
 /** Evolution's One Wallet, with settlement of each debit on its own ("mixed"). */
 import { type Method, methods, readCall, readTable } from "./EvolutionCalls.ts"
-import { answerOf, answerTo } from "./EvolutionAnswers.ts"
+import { answerOf, answerTo, refusalAnswer } from "./EvolutionAnswers.ts"
 import { makeLaunch } from "./EvolutionLaunch.ts"
 import { EvolutionSettings } from "./EvolutionSettings.ts"
 import { type FormBounds, readForm } from "../FormBody.ts"
 import { parseJson, readText } from "../JsonBody.ts"
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { secretCheck } from "../SharedSecret.ts"
 
 const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
+
+const methodOf = ({ method, path }: VendorHead): Method | undefined => {
+  const name = path.slice(1)
+  return method === "POST" && path.startsWith("/") && isMethod(name) ? name : undefined
+}
 
 /** A genuine query has the token, and perhaps something of a proxy beside it. */
 const largestQuery: FormBounds = { bytes: 4096, fields: 16 }
@@ -19,8 +24,8 @@ const tokenIn = (query: string): string =>
 const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
   const isAuthToken = secretCheck(authToken)
   return (call: VendorCall): Received => {
-    const method = call.path.slice(1)
-    if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
+    const method = methodOf(call)
+    if (method === undefined) return { _tag: "NotFound" }
     if (!isAuthToken(tokenIn(call.query))) {
       return { _tag: "Stranger", answer: answerOf("INVALID_TOKEN_ID", {}, 401) }
     }
@@ -60,7 +65,11 @@ const evolution: Protocol<EvolutionSettings> = {
     wonWithinMs: null,
     sameMessage: "content"
   },
-  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })
+  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } }),
+  refuse: (head, refusal) => {
+    const method = methodOf(head)
+    return method && refusalAnswer(method, refusal)
+  }
 }
 
 export const evolutionProtocol = anyProtocol(evolution)

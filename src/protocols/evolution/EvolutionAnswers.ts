@@ -90,6 +90,7 @@ const statusOfRefusal = (method: Method, { code, details }: Refusal): Status => 
     case "INVALID_SESSION":
       return "INVALID_SID"
     case "VALIDATION_FAILED":
+    case "INVALID_REQUEST":
     case "NOT_FOUND":
       return "INVALID_PARAMETER"
     case "IP_NOT_ALLOWED":
@@ -98,6 +99,15 @@ const statusOfRefusal = (method: Method, { code, details }: Refusal): Status => 
     default:
       return "TEMPORARY_ERROR"
   }
+}
+
+/** HTTP status of an answer to a call that is not read. */
+const httpStatuses: { readonly [status in Status]?: number } = { INVALID_PARAMETER: 400, INVALID_TOKEN_ID: 401 }
+
+/** Answer to a call that is not read: neither its `uuid` nor the player are known. */
+export const refusalAnswer = (method: Method, refusal: Refusal): VendorAnswer => {
+  const status = statusOfRefusal(method, refusal)
+  return answerOf(status, {}, httpStatuses[status])
 }
 
 const statusOfSettlement = (method: Method, { first, rolledBack, status }: Settlement): Status => {

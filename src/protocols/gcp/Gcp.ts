@@ -1,20 +1,21 @@
 /** Universal API of game studios, version 1 (GCP): used by Belatra, BGaming and others. */
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { requestSigner } from "../RequestSign.ts"
-import { receiveSigned } from "../Softswiss.ts"
+import { codeOf, receiveSigned } from "../Softswiss.ts"
 import { gcpError } from "./GcpAnswers.ts"
 import { gcpCalls } from "./GcpCalls.ts"
 import { gcpOutbound } from "./GcpOutbound.ts"
 import { GcpSettings } from "./GcpSettings.ts"
 
+const readerOf = ({ method, path }: VendorHead) => method === "POST" ? gcpCalls.get(path) : undefined
+
 const bind = (settings: GcpSettings) => {
   const signer = requestSigner(settings.auth_token)
 
   const receive = (vendorCall: VendorCall): Received => {
-    const { path } = vendorCall
-    const read = gcpCalls.get(path)
-    if (vendorCall.method !== "POST" || read === undefined) return { _tag: "NotFound" }
-    const method = path.slice(1)
+    const read = readerOf(vendorCall)
+    if (read === undefined) return { _tag: "NotFound" }
+    const method = vendorCall.path.slice(1)
     return receiveSigned(vendorCall, { signer, method, read, playerField: "user_id", error: gcpError })
   }
 
@@ -34,7 +35,8 @@ const gcp: Protocol<GcpSettings> = {
     wonWithinMs: null,
     sameMessage: "kind"
   },
-  bind
+  bind,
+  refuse: (head, refusal) => readerOf(head) && gcpError(codeOf(refusal))
 }
 
 export const gcpProtocol = anyProtocol(gcp)

@@ -1,10 +1,10 @@
 /** Hub88's Wallet API and Caleta's dialect of it. */
 import * as Crypto from "node:crypto"
 import { type JsonObject, parseJson, readText } from "../JsonBody.ts"
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
-import { answerOf, answerTo, type Echo } from "./Hub88Answers.ts"
+import { anyProtocol, type Protocol, type Received, type RefuseUnread, type VendorCall } from "../Protocol.ts"
+import { answerOf, answerTo, type Echo, refusalAnswer } from "./Hub88Answers.ts"
 import { readCall } from "./Hub88Calls.ts"
-import { dialects } from "./Hub88Dialects.ts"
+import { dialects, methodOf } from "./Hub88Dialects.ts"
 import { makeOutbound } from "./Hub88Outbound.ts"
 import { Hub88Settings } from "./Hub88Settings.ts"
 
@@ -18,8 +18,8 @@ const makeReceive = (settings: Hub88Settings) => {
   const isSigned = (body: Buffer, signature: string | undefined): boolean =>
     signature !== undefined && Crypto.verify("sha256", body, publicKey, Buffer.from(signature, "base64"))
   return (call: VendorCall): Received => {
-    const method = Object.hasOwn(dialect.paths, call.path) ? dialect.paths[call.path] : undefined
-    if (method === undefined || call.method !== "POST") return { _tag: "NotFound" }
+    const method = methodOf(dialect, call)
+    if (method === undefined) return { _tag: "NotFound" }
     const echoOf = (body: JsonObject | undefined): Echo => ({
       user: (dialect.isCaleta ? readText(body?.["supplier_user"]) : undefined) ?? readText(body?.["user"]) ?? null,
       requestId: readText(body?.["request_uuid"])
@@ -41,6 +41,15 @@ const makeReceive = (settings: Hub88Settings) => {
   }
 }
 
+/** The dialects have no path in common. */
+const refuse: RefuseUnread = (head, refusal) => {
+  for (const dialect of Object.values(dialects)) {
+    const method = methodOf(dialect, head)
+    if (method !== undefined) return refusalAnswer(method, refusal, dialect)
+  }
+  return undefined
+}
+
 const hub88: Protocol<Hub88Settings> = {
   name: "hub88",
   settings: Hub88Settings,
@@ -59,7 +68,8 @@ const hub88: Protocol<Hub88Settings> = {
     outbound: makeOutbound(settings),
     // Caleta: a different transaction only if user, round or game differ
     ...settings.dialect === "caleta" && { policy: { ...hub88.policy, sameMessage: "round" } }
-  })
+  }),
+  refuse
 }
 
 export const hub88Protocol = anyProtocol(hub88)

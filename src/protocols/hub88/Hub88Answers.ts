@@ -81,6 +81,8 @@ const statusOfRefusal = (method: Method, refusal: Refusal, dialect: Hub88Dialect
       return method === "win" ? "RS_ERROR_TRANSACTION_DOES_NOT_EXIST" : "RS_ERROR_INVALID_TOKEN"
     case "VALIDATION_FAILED":
       return isAboutCurrency(refusal) ? "RS_ERROR_WRONG_CURRENCY" : "RS_ERROR_WRONG_TYPES"
+    case "INVALID_REQUEST":
+      return "RS_ERROR_WRONG_SYNTAX"
     case "IP_NOT_ALLOWED":
     case "INVALID_SIGNATURE":
       return "RS_ERROR_INVALID_SIGNATURE"
@@ -104,6 +106,10 @@ const statusOfRefusedBet = ({ code, details }: Refusal, { limitStatus }: Hub88Di
       return "RS_ERROR_UNKNOWN"
   }
 }
+
+/** Answer to a call that is not read: neither player nor request are known. */
+export const refusalAnswer = (method: Method, refusal: Refusal, dialect: Hub88Dialect): VendorAnswer =>
+  answerOf(statusOfRefusal(method, refusal, dialect), { user: null, requestId: undefined })
 
 /** Answer to an outcome of the wallet. */
 export const answerTo = (

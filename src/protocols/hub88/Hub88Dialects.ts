@@ -1,4 +1,5 @@
 /** Differences between the Hub88 and Caleta dialects. */
+import type { VendorHead } from "../Protocol.ts"
 
 export type Method = "info" | "check" | "balance" | "bet" | "win" | "rollback"
 
@@ -13,6 +14,10 @@ export interface Hub88Dialect {
   /** Currency of demo games. */
   readonly demoCurrency: string
 }
+
+/** Method of a call; undefined when the dialect has none. */
+export const methodOf = ({ paths }: Hub88Dialect, { method, path }: VendorHead): Method | undefined =>
+  method === "POST" && Object.hasOwn(paths, path) ? paths[path] : undefined
 
 export const dialects: { readonly [name in "hub88" | "caleta"]: Hub88Dialect } = {
   hub88: {

@@ -2,8 +2,15 @@
 import { isSameDigest } from "../Digests.ts"
 import { type FormBounds, readForm } from "../FormBody.ts"
 import { FormFields } from "../FormFields.ts"
-import { anyProtocol, type Protocol, type Received, type VendorAnswer, type VendorCall } from "../Protocol.ts"
-import { pragmaticError, pragmaticRenderer, pragmaticSuccess } from "./PragmaticAnswers.ts"
+import {
+  anyProtocol,
+  type Protocol,
+  type Received,
+  type VendorAnswer,
+  type VendorCall,
+  type VendorHead
+} from "../Protocol.ts"
+import { errorOf, pragmaticError, pragmaticRenderer, pragmaticSuccess } from "./PragmaticAnswers.ts"
 import { pragmaticCalls } from "./PragmaticCalls.ts"
 import { pragmaticHash } from "./PragmaticHash.ts"
 import { pragmaticOutbound } from "./PragmaticOutbound.ts"
@@ -17,19 +24,21 @@ const ending = ".html"
  */
 const largest: FormBounds = { bytes: 32 * 1024, fields: 128 }
 
+const readerOf = ({ method, path }: VendorHead) =>
+  method === "POST" && path.endsWith(ending) ? pragmaticCalls.get(path.slice(0, -ending.length)) : undefined
+
 const bind = (settings: PragmaticSettings) => {
   const providerId = settings.provider_id.toLowerCase()
   const terms = { paysFreeRounds: settings.free_rounds_win === "pay" }
 
-  const receive = ({ body, method, path }: VendorCall): Received => {
-    if (method !== "POST" || !path.endsWith(ending)) return { _tag: "NotFound" }
-    const name = path.slice(0, -ending.length)
-    const read = pragmaticCalls.get(name)
+  const receive = (vendorCall: VendorCall): Received => {
+    const read = readerOf(vendorCall)
     if (read === undefined) return { _tag: "NotFound" }
+    const { body, path } = vendorCall
     const answered = (
       reason: "form" | "notice",
       answer: VendorAnswer
-    ): Received => ({ _tag: "Answered", reason, method: name.slice(1), answer })
+    ): Received => ({ _tag: "Answered", reason, method: path.slice(1, -ending.length), answer })
 
     const entries = readForm(body, largest)
     if (entries === undefined) return { _tag: "Stranger", answer: pragmaticError(7) }
@@ -61,7 +70,8 @@ export const pragmatic: Protocol<PragmaticSettings> = {
     wonWithinMs: null,
     sameMessage: "content"
   },
-  bind
+  bind,
+  refuse: (head, refusal) => readerOf(head) && pragmaticError(errorOf(refusal))
 }
 
 export const pragmaticProtocol = anyProtocol(pragmatic)

@@ -51,7 +51,7 @@ export const balanceFields = (funds: Funds): string =>
  * Error code of a refusal. The code determines whether Pragmatic retries a message or refunds a bet: final refusals are 120, unlisted ones *please
  * retry*.
  */
-const errorOf = (refusal: Refusal): ErrorCode => {
+export const errorOf = (refusal: Refusal): ErrorCode => {
   switch (refusal.code) {
     case "INSUFFICIENT_FUNDS":
       return 1
@@ -65,7 +65,11 @@ const errorOf = (refusal: Refusal): ErrorCode => {
       return 50
     case "BONUS_INVALID":
       return 3
+    case "IP_NOT_ALLOWED":
+    case "INVALID_SIGNATURE":
+      return 5
     case "VALIDATION_FAILED":
+    case "INVALID_REQUEST":
       return 7
     // a reference already used for another message: a refund would roll that one back, and a repeat gives the same answer
     case "DUPLICATE_TRANSACTION":

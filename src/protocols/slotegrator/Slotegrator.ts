@@ -3,7 +3,7 @@ import * as Crypto from "node:crypto"
 import { isSameDigest } from "../Digests.ts"
 import { type FormBounds, readForm } from "../FormBody.ts"
 import { FormFields } from "../FormFields.ts"
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { slotegratorError } from "./SlotegratorAnswers.ts"
 import { slotegratorCalls } from "./SlotegratorCalls.ts"
 import { slotegratorOutbound } from "./SlotegratorOutbound.ts"
@@ -19,11 +19,15 @@ const maxSkewMs = 30_000
 const isNear = (timestamp: string, now: number): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= maxSkewMs
 
+/** One address for all actions, which the body names. */
+const isCall = ({ method, path }: VendorHead): boolean => method === "POST" && (path === "" || path === "/")
+
 const bind = (settings: SlotegratorSettings) => {
   const key = Crypto.createSecretKey(settings.merchant_key, "utf8")
 
-  const receive = ({ body, header, method, now, path }: VendorCall): Received => {
-    if (method !== "POST" || (path !== "" && path !== "/")) return { _tag: "NotFound" }
+  const receive = (vendorCall: VendorCall): Received => {
+    if (!isCall(vendorCall)) return { _tag: "NotFound" }
+    const { body, header, now } = vendorCall
     const stranger = (description: string): Received => ({
       _tag: "Stranger",
       answer: slotegratorError("INTERNAL_ERROR", description)
@@ -73,7 +77,8 @@ const slotegrator: Protocol<SlotegratorSettings> = {
     wonWithinMs: null,
     sameMessage: "content"
   },
-  bind
+  bind,
+  refuse: (head, refusal) => isCall(head) ? slotegratorError("INTERNAL_ERROR", refusal.message) : undefined
 }
 
 export const slotegratorProtocol = anyProtocol(slotegrator)

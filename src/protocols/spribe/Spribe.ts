@@ -11,8 +11,8 @@
  * - `sameMessage`: a `provider_tx_id` is one transaction. One with different content is not a retry.
  */
 import { parseJson } from "../JsonBody.ts"
-import { anyProtocol, type Protocol, type Received, type VendorCall } from "../Protocol.ts"
-import { answerOf, answerTo } from "./SpribeAnswers.ts"
+import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
+import { answerOf, answerTo, codeOfRefusal } from "./SpribeAnswers.ts"
 import { type Method, methods, readCall } from "./SpribeCalls.ts"
 import { makeLaunch } from "./SpribeLaunch.ts"
 import { SpribeSettings } from "./SpribeSettings.ts"
@@ -20,11 +20,16 @@ import { makeSignatureCheck } from "./SpribeSign.ts"
 
 const isMethod = (name: string): name is Method => (methods as ReadonlyArray<string>).includes(name)
 
+const methodOf = ({ method, path }: VendorHead): Method | undefined => {
+  const name = path.slice(1)
+  return method === "POST" && path.startsWith("/") && isMethod(name) ? name : undefined
+}
+
 const makeReceive = (settings: SpribeSettings) => {
   const isSigned = makeSignatureCheck(settings)
   return (call: VendorCall): Received => {
-    const method = call.path.slice(1)
-    if (call.method !== "POST" || !call.path.startsWith("/") || !isMethod(method)) return { _tag: "NotFound" }
+    const method = methodOf(call)
+    if (method === undefined) return { _tag: "NotFound" }
     if (!isSigned(call)) return { _tag: "Stranger", answer: answerOf(413) }
     const body = parseJson(call.body)
     const asked = body && readCall(method, body)
@@ -45,7 +50,11 @@ const spribe: Protocol<SpribeSettings> = {
     wonWithinMs: 10 * 60_000,
     sameMessage: "content"
   },
-  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } })
+  bind: (settings) => ({ receive: makeReceive(settings), outbound: { launch: makeLaunch(settings) } }),
+  refuse: (head, refusal) => {
+    const method = methodOf(head)
+    return method && answerOf(codeOfRefusal(method, refusal))
+  }
 }
 
 export const spribeProtocol = anyProtocol(spribe)

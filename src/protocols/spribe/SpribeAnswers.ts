@@ -107,7 +107,7 @@ const codeOfSettling = ({ code }: Refusal): Code | undefined => {
 }
 
 /** An unlisted code is transient: retry. */
-const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
+export const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
   const isSettling = method === "deposit" || method === "rollback"
   switch (refusal.code) {
     case "INVALID_SIGNATURE":
@@ -117,6 +117,7 @@ const codeOfRefusal = (method: Method, refusal: Refusal): Code => {
       if (isSettling) return 408
       return method === "withdraw" && isAboutGame(refusal) ? 405 : 401
     case "VALIDATION_FAILED":
+    case "INVALID_REQUEST":
     // not 409, which would confirm the different transaction
     case "DUPLICATE_TRANSACTION":
       return 405

@@ -1,0 +1,330 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Exit, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import * as Http from "node:http"
+import { networks } from "../../src/auth/Addresses.ts"
+import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import { refuse, type RefusalCode, refuseFields, statusByCode } from "../../src/domain/Refusal.ts"
+import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
+import { serveAt } from "../../src/http/Listener.ts"
+import { type Integration, VendorLane, type VendorCalls } from "../../src/http/VendorLane.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { Settings } from "../../src/platform/Settings.ts"
+import type { WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
+import { layerHttpServices } from "../../src/servers/PublicServer.ts"
+import { type AnswerForm, answerForms } from "../kit/AnswerForms.ts"
+import { portOf } from "../kit/EdgeServer.ts"
+import { euros } from "../protocols/support.ts"
+
+// Goal: whatever is wrong with a call of a known provider is answered in the words of its protocol: never in Pitboss's envelope, and with a 5xx only
+// where that is the protocol's word for *try again* and the fault is ours. Method: every protocol behind the lane over HTTP, with a wallet that
+// answers anything; bodies are genuine ones that are damaged at random, signed over what is sent, or not signed.
+
+/** Outcome of the wallet for the next call: by the code of a refusal, `granted`, or a defect. */
+type Next = RefusalCode | "granted" | "defect"
+let next: Next = "granted"
+
+const granted = (call: WalletCall): WalletOutcome => {
+  switch (call.kind) {
+    case "identify":
+      return {
+        _tag: "Identified",
+        funds: euros(1050),
+        player: {
+          playerRef: "1018",
+          token: "t-1",
+          country: "DE",
+          language: "de",
+          birthDate: null,
+          registeredAt: 0,
+          tags: []
+        }
+      }
+    case "balance":
+      return { _tag: "Balance", playerRef: "1018", funds: euros(1050) }
+    case "balances":
+      return { _tag: "Balances", playerRef: "1018", funds: call.gameIds.map(() => euros(1050)) }
+    case "settle":
+      return {
+        _tag: "Settled",
+        playerRef: "1018",
+        funds: euros(1050, 5),
+        settlements: call.actions.map(() => ({
+          transactionId: "t-1",
+          status: "processed",
+          first: "processed",
+          settledAt: 0,
+          entryIds: [],
+          realAmount: -5,
+          bonusAmount: 0,
+          balance: 1050,
+          bonusBalance: 5,
+          currency: "EUR",
+          walletSeq: 1,
+          roundState: "open"
+        }))
+      }
+  }
+}
+
+const outcomeOf = (call: WalletCall): Exit.Exit<WalletOutcome> =>
+  next === "defect"
+    ? Exit.die(new Error("a defect"))
+    : Exit.succeed(
+      next === "granted" ? granted(call) : {
+        _tag: "Refused",
+        playerRef: null,
+        funds: null,
+        refusal: next === "VALIDATION_FAILED" ? refuseFields({ amount: ["is wrong"] }) : refuse(next, "No.")
+      }
+    )
+
+const integrations = new Map(answerForms.flatMap(({ name, protocol, settings }) => {
+  const bound = Result.getOrThrow(protocol.bind(settings))
+  const open: Integration = { providerId: 1, slug: name, allowed: [], bound }
+  return [open, { ...open, slug: `walled-${name}`, allowed: networks(["10.0.0.0/8"]) }].map((one) =>
+    [one.slug, one] as const
+  )
+}))
+
+const calls: VendorCalls<Integration> = {
+  peek: (slug) => integrations.get(slug),
+  refuserOf: (slug) => answerForms.find(({ name }) => slug.endsWith(name))?.protocol.refuse,
+  find: () => Effect.fail(refuse("TRY_AGAIN", "The database does not answer.")),
+  start: (_, call, done) => {
+    done(outcomeOf(call))
+    return true
+  },
+  run: () => Effect.die(new Error("started")),
+  note: () => {}
+}
+
+const Live = Layer.unwrap(
+  Effect.map(VendorLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
+).pipe(
+  Layer.provide(VendorLane.layerOf(Effect.succeed(calls))),
+  Layer.provideMerge(layerHttpServices),
+  Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
+)
+
+interface Sent {
+  readonly body: Buffer
+  readonly headers?: { readonly [name: string]: string }
+  readonly method?: string
+  readonly query?: string
+  /** Without its length, in chunks. */
+  readonly isChunked?: boolean
+}
+
+const send = (port: number, path: string, { body, headers = {}, isChunked = false, method = "POST", query }: Sent) =>
+  new Promise<{ readonly status: number; readonly contentType: string; readonly body: string }>((resolve, reject) => {
+    const target = `/api/v1/integrations/${path}${query === undefined ? "" : `?${query}`}`
+    const sized: Http.OutgoingHttpHeaders = isChunked ? headers : { ...headers, "content-length": body.length }
+    const request = Http.request({ host: "127.0.0.1", port, path: target, method, headers: sized }, (response) => {
+      let text = ""
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()))
+      response.on("error", reject)
+      response.on("end", () => {
+        const { headers, statusCode = 0 } = response
+        resolve({ status: statusCode, contentType: headers["content-type"] ?? "", body: text })
+      })
+    })
+    request.on("error", reject)
+    if (isChunked) request.write(body.subarray(0, 1))
+    request.end(isChunked ? body.subarray(1) : body)
+  })
+
+/** Values that no vendor means. */
+const strange = fc.oneof(
+  fc.constantFrom(
+    "null",
+    "true",
+    "0",
+    "-1",
+    "0.5",
+    "1e400",
+    "-1e-400",
+    "12345678901234567890",
+    "9007199254740993",
+    "1e2",
+    "\"\"",
+    "\" \"",
+    "\"1e5\"",
+    "\"0x10\"",
+    "\"\\u0000\"",
+    "\"\\ud800\"",
+    "\"a\\nb\"",
+    "[]",
+    "{}",
+    "[[[[[]]]]]",
+    "{\"id\":{\"id\":{}}}",
+    "{\"__proto__\":null}"
+  ),
+  fc.json({ maxDepth: 3 }),
+  fc.integer({ min: 200, max: 5000 }).map((length) => JSON.stringify("x".repeat(length)))
+)
+
+/** Fields of a body, as JSON where it is an object and as a form otherwise. */
+const splitFields = (body: Buffer) => {
+  const text = body.toString()
+  if (!text.startsWith("{")) {
+    const pairs = text.split("&").map((pair): [string, string] => {
+      const [name = "", value = ""] = pair.split("=", 2)
+      return [name, value]
+    })
+    return {
+      pairs,
+      join: (fields: ReadonlyArray<readonly [string, string]>) => fields.map((f) => f.join("=")).join("&")
+    }
+  }
+  const values: object = JSON.parse(text)
+  const pairs = Object.entries(values).map(([name, value]): [string, string] => [name, JSON.stringify(value)])
+  const join = (fields: ReadonlyArray<readonly [string, string]>) =>
+    `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`
+  return { pairs, join }
+}
+
+/** A genuine body of the protocol, with one kind of damage. */
+const damaged = ({ bodies }: AnswerForm): fc.Arbitrary<Buffer> => {
+  const genuine = fc.constantFrom(...bodies)
+  const ofFields = fc.tuple(genuine, fc.nat(40), strange, fc.constantFrom("replace", "remove", "repeat", "nest", "add"))
+    .map(([body, at, value, how]) => {
+      const { join, pairs } = splitFields(body)
+      const index = at % pairs.length
+      const [name, before] = pairs[index] ?? ["", ""]
+      const fields = pairs.flatMap(([field, known], place): Array<[string, string]> => {
+        if (place !== index) return [[field, known]]
+        switch (how) {
+          case "replace":
+            return [[field, value]]
+          case "remove":
+            return []
+          case "repeat":
+            return [[field, known], [field, value]]
+          case "nest":
+            return [[field, `{${JSON.stringify(name)}:${before}}`]]
+          default:
+            return [[field, known], [`${field}_more`, value]]
+        }
+      })
+      return Buffer.from(join(fields))
+    })
+  return fc.oneof(
+    { weight: 8, arbitrary: ofFields },
+    genuine,
+    genuine.map((body) => Buffer.from(body.toString(), "utf16le")),
+    genuine.map((body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])),
+    genuine.map((body) => Buffer.concat([body, body])),
+    genuine.map((body) => Buffer.concat([body, Buffer.from([0xff, 0xfe, 0x00, 0x80])])),
+    fc.tuple(genuine, fc.nat(400)).map(([body, length]) => body.subarray(0, length % body.length)),
+    fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
+    fc.json({ maxDepth: 2 }).map((text) => Buffer.from(text)),
+    fc.constantFrom("", "null", "[]", "1", "\"a\"", "[".repeat(5000), "{\"a\":".repeat(5000), `[${"1,".repeat(5000)}1]`)
+      .map((text) => Buffer.from(text)),
+    fc.constantFrom(40_000, 200_000).map((length) => Buffer.from(`{"user":"${"x".repeat(length)}"}`)),
+    fc.constant(Buffer.from("a=1&".repeat(5000)))
+  )
+}
+
+/** Refusals that the wallet gives to calls. */
+const answered: ReadonlyArray<Next> = [
+  "granted",
+  "INVALID_SESSION",
+  "NOT_FOUND",
+  "VALIDATION_FAILED",
+  "DUPLICATE_TRANSACTION",
+  "INSUFFICIENT_FUNDS",
+  "LIMIT_EXCEEDED",
+  "BONUS_INVALID",
+  "PLAYER_RESTRICTED",
+  "ROUND_CLOSED",
+  "BET_NOT_FOUND",
+  "BET_ROLLED_BACK",
+  "BET_ALREADY_SETTLED",
+  "ROLLBACK_NOT_ALLOWED",
+  "TRY_AGAIN",
+  "defect"
+]
+
+/** Faults of ours, which the vendor must hear as its *try again*. */
+const isOurs = (outcome: Next): boolean =>
+  outcome === "defect" || (outcome !== "granted" && statusByCode[outcome] >= 500)
+
+/** Port of the server, where no failure of this address is held against it any more. */
+const portOfRested = Effect.andThen(TestClock.adjust("1 minute"), portOf)
+
+const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
+  while (take({ peer: "127.0.0.1", forwardedFor: undefined }) === undefined);
+})
+
+layer(Live)("a call of a vendor that is wrong in any way", (it) => {
+  it.effect.each(answerForms)("is answered in the words of $name", (form) =>
+    Effect.gen(function*() {
+      const port = yield* portOfRested
+      const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const cases = fc.record({
+        path: fc.constantFrom(...form.paths),
+        body: damaged(form),
+        isSigned: fc.boolean(),
+        isChunked: fc.boolean(),
+        type: fc.constantFrom(undefined, "application/json", "application/x-www-form-urlencoded", "text/html", "\\"),
+        outcome: fc.constantFrom(...answered)
+      })
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(cases, async ({ body, isChunked, isSigned, outcome, path, type }) => {
+            next = outcome
+            const signed = isSigned ? form.sign(path, body, nowSeconds) : { headers: {}, body }
+            const answer = await send(port, `${form.name}${path}`, {
+              ...signed,
+              headers: { ...signed.headers, ...type !== undefined && { "content-type": type } },
+              isChunked
+            })
+            assert.isTrue(form.isAnswer(answer), `${answer.status} ${answer.contentType} ${answer.body}`)
+            if (answer.status >= 500) assert.isTrue(isSigned && isOurs(outcome) && form.isTryAgain(answer), answer.body)
+          }),
+          { numRuns: 150 }
+        )
+      )
+    }))
+
+  it.effect.each(answerForms)("is answered in the words of $name before it is read", (form) =>
+    Effect.gen(function*() {
+      const port = yield* portOfRested
+      const [path = ""] = form.paths
+      const call = (slug: string, sent: Partial<Sent> = {}) =>
+        Effect.promise(() => send(port, `${slug}${path}`, { body: Buffer.from("{}"), ...sent }))
+      const large = Buffer.alloc(256 * 1024 + 1, "[")
+      const refusals = {
+        "another address": yield* call(`walled-${form.name}`),
+        "a body that is too large": yield* call(form.name, { body: large }),
+        "a body that turns out too large": yield* call(form.name, { body: large, isChunked: true })
+      }
+      for (const [what, answer] of Object.entries(refusals)) {
+        assert.isTrue(form.isAnswer(answer), `${what}: ${answer.status} ${answer.body}`)
+        assert.isBelow(answer.status, 500, what)
+      }
+      const unread = yield* call(`unread-${form.name}`)
+      assert.isTrue(form.isAnswer(unread) && form.isTryAgain(unread), `cannot be looked up: ${unread.body}`)
+      yield* takeAll
+      const limited = yield* call(form.name)
+      assert.isTrue(form.isAnswer(limited) && form.isTryAgain(limited), `over the limit: ${limited.body}`)
+    }))
+
+  it.effect.each(answerForms)(
+    "is 404 in Pitboss's words where $name has no such method",
+    (form) =>
+      Effect.gen(function*() {
+        const port = yield* portOfRested
+        const [path = ""] = form.paths
+        for (const [slug, below, method] of [[form.name, `${path}/x`, "POST"], [form.name, path, "GET"]] as const) {
+          for (const body of [Buffer.from("{}"), Buffer.alloc(256 * 1024 + 1, "[")]) {
+            const answer = yield* Effect.promise(() => send(port, `${slug}${below}`, { body, method }))
+            assert.strictEqual(answer.status, 404, `${method} ${below}`)
+            assert.strictEqual(JSON.parse(answer.body).error.code, "NOT_FOUND")
+          }
+        }
+      })
+  )
+})
