@@ -33,13 +33,23 @@ const openBrowser = () => {
       next: location === null ? undefined : new URL(location, url).href
     }
   }
-  return { visit, cookieOf: (origin: string, name: string) => jars.get(origin)?.get(name) }
+  const cookiesOf = (origin: string): ReadonlyArray<string> => [...jars.get(origin)?.keys() ?? []]
+  return { visit, cookiesOf, cookieOf: (origin: string, name: string) => jars.get(origin)?.get(name) }
 }
 
-/** Signs in at the provider as `person`; returns the last answer of the back office and the session's cookie. */
-const signInAs = async (base: string, person: string) => {
-  const browser = openBrowser()
-  let answer = await browser.visit(`${base}/sign-in/oidc?next=${encodeURIComponent("/players?search=ann")}`)
+type Browser = ReturnType<typeof openBrowser>
+
+const begin = (base: string, browser: Browser, next: string) =>
+  browser.visit(`${base}/sign-in/oidc?next=${encodeURIComponent(next)}`)
+
+/** Signs in at the provider as `person`, in a tab of `browser`; returns the last answer of the back office and the session's cookie. */
+const signInAs = async (
+  base: string,
+  person: string,
+  browser = openBrowser(),
+  begun = begin(base, browser, "/players?search=ann")
+) => {
+  let answer = await begun
   let at = `${base}/sign-in/oidc`
   for (let step = 0; step < 12 && answer.next !== undefined; step++) {
     if (answer.next.startsWith(`${base}/sign-in?`)) break
@@ -136,6 +146,39 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
 })
 
 // with services of their own: stopping a back office drains those of its test
+layer(layerBothServers, { excludeTestServices: true })("an identity provider and several tabs of a browser", (it) => {
+  it.effect("keeps the sign-ins of several tabs apart, whichever returns first, and forgets the oldest of more than eight", () =>
+    Effect.gen(function*() {
+      const provider = yield* openProvider
+      yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))
+      const base = `http://127.0.0.1:${yield* openBackoffice(provider.issuer)}`
+      provider.start(`${base}/sign-in/oidc/callback`)
+      const begunIn = (browser: Browser) => browser.cookiesOf(base).filter((name) => name.startsWith("pitboss_oidc_"))
+      const signedIn = Effect.fnUntraced(function*(order: ReadonlyArray<number>) {
+        const browser = openBrowser()
+        const tabs = yield* Effect.forEach(order, (_, tab) => Effect.promise(() => begin(base, browser, `/tab/${tab}`)))
+        const pages = yield* Effect.forEach(order, (tab) =>
+          Effect.promise(async () => {
+            const begun = tabs[tab]
+            const { answer } = await signInAs(base, "tabs", browser, begun && Promise.resolve(begun))
+            return [answer.status, /url=([^"]*)/.exec(answer.text)?.[1] ?? new URL(answer.next ?? base).search]
+          }))
+        return { pages, left: begunIn(browser) }
+      })
+      people.set("tabs", "support")
+      assert.deepStrictEqual(yield* signedIn([0, 1]), { pages: [[200, "/tab/0"], [200, "/tab/1"]], left: [] })
+      assert.deepStrictEqual(yield* signedIn([1, 0]), { pages: [[200, "/tab/1"], [200, "/tab/0"]], left: [] })
+      const nine = [8, 0, 1, 2, 3, 4, 5, 6, 7]
+      const { left, pages } = yield* signedIn(nine)
+      assert.deepStrictEqual(pages.map(([, where]) => where), [
+        "/tab/8",
+        "?problem=provider",
+        ...nine.slice(2).map((tab) => `/tab/${tab}`)
+      ])
+      assert.deepStrictEqual(left, [])
+    }))
+})
+
 layer(layerBothServers, { excludeTestServices: true })("an identity provider that names operators", (it) => {
   it.effect("binds to the operators of a claim at each sign-in: to none where it names none that is known", () =>
     Effect.gen(function*() {

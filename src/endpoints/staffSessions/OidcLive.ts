@@ -11,7 +11,21 @@ import { refusedWith, SignInAttempts } from "./SignInLive.ts"
 import { StaffSessions } from "../../features/staffSessions/StaffSessions.ts"
 import { StaffSignIn } from "../../features/staffSessions/StaffSignIn.ts"
 
-const stateCookie = "pitboss_oidc"
+/** Sign-ins that one browser may have begun at once, in its tabs: its cookies have to fit into the headers of a request. */
+const maxBegun = 8
+
+/** Cookies of sign-ins that were begun, oldest first (RFC 6265, section 5.4). */
+const begunIn = (header: string | undefined): ReadonlyArray<string> =>
+  (header ?? "").match(/(?<![^;\s])pitboss_oidc_[\w-]+(?==)/g) ?? []
+
+/** Cookie of the sign-in that was begun with a state: each has its own, so that tabs do not end each other's. */
+const cookieOf = (state: string): string => `pitboss_oidc_${state.slice(0, 16)}`
+
+/** Cookie of the sign-in that a callback answers; undefined when its state has no form of ours. */
+const answeredIn = ({ url }: HttpServerRequest.HttpServerRequest): string | undefined => {
+  const state = new URL(url, "http://localhost").searchParams.get("state") ?? ""
+  return /^[\w-]{16,}$/.test(state) ? cookieOf(state) : undefined
+}
 
 const noProvider = refuse("NOT_FOUND", "No identity provider signs staff in here.")
 
@@ -34,10 +48,20 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
   const signIn = yield* StaffSignIn
   const sessions = yield* StaffSessions
   const { backofficeUrl } = yield* Settings
-  const secure = backofficeUrl?.startsWith("https:") === true ? "; Secure" : ""
-
-  const cookie = (value: string, seconds: number) =>
-    `${stateCookie}=${value}; Path=/sign-in/oidc; HttpOnly; SameSite=Lax${secure}; Max-Age=${seconds}`
+  const options = {
+    path: "/sign-in/oidc",
+    httpOnly: true,
+    sameSite: "lax",
+    secure: backofficeUrl?.startsWith("https:") === true
+  } as const
+  const forgetting = (cookies: ReadonlyArray<string>) => (response: HttpServerResponse.HttpServerResponse) =>
+    cookies.reduce((answer, name) => HttpServerResponse.expireCookieUnsafe(answer, name, options), response)
+  /** Forgets the sign-in that a request answers: its code is spent, or was refused. */
+  const forgettingAnswered = <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.gen(function*() {
+      const cookie = answeredIn(yield* HttpServerRequest.HttpServerRequest)
+      return forgetting(cookie === undefined ? [] : [cookie])(yield* answer)
+    })
   const baseOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
     backofficeUrl ?? `http://${headers["host"] ?? ""}`
 
@@ -53,10 +77,7 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
       const back = error instanceof OidcFailed
         ? refusedWith({}, "provider")
         : refusedWith(isRefusal(error) ? error : {}, "unavailable")
-      return HttpServerResponse.redirect(back, {
-        status: 302,
-        headers: { "set-cookie": cookie("", 0) }
-      })
+      return HttpServerResponse.redirect(back, { status: 302 })
     })
   )
 
@@ -65,23 +86,26 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
     const next = pathAfterSignIn(new URL(request.url, "http://localhost").searchParams.get("next") ?? undefined)
     const begun = yield* oidc.begin(baseOf(request), next, yield* Clock.currentTimeMillis)
     if (begun === undefined) return yield* Effect.fail(noProvider)
-    return HttpServerResponse.redirect(begun.location, {
-      status: 302,
-      headers: { "set-cookie": cookie(begun.state, stateMs / 1000) }
-    })
+    const kept = { ...options, maxAge: stateMs }
+    const tooMany = begunIn(request.headers["cookie"]).slice(0, 1 - maxBegun)
+    return HttpServerResponse.redirect(begun.location, { status: 302 }).pipe(
+      forgetting(tooMany),
+      HttpServerResponse.setCookieUnsafe(cookieOf(begun.state), begun.sealed, kept)
+    )
   })).pipe(failing)
 
   const complete = attempts.guard(Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const state = cookieIn(request.headers["cookie"], stateCookie)
+    const cookie = answeredIn(request)
+    const sealed = cookie === undefined ? undefined : cookieIn(request.headers["cookie"], cookie)
     const now = yield* Clock.currentTimeMillis
-    const identity = yield* oidc.complete(baseOf(request), request.url, state, now)
+    const identity = yield* oidc.complete(baseOf(request), request.url, sealed, now)
     const token = yield* signIn.byProvider(identity, yield* attempts.browser)
     return HttpServerResponse.text(continueTo(pathAfterSignIn(identity.next)), {
       contentType: "text/html; charset=utf-8",
       headers: { "set-cookie": sessions.cookie(token) }
     })
-  })).pipe(failing)
+  })).pipe(failing, forgettingAnswered)
 
   return Layer.mergeAll(
     HttpRouter.add("GET", "/sign-in/oidc", begin),

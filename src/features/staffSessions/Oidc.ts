@@ -91,17 +91,20 @@ export interface OidcIdentity {
 }
 
 export class Oidc extends Context.Service<Oidc, {
-  /** Where a browser is sent, and the sealed state that it brings back; undefined without a provider. */
+  /** Where a browser is sent, the state in that address, and the sealed sign-in that the browser keeps under it; undefined without a provider. */
   readonly begin: (
     base: string,
     next: string,
     now: number
-  ) => Effect.Effect<{ readonly location: string; readonly state: string } | undefined, OidcFailed>
-  /** Exchanges the code in the callback URL for an identity. */
+  ) => Effect.Effect<
+    { readonly location: string; readonly state: string; readonly sealed: string } | undefined,
+    OidcFailed
+  >
+  /** Exchanges the code in the callback URL for an identity; `sealed` is what the browser kept under the state of that URL. */
   readonly complete: (
     base: string,
     pathAndQuery: string,
-    state: string | undefined,
+    sealed: string | undefined,
     now: number
   ) => Effect.Effect<OidcIdentity, OidcFailed>
 }>()("pitboss/staffSessions/Oidc") {
@@ -158,14 +161,14 @@ export class Oidc extends Context.Service<Oidc, {
           code_challenge_method: "S256"
         }).href
         const sealed = secrets.seal(statePurpose, encodePending({ state, nonce, verifier, next, at: now }))
-        return { location, state: Buffer.from(sealed).toString("base64url") }
+        return { location, state, sealed: Buffer.from(sealed).toString("base64url") }
       })
 
       const complete = Effect.fn("Oidc.complete")(
-        function*(base: string, pathAndQuery: string, sent: string | undefined, now: number) {
+        function*(base: string, pathAndQuery: string, sealed: string | undefined, now: number) {
           const config = yield* configuration
           const lost = "The sign-in took too long, or began in another browser. Begin again."
-          const pending = yield* secrets.openText(statePurpose, Buffer.from(sent ?? "", "base64url")).pipe(
+          const pending = yield* secrets.openText(statePurpose, Buffer.from(sealed ?? "", "base64url")).pipe(
             Effect.flatMap(decodePending),
             Effect.mapError(failed(lost))
           )
