@@ -4,6 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Layer, Redacted, Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { logFields } from "../src/http/LogFields.ts"
+import { backofficeSettings, probePort, publicSettings } from "../src/http/Ports.ts"
 import { Entropy } from "../src/platform/Entropy.ts"
 import { layerLogging } from "../src/platform/Logging.ts"
 import { freePort } from "../src/platform/PostgresProcess.ts"
@@ -89,6 +90,23 @@ const makeMembers = Effect.fnUntraced(function*(count: number) {
   if (firstBackofficePort + count > 65_536) {
     return yield* new StartupError({ message: `PORT: ${port} leaves no room for the nodes' own ports above it` })
   }
+  const own = Array.from({ length: count }, (_, index) => index)
+  yield* Effect.forEach(
+    [port, ...own.map((index) => firstPort + index)],
+    (one) => probePort({ host, port: one, hostSetting: publicSettings.host, portSetting: publicSettings.port }),
+    { discard: true }
+  )
+  yield* Effect.forEach(
+    [backofficePort, ...own.map((index) => firstBackofficePort + index)],
+    (one) =>
+      probePort({
+        host: settings.backofficeHost,
+        port: one,
+        hostSetting: backofficeSettings.host,
+        portSetting: one === backofficePort ? backofficeSettings.port : publicSettings.port
+      }),
+    { discard: true }
+  )
   yield* showProgress("starting the database")
   const database = yield* openDatabase(count)
   const shared = {

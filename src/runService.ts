@@ -11,6 +11,7 @@ import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
 import { layerBackofficeServer } from "./servers/BackofficeServer.ts"
 import { logFields } from "./http/LogFields.ts"
+import { layerFreePorts } from "./http/Ports.ts"
 import { MetricsRoute } from "./http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "./servers/PublicServer.ts"
 import { layerLogging } from "./platform/Logging.ts"
@@ -126,7 +127,7 @@ const Service = layerHardStop(8500).pipe(
   Layer.provideMerge(Layer.merge(layerCompliance, layerEndsFile)),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerCluster),
-  Layer.provideMerge(layerMigratedDatabase),
+  Layer.provideMerge(layerMigratedDatabase.pipe(Layer.provideMerge(layerFreePorts))),
   Layer.provideMerge(layerTracing),
   Layer.provideMerge(layerLogging(logFields)),
   Layer.provideMerge(Settings.layer),

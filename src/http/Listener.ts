@@ -5,7 +5,7 @@ import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Duplex } from "node:stream"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
-import { StartupError } from "../platform/StartupError.ts"
+import type { StartupError } from "../platform/StartupError.ts"
 import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { type Contain, keepAliveMs, makeContain } from "./AnswerWriter.ts"
 import { Drain } from "./Drain.ts"
@@ -13,6 +13,7 @@ import { Endpoints } from "./Endpoints.ts"
 import { Forwarding } from "./Forwarding.ts"
 import type { Take } from "./ExpressLane.ts"
 import { routerConfig } from "./Methods.ts"
+import { type AddressSettings, cannotListen, type ListenAddress, probePort, publicSettings } from "./Ports.ts"
 import { maxBodyBytes, refusalBody, writeRefusal } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
@@ -229,6 +230,8 @@ const drainServer = Effect.fnUntraced(function*({ listeners, server, sockets }: 
 export interface Address {
   readonly host: string
   readonly port: number
+  /** The public server's by default. */
+  readonly settings?: AddressSettings
   /** Second port of the same host, of this process alone when several share the first. */
   readonly ownPort?: number | undefined
   /** Name under which other nodes forward requests about players of this node. */
@@ -239,20 +242,16 @@ export interface Address {
   readonly silenceMs?: number
 }
 
-const cannotListen = (host: string, port: number, cause: unknown): StartupError =>
-  new StartupError({
-    message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown"}`
-  })
-
 /** Listens on a port with one more socket, and passes its connections to the server. */
-const openListener = ({ listeners, server }: Served, host: string, port: number) =>
+const openListener = ({ listeners, server }: Served, address: ListenAddress) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
       const listener = Net.createServer(
         { allowHalfOpen: true, noDelay: true },
         (socket) => server.emit("connection", socket)
       )
-      listener.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
+      listener.once("error", (error) => resume(Effect.fail(cannotListen(address, error))))
+      const { host, port } = address
       listener.listen({ host, port, exclusive: true, reusePort: canShare }, () =>
         resume(Effect.sync(() => (listeners.push(listener), listener))))
     }),
@@ -261,20 +260,8 @@ const openListener = ({ listeners, server }: Served, host: string, port: number)
   )
 
 /** Listens on a port with as many sockets as belong to one, less those that are open. */
-const openListeners = (served: Served, host: string, port: number, open: number) =>
-  Effect.replicateEffect(openListener(served, host, port), (canShare ? socketsPerPort : 1) - open, { discard: true })
-
-/** Listens right after a probe that the port is free: sockets that may share it would share it with another service as well. */
-const afterProbe =
-  (host: string, port: number) => <A, E, R>(listen: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
-    Effect.andThen(
-      Effect.callback<void, StartupError>((resume) => {
-        const probe = Net.createServer()
-        probe.once("error", (error) => resume(Effect.fail(cannotListen(host, port, error))))
-        probe.listen({ host, port, exclusive: true }, () => probe.close(() => resume(Effect.void)))
-      }),
-      listen
-    )
+const openListeners = (served: Served, address: ListenAddress, open: number) =>
+  Effect.replicateEffect(openListener(served, address), (canShare ? socketsPerPort : 1) - open, { discard: true })
 
 /**
  * Serves routes at an address, with limits on bodies, connections and time; requests in flight are answered when the layer closes. Requests
@@ -285,14 +272,15 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
     const endpoints = Endpoints.make(yield* Clock.Clock)
     const made = yield* makeServer(take, address, endpoints)
     const { server } = made
-    const { host, ownPort, port } = address
+    const { host, ownPort, port, settings = publicSettings } = address
+    const shared = { host, port, hostSetting: settings.host, portSetting: settings.port }
     // a port of several processes belongs to their supervisor, which accepts for them
     const isAlone = ownPort === undefined
     const listening = Layer.effect(
       HttpServer.HttpServer,
       NodeHttpServer.make(() => server, { host, port, reusePort: isAlone && canShare }).pipe(
-        Effect.mapError(({ cause }) => cannotListen(host, port, cause)),
-        isAlone ? afterProbe(host, port) : identity
+        Effect.mapError(({ cause }) => cannotListen(shared, cause)),
+        isAlone ? (listen) => Effect.andThen(probePort(shared), listen) : identity
       )
     )
     // routes first: a caller would wait for them, where another process answers at once while this one refuses connections
@@ -313,8 +301,12 @@ export const serveAt = <A, E, R>(routes: Layer.Layer<A, E, R>, address: Address,
       Effect.gen(function*() {
         const drain = yield* Drain
         const bound = server.address()
-        if (ownPort !== undefined) yield* afterProbe(host, ownPort)(openListeners(made, host, ownPort, 0))
-        else if (typeof bound === "object" && bound !== null) yield* openListeners(made, bound.address, bound.port, 1)
+        if (ownPort !== undefined) {
+          const own = { ...shared, port: ownPort, portSetting: settings.ownPort }
+          yield* Effect.andThen(probePort(own), openListeners(made, own, 0))
+        } else if (typeof bound === "object" && bound !== null) {
+          yield* openListeners(made, { ...shared, host: bound.address, port: bound.port }, 1)
+        }
         yield* Effect.addFinalizer(() => Effect.provideService(drainServer(made), Drain, drain))
       })
     )

@@ -8,6 +8,7 @@ import { Settings } from "../platform/Settings.ts"
 import { serveDocument } from "../http/Document.ts"
 import { makeOutermostMiddleware } from "../http/OutermostMiddleware.ts"
 import { serveAt } from "../http/Listener.ts"
+import { backofficeSettings } from "../http/Ports.ts"
 import { routesOf } from "../http/Methods.ts"
 import { answerCause } from "../http/Refusals.ts"
 import { RequestIds } from "../http/RequestIds.ts"
@@ -143,7 +144,7 @@ export const layerBackofficeServer = <A, E, R>(more: Layer.Layer<A, E, R>) =>
     const otherHosts = refuseOtherHosts(makeKnownHosts(settings), ids.next)
     return serveAt(
       routesWith(more),
-      { host, port, ownPort, channel: "staff", silenceMs: verificationMs },
+      { host, port, ownPort, settings: backofficeSettings, channel: "staff", silenceMs: verificationMs },
       otherHosts
     )
   }))

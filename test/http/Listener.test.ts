@@ -41,7 +41,10 @@ it.live("the port of another service is refused", () =>
     const first = yield* Scope.make()
     yield* Layer.buildWithScope(serve(Layer.empty, port), first)
     const refused = yield* Effect.flip(Layer.build(serve(Layer.empty, port)))
-    assert.match(refused.message, /^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/)
+    assert.match(
+      refused.message,
+      /^PORT: cannot listen on 127\.0\.0\.1:\d+ \(.*EADDRINUSE.*\)\. .* set PORT to a free port\.$/
+    )
     yield* Scope.close(first, Exit.void)
     yield* Layer.build(serve(Layer.empty, port))
   })))
