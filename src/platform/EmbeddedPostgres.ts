@@ -75,6 +75,8 @@ export interface EmbeddedOptions {
   readonly port?: number
   /** Disables all flushes to disk. For tests only: a power failure loses the database. */
   readonly unsafeWithoutSync?: boolean
+  /** Free space that the start needs; 128 MiB by default. */
+  readonly minFreeBytes?: number
   /** Settings of postgresql.conf that override the built-in ones. */
   readonly serverSettings?: Readonly<Record<string, string>>
 }
@@ -97,6 +99,30 @@ const io = <A>(dataDir: string, what: () => A) =>
         message: `DATA_DIR: ${dataDir} cannot be used (${cause instanceof Error ? cause.message : String(cause)})`
       })
   })
+
+const mebibyte = 1024 * 1024
+
+/** Free space under which PostgreSQL is not started: it could neither recover nor write a segment of its log ahead of the next checkpoint. */
+const minFreeBytes = 128 * mebibyte
+
+/** Free space under which the start warns: the log alone takes half of it. */
+const scarceBytes = 1024 * mebibyte
+
+/** Refuses a disk that is full, and warns of one that soon will be. */
+const checkFreeSpace = Effect.fnUntraced(function*(dataDir: string, neededBytes: number) {
+  const { bavail, bsize } = yield* io(dataDir, () => Fs.statfsSync(dataDir))
+  const freeBytes = bavail * bsize
+  const free_mib = Math.floor(freeBytes / mebibyte)
+  if (freeBytes < neededBytes) {
+    return yield* new StartupError({
+      message: `DATA_DIR: ${free_mib} MiB are free on the disk of ${dataDir}, and the database needs ` +
+        `${Math.ceil(neededBytes / mebibyte)} MiB to start. Free some, or set DATA_DIR to a larger disk.`
+    })
+  }
+  if (freeBytes < scarceBytes) {
+    yield* Effect.annotateLogs(Effect.logWarning("disk of the database is nearly full"), { free_mib })
+  }
+})
 
 /** Creates the database files once. An unfinished attempt, without `PG_VERSION`, is repeated from the beginning. */
 const initialise = Effect.fnUntraced(function*(
@@ -139,6 +165,7 @@ export const startEmbeddedPostgres: (
     const passwordFile = Path.join(options.dataDir, "postgres.password")
 
     yield* lockDataDirectory(options.dataDir)
+    yield* checkFreeSpace(options.dataDir, options.minFreeBytes ?? minFreeBytes)
     yield* io(options.dataDir, () => Fs.mkdirSync(directory, { recursive: true, mode: 0o700 }))
     yield* stopLeftover(directory)
     const { launcher, owner } = yield* findLauncher(postgres, directory)

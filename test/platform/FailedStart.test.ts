@@ -1,0 +1,64 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import * as Fs from "node:fs"
+import * as Net from "node:net"
+import { join } from "node:path"
+import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { Entropy } from "../../src/platform/Entropy.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
+import { freePort } from "../kit/ServiceProcess.ts"
+
+// Goal: a start that cannot succeed ends before it has made anything, with one line that names the setting to change. Method: the service as a process on
+// a taken port; the embedded server on a disk that is too small for what it asks.
+
+const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+
+/** Listens on a port until the scope closes. */
+const occupy = Effect.fnUntraced(function*(port: number) {
+  yield* Effect.acquireRelease(
+    Effect.callback<Net.Server>((resume) => {
+      const server = Net.createServer().listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => void server.close())
+  )
+})
+
+const startWith = (environment: { readonly [name: string]: string }) =>
+  Effect.callback<{ readonly code: number | null; readonly problem: string }>((resume) => {
+    const child = spawn(process.execPath, [main], {
+      env: { PATH: process.env["PATH"], DEMO: "off", ...environment },
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    let problem = ""
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (problem += chunk))
+    child.once("close", (code) => resume(Effect.succeed({ code, problem })))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+for (const setting of ["PORT", "BACKOFFICE_PORT"]) {
+  it.live(`a taken ${setting} ends the start before the database is made, and is named`, () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [dataDir, taken, free] = [yield* serverFolder, yield* freePort, yield* freePort]
+      yield* occupy(taken)
+      const ports = { PORT: String(free), BACKOFFICE_PORT: String(free), [setting]: String(taken) }
+      const { code, problem } = yield* startWith({ DATA_DIR: dataDir, ...ports })
+      assert.strictEqual(code, 1, problem)
+      assert.match(problem, new RegExp(`^pitboss: ${setting}: cannot listen on 127\\.0\\.0\\.1:${taken} .*\\n$`))
+      assert.isFalse(Fs.existsSync(join(dataDir, "postgres")))
+    })))
+}
+
+it.live("a disk without the space that the database needs ends the start, and is named", () =>
+  Effect.scoped(
+    Effect.gen(function*() {
+      const dataDir = yield* serverFolder
+      const starting = startEmbeddedPostgres({ dataDir, minFreeBytes: Number.MAX_SAFE_INTEGER })
+      const { message } = yield* Effect.flip(starting)
+      assert.match(
+        message,
+        /^DATA_DIR: \d+ MiB are free on the disk of .+ Free some, or set DATA_DIR to a larger disk\.$/
+      )
+      assert.isFalse(Fs.existsSync(join(dataDir, "postgres")))
+    }).pipe(Effect.provide(Entropy.layer))
+  ))
