@@ -4,6 +4,7 @@ import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect
 import { HttpClientError } from "effect/http"
 import { type Refusal, refuse } from "./domain/Refusal.ts"
 import { isObject } from "./platform/Table.ts"
+import { explainCall } from "./commands/Calls.ts"
 import { nouns } from "./commands/Derived.ts"
 import { CommandOutput, root } from "./commands/Root.ts"
 
@@ -42,15 +43,7 @@ export const runCommandLine = Effect.fnUntraced(function*(args: ReadonlyArray<st
   yield* Command.runWith(program, { version: "1" })(args).pipe(
     Effect.catch((error) => {
       if (isUsage(error)) return Effect.sync(() => output.end(2))
-      if (HttpClientError.isHttpClientError(error)) {
-        const { origin } = new URL(error.request.url)
-        return explain(refuse(
-          "SERVER_ERROR",
-          `Nothing answers at ${origin}. Start the service with npm start, or say with BACKOFFICE_HOST and BACKOFFICE_PORT ` +
-            "where it runs.",
-          { url: error.request.url }
-        ))
-      }
+      if (HttpClientError.isHttpClientError(error)) return explain(explainCall(error))
       if (isRefusal(error)) return explain(error)
       return explain(refuse("INVALID_REQUEST", error.message))
     }),

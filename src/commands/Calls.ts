@@ -13,7 +13,35 @@ export interface StaffRequest {
   readonly payload: { readonly [name: string]: unknown } | undefined
 }
 
-const unreadable = refuse("SERVER_ERROR", "The answer is not one of this service's. Does another version run there?")
+const unreadable = (url: string, status: number) =>
+  refuse(
+    "SERVER_ERROR",
+    `${
+      new URL(url).origin
+    } gave an answer that is not of this version's back office. BACKOFFICE_HOST and BACKOFFICE_PORT say where that runs.`,
+    {
+      url,
+      status
+    }
+  )
+
+/** Failures of a connection that was never made. */
+const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"])
+
+const isUnconnected = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" && unconnected.has(cause.code)
+
+/** Refusal for a call without a whole answer: no connection could be made, or it ended before the end of the answer. */
+export const explainCall = ({ reason, request: { url } }: HttpClientError.HttpClientError) => {
+  const { origin } = new URL(url)
+  return refuse(
+    "SERVER_ERROR",
+    isUnconnected(reason.cause)
+      ? `Nothing answers at ${origin}. Start the service with npm start, or say with BACKOFFICE_HOST and BACKOFFICE_PORT where it runs.`
+      : `The connection to ${origin} ended without a whole answer. What was asked for may have been done: look before you ask again.`,
+    { url }
+  )
+}
 
 const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({
   data: Schema.Unknown,
@@ -41,15 +69,16 @@ const send = Effect.fnUntraced(function*(
   const response = yield* HttpClient.execute(request)
   if (response.status < 300) return response
   const refusal = Option.getOrUndefined(decodeRefusal(yield* response.text))
-  if (refusal === undefined) return yield* Effect.fail(unreadable)
+  if (refusal === undefined) return yield* Effect.fail(unreadable(request.url, response.status))
   const { code, details, message } = refusal.error
   return yield* Effect.fail(refuse(code, message, details))
 })
 
 /** `data` and `meta` of an answer. */
 export const callFor = Effect.fnUntraced(function*(request: StaffRequest, token: Option.Option<Redacted.Redacted>) {
-  const answer = Option.getOrUndefined(decodeAnswer(yield* (yield* send(request, token)).text))
-  return answer ?? (yield* Effect.fail(unreadable))
+  const response = yield* send(request, token)
+  const answer = Option.getOrUndefined(decodeAnswer(yield* response.text))
+  return answer ?? (yield* Effect.fail(unreadable(response.request.url, response.status)))
 })
 
 /** Bytes of an answer that is a stream of this content type. */
@@ -58,8 +87,8 @@ export const streamFor = Effect.fnUntraced(function*(
   contentType: string,
   token: Option.Option<Redacted.Redacted>
 ) {
-  const { headers, stream } = yield* send(request, token)
-  if (headers["content-type"]?.startsWith(contentType) !== true) return yield* Effect.fail(unreadable)
+  const { headers, request: { url }, status, stream } = yield* send(request, token)
+  if (headers["content-type"]?.startsWith(contentType) !== true) return yield* Effect.fail(unreadable(url, status))
   const bytes: Stream.Stream<Uint8Array, HttpClientError.HttpClientError> = stream
   return bytes
 })

@@ -5,9 +5,12 @@ import type { SettingsShape } from "../platform/Settings.ts"
 import type { Take } from "./ExpressLane.ts"
 import { writeRefusal } from "./Refusals.ts"
 
-const otherHost = refuse(
+/** Refusal of a request under a host that is not one of the back office. */
+export const otherHost = refuse(
   "INVALID_REQUEST",
-  "The back office is not served under this host. BACKOFFICE_URL names another one."
+  "The back office is not served under this host and port. Set BACKOFFICE_URL of the service to the address that is called, or call " +
+    "it by its own port: a forwarded one has to have the same number on both sides.",
+  { setting: "BACKOFFICE_URL" }
 )
 
 /** Host and port of a `Host` header. */

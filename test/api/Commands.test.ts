@@ -1,24 +1,42 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Http from "node:http"
+import { otherHost } from "../../src/http/KnownHosts.ts"
+import { writeRefusal } from "../../src/http/Refusals.ts"
 import { runCommandLine } from "../../src/commandLine.ts"
 import { CommandOutput } from "../../src/commands/Root.ts"
 
 // Goal: the command line asks the endpoint of the command and no other, and takes no other answer for that of the service. Method: a service
 // that answers anything, which keeps what it was asked.
 
+/** Runs a command with these settings, over the HTTP client of its context. */
+const outcomeOf = Effect.fnUntraced(
+  function*(args: ReadonlyArray<string>, settings: { readonly [name: string]: string }) {
+    const outcome = { exitCode: 0, stdout: "", stderr: "" }
+    yield* runCommandLine(args).pipe(
+      Effect.provideService(CommandOutput, {
+        isTerminal: false,
+        out: (text) => void (outcome.stdout += text),
+        problem: (text) => void (outcome.stderr += text),
+        end: (exitCode) => void (outcome.exitCode = exitCode)
+      }),
+      Effect.provideService(
+        ConfigProvider.ConfigProvider,
+        ConfigProvider.fromUnknown({ BACKOFFICE_TOKEN: "a-token-of-the-tests", ...settings })
+      ),
+      Effect.provide(NodeServices.layer)
+    )
+    return outcome
+  }
+)
+
 /** Runs a command against a service that gives one answer to everything. */
 const against = Effect.fnUntraced(function*(text: string, contentType: string, args: ReadonlyArray<string>) {
   const asked: Array<string> = []
-  const outcome = { exitCode: 0, stdout: "", stderr: "" }
-  yield* runCommandLine(args).pipe(
-    Effect.provideService(CommandOutput, {
-      isTerminal: false,
-      out: (text) => void (outcome.stdout += text),
-      problem: (text) => void (outcome.stderr += text),
-      end: (exitCode) => void (outcome.exitCode = exitCode)
-    }),
+  const outcome = yield* outcomeOf(args, {}).pipe(
     Effect.provideService(
       HttpClient.HttpClient,
       HttpClient.make((request, { pathname }) =>
@@ -27,17 +45,51 @@ const against = Effect.fnUntraced(function*(text: string, contentType: string, a
           return HttpClientResponse.fromWeb(request, new Response(text, { headers: { "content-type": contentType } }))
         })
       )
-    ),
-    Effect.provideService(
-      ConfigProvider.ConfigProvider,
-      ConfigProvider.fromUnknown({ BACKOFFICE_TOKEN: "a-token-of-the-tests" })
-    ),
-    Effect.provide(NodeServices.layer)
+    )
   )
   return { asked, ...outcome }
 })
 
+/** A listener that deals with each request as it likes, until the scope closes; returns its port. */
+const listening = (answer: Http.RequestListener) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.callback<Http.Server>((resume) => {
+        const server = Http.createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) => Effect.sync(() => void server.close())
+    ),
+    (server) => {
+      const address = server.address()
+      return typeof address === "object" && address !== null ? address.port : 0
+    }
+  )
+
 describe("the command line", () => {
+  it.effect.each<[string, Http.RequestListener, RegExp]>([
+    [
+      "is of another program",
+      (_, response) => void response.writeHead(502).end("<html>"),
+      /not of this version.*BACKOFFICE_PORT.*"status": 502/s
+    ],
+    [
+      "breaks off",
+      (_, response) => void response.writeHead(200, { "content-length": 9 }).write("{", () => response.destroy()),
+      /ended without a whole answer.*may have been done/
+    ],
+    ["never begins", (request) => void request.socket.destroy(), /ended without a whole answer.*may have been done/],
+    ["names another host", (_, response) => {
+      writeRefusal(response, otherHost, "1", 421)
+    }, /BACKOFFICE_URL.*"setting": "BACKOFFICE_URL"/s]
+  ])("says what came instead when the answer %s", ([, answer, message]) =>
+    Effect.gen(function*() {
+      const port = yield* listening(answer)
+      const { exitCode, stderr, stdout } = yield* outcomeOf(["operator", "list"], { BACKOFFICE_PORT: String(port) })
+      assert.deepStrictEqual([exitCode, stdout], [1, ""])
+      assert.match(stderr, message)
+      assert.notInclude(stderr, "Nothing answers")
+    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerNodeHttp)))
+
   for (
     const line of [
       ["provider", "show", ""],
