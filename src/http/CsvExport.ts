@@ -42,10 +42,6 @@ export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<s
   return undefined
 }
 
-/** Field names of a query. */
-export const fieldsOfQuery = (query: Schema.Top | undefined): ReadonlyArray<string> =>
-  query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => String(name)) : []
-
 /**
  * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale. Full-width signs are
  * taken for the others. Numbers are exempt, negative ones included.
@@ -63,10 +59,13 @@ export const cell = (value: unknown): string => {
 
 const line = (cells: ReadonlyArray<unknown>): string => `${cells.map(cell).join(",")}\r\n`
 
-/** Whether a request asks for CSV, by `format=csv` or by its `Accept` header. */
-export const wantsCsv = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean =>
-  new URLSearchParams(url.split("?")[1] ?? "").get("format") === "csv" ||
-  headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase() === "text/csv"
+/** Whether a request asks for CSV, by `format=csv`, or without a `format` by its `Accept` header. */
+export const wantsCsv = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean => {
+  const formats = new URLSearchParams(url.split("?")[1] ?? "").getAll("format")
+  return formats.length === 0
+    ? headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase() === "text/csv"
+    : formats.length === 1 && formats[0] === "csv"
+}
 
 /** Query of the next page; undefined on the last one. */
 const following = (asked: Fields, meta: unknown): Fields | undefined => {

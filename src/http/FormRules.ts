@@ -1,11 +1,13 @@
 /** Refusals of malformed requests. */
 import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { HttpApiError } from "effect/http-api"
+import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import type { ListBound } from "../contract/common/Annotations.ts"
 import { fieldIssues, parseObject } from "../contract/common/FormErrors.ts"
 import { bytesOrNone, refuseLongList, refuseOverfull } from "./BodyBounds.ts"
+import { fieldsOfQuery, parameterIssues } from "./QueryParameters.ts"
+import { routedValues } from "./RequestTarget.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 
@@ -82,14 +84,53 @@ const refuseBounds = (request: HttpServerRequest.HttpServerRequest, list: ListBo
     })
   })
 
-/**
- * Runs a handler with its decoding and refuses malformed requests. `checkPath` may refuse first, for a missing resource of the path; `list`
- * is checked before the body's elements.
- */
+/** Decodes a part of a request for its errors alone. */
+const issuesOf = (schema: Schema.Top | undefined) => {
+  if (schema === undefined) return () => ({})
+  const decode = Schema.decodeUnknownResult(
+    Schema.make<Schema.Codec<unknown, unknown>>(Schema.toCodecArrayFromSingle(schema).ast),
+    { errors: "all" }
+  )
+  return (value: unknown): ReturnType<typeof fieldIssues> => {
+    const decoded = decode(value)
+    return Result.isSuccess(decoded) ? {} : fieldIssues(decoded.failure.issue)
+  }
+}
+
+/** Refuses a read with a parameter that its endpoint does not declare, together with what else is wrong with its query. */
+const makeParameterRules = (
+  { method, params, query }: HttpApiEndpoint.Top,
+  ignored: ReadonlyArray<string>
+) => {
+  if (method !== "GET") return undefined
+  const known = fieldsOfQuery(query)
+  const pathIssues = issuesOf(params)
+  const valueIssues = issuesOf(query)
+  return Effect.gen(function*() {
+    const { params: inPath, query: sent } = yield* routedValues
+    const unknown = parameterIssues(known, sent, ignored)
+    if (unknown === undefined) return undefined
+    if (Object.keys(pathIssues(inPath)).length > 0) return noSuchPath
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    return refuseFields({ ...queryIssues(url, valueIssues(sent)), ...unknown })
+  })
+}
+
+/** What else runs around a handler: checks before its errors are told, and a list bounded before its elements are decoded. */
+interface FormOptions<E, R> {
+  /** May refuse first, for a missing resource of the path. */
+  readonly checkPath?: Effect.Effect<void, E, R>
+  readonly list?: ListBound | undefined
+  /** Endpoint whose undeclared query parameters are refused; only reads do. */
+  readonly endpoint?: HttpApiEndpoint.Top
+  /** Parameters left alone besides. */
+  readonly ignored?: ReadonlyArray<string>
+}
+
+/** Runs a handler with its decoding and refuses malformed requests. */
 export const withFormRules = <E, R, E2 = never, R2 = never>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  checkPath: Effect.Effect<void, E2, R2> = Effect.void,
-  list?: ListBound
+  { checkPath = Effect.void, endpoint, ignored = [], list }: FormOptions<E2, R2> = {}
 ) => {
   type Answered = Effect.Effect<
     HttpServerResponse.HttpServerResponse,
@@ -107,14 +148,19 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
         ? refuseForm(error)
         : Effect.andThen(checkPath, refuseForm(error))
   })
+  const refusing = (refusal: FormRefusal | undefined): typeof handled =>
+    refusal === undefined
+      ? handled
+      : refusal === noSuchPath
+      ? Effect.fail(refusal)
+      : Effect.andThen(checkPath, Effect.fail(refusal))
+  const refuseParameters = endpoint === undefined ? undefined : makeParameterRules(endpoint, ignored)
+  if (refuseParameters !== undefined) return Effect.flatMap(refuseParameters, refusing)
   return Effect.flatMap(
     HttpServerRequest.HttpServerRequest,
     (request): typeof handled =>
       request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])
         ? handled
-        : Effect.flatMap(
-          refuseBounds(request, list),
-          (refusal) => refusal === undefined ? handled : Effect.andThen(checkPath, Effect.fail(refusal))
-        )
+        : Effect.flatMap(refuseBounds(request, list), refusing)
   )
 }

@@ -1,5 +1,6 @@
 /** Request targets: as sent, and escaped for the router. */
-import type { HttpServerRequest } from "effect/http"
+import { Context, Effect } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -16,3 +17,11 @@ export const forRouter = (request: Request): Request => {
   const [path = "", ...query] = request.url.split("?")
   return request.modify({ url: [path.replaceAll(";", "%3B").replaceAll("#", "%23"), ...query].join("?") })
 }
+
+/** Path and query of a request as the router read them: escapes decoded, a repeated query parameter as a list. */
+export const routedValues = Effect.contextWith((context: Context.Context<never>) =>
+  Effect.succeed({
+    params: Context.getOrUndefined(context, HttpRouter.RouteContext)?.params ?? {},
+    query: Context.getOrUndefined(context, HttpServerRequest.ParsedSearchParams) ?? {}
+  })
+)

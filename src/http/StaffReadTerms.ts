@@ -4,7 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { tellsOfPlayers } from "../contract/common/Annotations.ts"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import type { StaffRead } from "../domain/staff/Staff.ts"
-import { fieldsOfQuery } from "./CsvExport.ts"
+import { fieldsOfQuery } from "./QueryParameters.ts"
 
 /** Fields of an answer that name a player or tell who a player is. */
 const playerFields = new Set([

@@ -104,8 +104,8 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
           [`/players/${player}/wallet`, `player.wallet player:${player} ${player}`],
           [`/players/${player}/timeline`, `player.timeline player:${player} ${player}`],
           [`/search?q=${player}`, "search.find list:search.find null"],
-          // the same list, with a filter of no meaning
-          [`/payments?operator=${casino.slug}&unknown=1&player[]=${player}`, undefined],
+          // the same list, with what a link added
+          [`/payments?operator=${casino.slug}&utm_player=${player}&_player=${player}`, undefined],
           // what tells of nobody
           [`/operators`, undefined],
           [`/bonuses?operator=${casino.slug}`, undefined]

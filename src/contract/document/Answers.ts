@@ -11,7 +11,6 @@ export interface Facts {
   readonly audience: "operator" | "player" | "provider"
   readonly method: string
   readonly hasPathId: boolean
-  readonly hasQuery: boolean
   readonly scope: string | undefined
   readonly feature: string | undefined
   /** Codes declared by the endpoint itself. */
@@ -40,7 +39,8 @@ const canAnswer = (code: RefusalCode, facts: Facts): boolean => {
     case "INVALID_REQUEST":
       return hasBody(facts)
     case "VALIDATION_FAILED":
-      return hasBody(facts) || facts.hasQuery || facts.audience === "provider"
+      // every read refuses a query parameter that it does not declare
+      return true
     default:
       return true
   }

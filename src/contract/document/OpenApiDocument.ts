@@ -105,7 +105,6 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
         audience,
         method,
         hasPathId: path.includes("{"),
-        hasQuery: endpoint.query !== undefined,
         scope,
         feature,
         ownCodes: new Set([...endpoint.error].flatMap(codesOf)),

@@ -21,6 +21,9 @@ it empty first, then each \`meta.next_cursor\` until that is null.
 **Rates.** \`X-RateLimit-Limit\` and \`X-RateLimit-Remaining\` tell how many requests the key has per minute, and has left. Too many
 are 429 with \`Retry-After\`.
 
+**Query parameters** that a read does not have are refused (\`VALIDATION_FAILED\` under their name), so that a misspelt filter is never
+answered with everybody's rows; so is one that is sent twice. Names that begin with \`utm_\`, \`x-\` or \`_\` are left alone.
+
 **Money** is an integer in minor units. **Times** are ISO 8601 in UTC. Clients ignore fields they do not know.`
 
 export const servers = [{ url: "/", description: "The service that shows this document." }]

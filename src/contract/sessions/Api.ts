@@ -14,9 +14,10 @@ import {
   Rotation,
   RoundProof
 } from "../originals/OriginalResource.ts"
-import { pageOrWalk, single, walkQuery } from "../common/Pagination.ts"
+import { pageOrWalk, single } from "../common/Pagination.ts"
 import { EndedSessions, Player } from "../players/PlayerResource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
+import { TransactionsQuery } from "../wallet/Api.ts"
 import { PlayerWallet } from "../wallet/WalletResource.ts"
 
 /** An empty body opens a game for real money. */
@@ -39,7 +40,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
     HttpApiEndpoint.get("wallet", "/wallet", { success: single(PlayerWallet) })
       .annotate(RequiredFeature, "players")
       .annotateMerge(about("The player's balances", "As of the last committed action.")),
-    HttpApiEndpoint.get("transactions", "/transactions", { query: walkQuery, success: pageOrWalk(Transaction) })
+    HttpApiEndpoint.get("transactions", "/transactions", { query: TransactionsQuery, success: pageOrWalk(Transaction) })
       .annotate(RequiredFeature, "players")
       .annotateMerge(about(
         "The player's ledger, newest first",

@@ -8,8 +8,8 @@ import { pageOrWalk, single, walkQuery } from "../common/Pagination.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 import { Wallet, WalletAtMoment } from "./WalletResource.ts"
 
-/** Filters of ledger entries (SPEC section 4.3). */
-const TransactionsQuery = Schema.Struct({
+/** A player's ledger entries, filtered (SPEC section 4.3). */
+export const TransactionsQuery = Schema.Struct({
   ...walkQuery,
   type: Schema.optionalKey(oneOf(entryTypes)),
   wallet: Schema.optionalKey(oneOf(walletKinds)),

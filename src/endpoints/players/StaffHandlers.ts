@@ -98,12 +98,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
-          return yield* ledgerPage(ledger, operatorId, params.player, query, {
-            type: query.type,
-            wallet: query.wallet,
-            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
-            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
+          return yield* ledgerPage(ledger, operatorId, params.player, query)
         }))
       .handle("bonuses", ({ params, query }) =>
         Effect.gen(function*() {

@@ -57,7 +57,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ query }) =>
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
-          return yield* ledgerPage(ledger, operator.id, playerId, query, {})
+          return yield* ledgerPage(ledger, operator.id, playerId, query)
         }))
       // raw body: it may be empty, and the path is checked before the body
       .handleRaw("launch", ({ params }) =>

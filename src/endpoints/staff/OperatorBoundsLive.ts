@@ -3,10 +3,11 @@
  * query or body must belong to one of their operators, and are answered as not found otherwise.
  */
 import { Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { parseObject } from "../../contract/common/FormErrors.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { bytesOrNone, refuseOverfull } from "../../http/BodyBounds.ts"
+import { routedValues } from "../../http/RequestTarget.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { concernOf } from "../../office/Authorisation.ts"
 import { isWithin, type Scope } from "../../office/OperatorScope.ts"
@@ -25,15 +26,11 @@ const nameOne = refuse(
   { reason: "bound_to_operators" }
 )
 
-/** Decoded path and query values of a request as the router read them; of a repeated query parameter, each. */
-const targetValues = Effect.contextWith((context: Context.Context<never>) => {
-  const route = Context.getOrUndefined(context, HttpRouter.RouteContext)
-  const query = Context.getOrUndefined(context, HttpServerRequest.ParsedSearchParams)
-  return Effect.succeed([
-    ...Object.entries(route?.params ?? {}),
-    ...Object.entries(query ?? {}).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
-  ])
-})
+/** Values of path and query by their names; of a repeated query parameter, each. */
+const targetValues = Effect.map(routedValues, ({ params, query }) => [
+  ...Object.entries(params),
+  ...Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+])
 
 /** Values of a request under their names, those of a body that is an object as well. */
 const namedIn = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {

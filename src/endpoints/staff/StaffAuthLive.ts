@@ -1,18 +1,20 @@
 /** Authentication of staff by bearer token, with a back-off per address, or by session; authorisation by role and second factor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
-import { asCsv, columnsOfList, fieldsOfQuery, wantsCsv } from "../../http/CsvExport.ts"
+import { asCsv, columnsOfList, wantsCsv } from "../../http/CsvExport.ts"
+import { fieldsOfQuery } from "../../http/QueryParameters.ts"
 import { readsOfChanges, staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { withFormRules } from "../../http/FormRules.ts"
 import { answerCause } from "../../http/Refusals.ts"
 import { RequestIds } from "../../http/RequestIds.ts"
 import { bearer, originOf } from "../../http/RequestOrigin.ts"
+import { routedValues } from "../../http/RequestTarget.ts"
 import { AnonymousLimits, type Origin } from "../../http/AnonymousLimits.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { monotonicClock } from "../../platform/MonotonicClock.ts"
@@ -149,13 +151,6 @@ export const StaffAuthLive = Layer.effect(
       if (refusal !== undefined) return yield* Effect.fail(refusal)
     })
 
-    const readTarget = Effect.contextWith((context: Context.Context<never>) =>
-      Effect.succeed({
-        params: Context.getOrUndefined(context, HttpRouter.RouteContext)?.params ?? {},
-        query: Context.getOrUndefined(context, HttpServerRequest.ParsedSearchParams) ?? {}
-      })
-    )
-
     /** Audits an export; the request log has it where the audit log cannot be written. */
     const noteExport =
       (actor: Actor, action: string) => (lines: number, filters: ReadonlyArray<string>): Effect.Effect<void> =>
@@ -175,7 +170,7 @@ export const StaffAuthLive = Layer.effect(
       const query = fieldsOfQuery(endpoint.query)
       const read = staffReadTerms.get(action)
       const readOfChange = readsOfChanges.get(action)
-      const withForm = withFormRules(handler)
+      const withForm = withFormRules(handler, { endpoint })
       const served = (actor: Actor) =>
         Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
 
@@ -200,10 +195,10 @@ export const StaffAuthLive = Layer.effect(
         const response = columns === undefined || !wantsCsv(request)
           ? yield* answer
           : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
-        if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* readTarget)
+        if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* routedValues)
         // what was changed is answered all the same
         if (response.status < 300 && readOfChange !== undefined) {
-          yield* Effect.ignore(reads.note(actor, readOfChange, yield* readTarget, startedAt))
+          yield* Effect.ignore(reads.note(actor, readOfChange, yield* routedValues, startedAt))
         }
         return response
       })

@@ -8,9 +8,10 @@ import { pageAlone } from "../../contract/common/Pagination.ts"
 import type { Entry } from "../../domain/state/Change.ts"
 import { Originals } from "../../features/originals/Originals.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
-import { Ledger, type LedgerFilters } from "../../features/wallet/Ledger.ts"
+import { Ledger } from "../../features/wallet/Ledger.ts"
 import type { PastBalances } from "../../features/wallet/PastBalances.ts"
 import { Wallet, type WalletView } from "../../features/wallet/Wallet.ts"
+import type { TransactionsQuery } from "../../contract/wallet/Api.ts"
 import type { Wallet as WalletFields, WalletAtMoment } from "../../contract/wallet/WalletResource.ts"
 import { Endpoints, playerAlone } from "../../http/Endpoints.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
@@ -55,10 +56,15 @@ export const ledgerPage = Effect.fnUntraced(function*(
   ledger: Ledger["Service"],
   operatorId: number,
   playerId: number,
-  position: { readonly page: number; readonly per_page: number; readonly cursor?: string },
-  filters: LedgerFilters
+  query: typeof TransactionsQuery.Type
 ) {
-  return yield* pagedOrWalked(position, {
+  const filters = {
+    type: query.type,
+    wallet: query.wallet,
+    createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
+    createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
+  }
+  return yield* pagedOrWalked(query, {
     page: (page) => ledger.list(operatorId, playerId, { ...filters, ...page }),
     part: (part) => ledger.walk(operatorId, playerId, { ...filters, ...part }),
     ...entryList
@@ -110,12 +116,7 @@ export const WalletHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator } = yield* CurrentOperator
-          return yield* ledgerPage(ledger, operator.id, params.player, query, {
-            type: query.type,
-            wallet: query.wallet,
-            createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
-            createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
-          })
+          return yield* ledgerPage(ledger, operator.id, params.player, query)
         }))
       .handle("round", ({ params }) =>
         Effect.gen(function*() {

@@ -50,7 +50,7 @@ export const ProviderAuthLive = Layer.effect(
     return ProviderAuth.of((handler, { endpoint, group }) => {
       const annotations = Context.merge(group.annotations, endpoint.annotations)
       const onFailure = Context.getOrUndefined(annotations, RetryAfterFailure) ?? "same_request"
-      const withForm = withFormRules(handler, Effect.void, Context.getOrUndefined(annotations, BoundedList))
+      const withForm = withFormRules(handler, { list: Context.getOrUndefined(annotations, BoundedList) })
 
       const answering = answeringWith(onFailure)
 

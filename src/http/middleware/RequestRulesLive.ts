@@ -24,15 +24,21 @@ export const RequestRulesLive = Layer.effect(
       }
       yield* checkGame(resources)
     })
-    return RequestRules.of((handler) => withFormRules(handler, checkPath))
+    return RequestRules.of((handler, { endpoint }) => withFormRules(handler, { checkPath, endpoint }))
   })
 )
+
+/** Names of a player that a front end may send along: whose data it is says the token alone. */
+const playerNames = ["player", "player_id"]
 
 /** For players: the player is the token's and exists; only a game can be missing. */
 export const PlayerRequestRulesLive = Layer.effect(
   PlayerRequestRules,
   Effect.map(
     PathResources,
-    (resources) => PlayerRequestRules.of((handler) => withFormRules(handler, checkGame(resources)))
+    (resources) =>
+      PlayerRequestRules.of((handler, { endpoint }) =>
+        withFormRules(handler, { checkPath: checkGame(resources), endpoint, ignored: playerNames })
+      )
   )
 )
