@@ -1,17 +1,21 @@
 // Plays against the running service and checks every answer: npm run demo -- --help
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Clock, Console, Effect, Layer, Random, Schema } from "effect"
+import { Clock, Console, Effect, Layer, Queue, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { FetchHttpClient, HttpClient } from "effect/http"
+import { HttpClient } from "effect/http"
 import { randomInt } from "node:crypto"
-import { DemoError } from "./demo/DemoError.ts"
-import { print, printBalances, printPlayed, printVerdict, printVerification, withProgress } from "./demo/Report.ts"
-import { findService, seat } from "./demo/Setup.ts"
-import { playStory } from "./demo/Stories.ts"
-import type { Table } from "./demo/Table.ts"
-import { makePace, Tally } from "./demo/Tally.ts"
-import { playVendor, vendorNames } from "./demo/Vendor.ts"
+import * as Services from "../src/client/Services.ts"
+import { standardOutput } from "../src/platform/Output.ts"
+import { enter } from "./demo/Accounts.ts"
+import { connect, vendorNames } from "./demo/Connection.ts"
+import { printBalances, printVerification } from "./demo/Report.ts"
+import { findService, type Service } from "./demo/Service.ts"
+import { makeDialect } from "./simulators/Dialects.ts"
+import { type Entrant, play } from "./simulators/Play.ts"
+import { print, printCounts, printPlayed, printVerdict } from "./simulators/Report.ts"
+import { makePace, RunStats } from "./simulators/RunStats.ts"
+import { SimulatorError } from "./simulators/SimulatorError.ts"
 
 const number = (flag: Flag.Flag<number>, minimum: number, maximum: number, description: string) =>
   flag.pipe(
@@ -36,62 +40,79 @@ const flags = {
   )
 }
 
-/** Runs stories one after the other until the time is over. A started story is completed. */
-const play = Effect.fnUntraced(function*(table: Table, tally: Tally, end_ms: number) {
-  while ((yield* Clock.currentTimeMillis) < end_ms) tally.countStory(yield* playStory(table))
+interface Run {
+  readonly service: Service
+  readonly stats: RunStats
+  readonly pace: Effect.Effect<void>
+  /** Unique to the run. */
+  readonly run: string
+  readonly players: number
+}
+
+/** The players of a run at the demo provider, which speaks Pitboss's own protocol. */
+const openOwn = Effect.fnUntraced(function*({ pace, players, run, service, stats }: Run) {
+  const opened = yield* Queue.unbounded<Entrant>()
+  const numbers = Array.from({ length: players }, (_, index) => index + 1)
+  const entered = yield* Effect.forEach(numbers, (number) => enter({ number, pace, run, service, stats }), {
+    concurrency: 8
+  })
+  for (const { entrant } of entered) Queue.offerUnsafe(opened, entrant)
+  const connection = {
+    url: `${service.url}/api/v1/provider/wallet`,
+    dialect: yield* makeDialect("pitboss", service.provider),
+    opened,
+    grants: new Map(),
+    notePlayed: () => {}
+  }
+  return { connection, accounts: entered.map(({ account }) => account) }
 })
 
 const demo = Command.make("demo", flags, (input) =>
   Effect.gen(function*() {
     const { players, ratePerSecond, seconds } = input
-    const service = yield* findService(input.url)
+    const stats = new RunStats()
+    const service = yield* findService(input.url, stats)
     const seed = input.seed._tag === "Some" ? input.seed.value : randomInt(2 ** 31)
     yield* print(
       `Pitboss at ${service.url}: ${players} players, ${ratePerSecond} requests a second for ${seconds} s, seed ${seed}\n`
     )
     const run = (yield* Clock.currentTimeMillis).toString(36) + randomInt(36 ** 2).toString(36)
-    if (input.protocol._tag === "Some") {
-      const name = input.protocol.value
-      const vendor = { name, service, run, players, callsPerSecond: ratePerSecond, seconds, seed }
-      const differences = yield* playVendor(vendor)
-      const tally = new Tally()
-      yield* printVerification(tally)
-      if (differences > 0) {
-        tally.violate(`${differences} answers differ from what the vendor's description says, see above`)
-      }
-      yield* printVerdict(tally)
-      if (tally.violations.length === 0) return
-      return yield* new DemoError({ message: "the service and the protocol disagree" })
-    }
-    const tally = new Tally()
     const pace = makePace(ratePerSecond)
-    const numbers = Array.from({ length: players }, (_, index) => index + 1)
-    const tables = yield* Effect.forEach(numbers, (number) => seat({ number, pace, run, service, tally }), {
-      concurrency: 8
-    })
+    const { accounts, connection } = input.protocol._tag === "Some"
+      ? { accounts: [], connection: yield* connect({ name: input.protocol.value, service, run, players }) }
+      : yield* openOwn({ service, stats, pace, run, players })
     yield* print(`${players} players registered, each with a deposit and a game open.\n`)
-    const end_ms = (yield* Clock.currentTimeMillis) + seconds * 1000
-    yield* withProgress(
-      tally,
-      Effect.forEach(
-        tables,
-        (table, index) => Random.withSeed(play(table, tally, end_ms), `${seed} ${index}`),
-        { concurrency: "unbounded", discard: true }
-      )
-    )
-    yield* printPlayed(tally, service)
-    yield* printBalances(service, tables, tally)
-    yield* printVerification(tally)
-    yield* printVerdict(tally)
-    if (tally.violations.length > 0) return yield* new DemoError({ message: "the service and the contract disagree" })
+    const played = yield* play({
+      ...connection,
+      players,
+      callsPerSecond: ratePerSecond,
+      seconds,
+      seed,
+      progress: standardOutput,
+      stats,
+      pace
+    }).pipe(Effect.provideService(HttpClient.HttpClient, service.http))
+    const { served } = service.nodes
+    if (served.size > 0) yield* printCounts("Served by the node that owns the player", ["calls", "node"], served)
+    yield* printPlayed(stats)
+    const found = accounts.flatMap((account) => {
+      const player = played.sessions.find(({ name }) => name === account.username)
+      return player === undefined ? [] : [{ account, player }]
+    })
+    if (found.length > 0) yield* printBalances(service, found, stats)
+    yield* printVerification(stats)
+    yield* printVerdict(stats, "every answer, every balance and the ledger agree")
+    if (stats.differenceCount > 0) {
+      return yield* new SimulatorError({ message: "the service and the contract disagree" })
+    }
   }).pipe(Effect.scoped)).pipe(
     Command.withDescription("Registers players, plays rounds with everything that goes wrong, checks every answer")
   )
 
 demo.pipe(
   Command.run({ version: "1" }),
-  Effect.tapErrorTag("DemoError", (error) => Console.error(`demo: ${error.message}`)),
-  Effect.provide(Layer.mergeAll(FetchHttpClient.layer, NodeServices.layer)),
+  Effect.tapErrorTag("SimulatorError", (error) => Console.error(`demo: ${error.message}`)),
+  Effect.provide(Layer.mergeAll(Services.layer, NodeServices.layer)),
   Effect.provideService(HttpClient.TracerPropagationEnabled, false),
   NodeRuntime.runMain
 )

@@ -1,7 +1,7 @@
 /** The players of the service at a vendor: a provider in the vendor's protocol, with a game that the vendor's own server launches. */
 import { Effect, Layer, Queue, Schema, type Scope } from "effect"
 import { makeDialect } from "../../scripts/simulators/Dialects.ts"
-import { layerVendorServer, makeVendorServer, openInBrowser } from "../../scripts/simulators/VendorServer.ts"
+import { layerProviderServer, makeProviderServer, openInBrowser } from "../../scripts/simulators/ProviderServer.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 import { BenchError } from "../BenchError.ts"
 import { freePort } from "./FreePort.ts"
@@ -39,9 +39,9 @@ export const atVendor = Effect.fnUntraced(function*(
   const protocol = protocolOfSample(name)
   const settings = { ...sample.provider, ...sample.vendor }
   const dialect = yield* Effect.mapError(makeDialect(protocol, settings), failed)
-  const { vendorServer, opened } = yield* makeVendorServer(url)
-  yield* Effect.mapError(Layer.build(layerVendorServer(dialect, vendorServer, port)), failed)
-  const gameId = vendorServer.games[0]?.id ?? ""
+  const { providerServer, opened } = yield* makeProviderServer(url)
+  yield* Effect.mapError(Layer.build(layerProviderServer(dialect, providerServer, port)), failed)
+  const gameId = providerServer.games[0]?.id ?? ""
   const slug = `bench-${name}`
   const { create } = pitboss.service
   yield* create("providers", { slug, name, protocol, settings: sample.provider }, Created)
@@ -61,14 +61,15 @@ export const atVendor = Effect.fnUntraced(function*(
   })
   const ids = pitboss.players.map(({ id }) => id)
   const firstToken = yield* launched(ids[0] ?? 0)
-  const first = yield* Queue.take(opened)
+  const { session: first } = yield* Queue.take(opened)
   // a vendor without our tokens opens its sessions in the order of the launches
   const isToldToken = first.token === firstToken
   const tokens = [
     firstToken,
     ...yield* Effect.forEach(ids.slice(1), launched, { concurrency: isToldToken ? signedConcurrency : 1 })
   ]
-  const inOrder = [first, ...yield* Queue.takeAll(opened)]
+  const others = yield* Queue.takeAll(opened)
+  const inOrder = [first, ...others.map(({ session }) => session)]
   const byToken = new Map(inOrder.map((session) => [session.token, session]))
   return {
     ...pitboss,

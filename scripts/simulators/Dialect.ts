@@ -1,8 +1,10 @@
 /**
- * What a vendor's protocol is to the vendor in a box: how its calls are written, what each must be answered, and its own side of an
- * operator's calls. Answers are judged by the vendor's description, never by the code of a wallet.
+ * A protocol as the provider simulator speaks it: how its calls are written, what each must be answered, and the provider's side of an
+ * operator's calls. Answers are judged by the provider's description, never by the code of a wallet.
  */
 import type { Schema } from "effect"
+import type { ExpectedState, Opening } from "./ExpectedState.ts"
+import type { Answer } from "./pitboss/WalletAnswer.ts"
 import type { Decimal } from "../../src/protocols/Decimal.ts"
 
 /** Who plays, as the wallet was told or has told. */
@@ -12,6 +14,8 @@ export interface Session {
   readonly playerRef: string
   readonly currency: string
   readonly gameId: string
+  /** The token of a launch in free play, where there is one. */
+  readonly freePlayToken?: string
 }
 
 interface Named {
@@ -42,6 +46,8 @@ export interface WinMessage extends Named {
 export interface RollbackMessage extends Named {
   readonly kind: "rollback"
   readonly bet: BetMessage
+  /** The transaction that is taken back, where it is another than the bet. */
+  readonly targetId?: string
 }
 
 export interface PromoMessage {
@@ -60,6 +66,13 @@ interface BetWinMessage {
   readonly win: WinMessage
 }
 
+/** Several messages in one call: all of them are settled, or none. */
+interface BatchMessage {
+  readonly kind: "batch"
+  readonly id: string
+  readonly messages: ReadonlyArray<BetMessage | WinMessage | RollbackMessage>
+}
+
 export type Message =
   | { readonly kind: "authenticate" }
   | { readonly kind: "balance" }
@@ -68,14 +81,16 @@ export type Message =
   | RollbackMessage
   | PromoMessage
   | BetWinMessage
+  | BatchMessage
   | { readonly kind: "close"; readonly roundId: string; readonly gameId: string }
+  | { readonly kind: "look_up"; readonly id: string }
 
 /** How a message stands to what came before it. */
 export type Situation =
   /** Nothing is in its way. */
-  | "first"
+  | "new"
   /** The same message once more, with nothing settled in between that it depends on. */
-  | "again"
+  | "duplicate"
   /** A win or a rollback whose bet, or whose round, never came. */
   | "unknown"
   /** A bet whose rollback came first, or a win or a rollback of one. */
@@ -85,11 +100,13 @@ export type Situation =
   /** A rollback of a bet that was paid, or another win of a bet that has one. */
   | "settled"
   /** A stake beyond the balance. */
-  | "too_much"
+  | "insufficient_funds"
   /** An amount that is no whole number of minor units. */
-  | "too_fine"
-  /** A session that was exchanged or never was. */
-  | "over"
+  | "fractional_amount"
+  /** A session that was exchanged, is of another kind, or never was. */
+  | "session_expired"
+  /** A bet in another currency than the player's. */
+  | "wrong_currency"
   | "malformed"
   | "forged"
 
@@ -124,6 +141,7 @@ export interface WireAnswer {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  readonly headers?: { readonly [name: string]: string | undefined }
 }
 
 /** An answer as the vendor reads it. */
@@ -139,6 +157,10 @@ export interface Reading {
   readonly retry: boolean
   /** What of its form is against the description. */
   readonly problems: ReadonlyArray<string>
+  /** As the summary counts it; undefined: by message, situation and code. */
+  readonly labels?: ReadonlyArray<string>
+  /** The whole answer, in Pitboss's own protocol. */
+  readonly answer?: Answer
 }
 
 export interface Circumstances {
@@ -191,8 +213,8 @@ export interface PlayedTransaction {
   readonly message: BetMessage | WinMessage | RollbackMessage
 }
 
-/** What the vendor keeps, for its own side of the operator's calls. */
-export interface VendorServer {
+/** What the provider keeps, for its own side of the operator's calls. */
+export interface ProviderServer {
   /** Where the vendor is, without a slash at the end. */
   readonly url: string
   readonly games: ReadonlyArray<OfferedGame>
@@ -220,13 +242,28 @@ export interface Dialect {
   /** Whether bets are asked for their session. */
   readonly sessions: boolean
   readonly malformed: boolean
+  /** Whether several messages may come in one call. */
+  readonly batch?: boolean
+  /** Whether the provider may ask what became of a transaction. */
+  readonly lookUp?: boolean
+  /**
+   * Whether the description decides every message in every state: ids that are used again for something else, closed rounds, wins that are
+   * taken back.
+   */
+  readonly isExact?: boolean
+  /** What a provider does with a bet that was not answered: sends it again unless this says so. */
+  readonly unansweredBets?: "rollback"
   /** An amount that is no amount of the currency, as fine as the protocol can write it; undefined where it can write none. */
   readonly tooFine: (minor: Decimal, minorDigits: number) => Decimal | undefined
   readonly request: (message: Message, session: Session, circumstances: Circumstances) => WireRequest
   readonly read: (message: Message, session: Session, callId: string, answer: WireAnswer) => Reading
   readonly expect: (kind: Message["kind"], situation: Situation) => Expectation
-  /** The vendor's side of an operator's call; undefined where the vendor has no such path. */
-  readonly serve: (call: ServerCall, vendorServer: VendorServer) => ServerAnswer | undefined
+  /** The expected state of a player, where the protocol knows more than situations. `opening`: of the wallet, where it is known. */
+  readonly expectedState?: (session: Session, opening?: Opening) => ExpectedState
+  /** A check over all answers of one player; gives what contradicts an earlier one. */
+  readonly audit?: () => (message: Message, reading: Reading) => ReadonlyArray<string>
+  /** The vendor's side of an operator's call; undefined where the provider has no such path. */
+  readonly serve: (call: ServerCall, providerServer: ProviderServer) => ServerAnswer | undefined
 }
 
 export interface DialectDefinition<Settings> {

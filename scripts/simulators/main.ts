@@ -1,4 +1,4 @@
-// A game vendor, its server and its players, against any wallet that speaks its protocol: npm run vendor -- --help
+// A game provider, its server and its players, against any wallet that speaks its protocol: npm run simulate-provider -- --help
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, FileSystem, Layer, Option, Queue, Schema } from "effect"
@@ -8,10 +8,10 @@ import { randomInt } from "node:crypto"
 import type { Session } from "./Dialect.ts"
 import { standardOutput } from "../../src/platform/Output.ts"
 import { makeDialect, protocolNames } from "./Dialects.ts"
-import { layerVendorServer, makeVendorServer } from "./VendorServer.ts"
+import { layerProviderServer, makeProviderServer } from "./ProviderServer.ts"
 import { play } from "./Play.ts"
-import { printSummary, say } from "./Report.ts"
-import { VendorError } from "./VendorError.ts"
+import { printJson, printPlayed, printVerdict, say } from "./Report.ts"
+import { SimulatorError } from "./SimulatorError.ts"
 
 const number = (flag: Flag.Flag<number>, minimum: number, maximum: number, description: string) =>
   flag.pipe(
@@ -23,12 +23,12 @@ const text = (name: string, description: string) => Flag.String(name).pipe(Flag.
 
 const flags = {
   protocol: text("protocol", `One of ${protocolNames.join(", ")}`),
-  url: text("url", "The wallet: http://HOST:PORT/api/v1/integrations/SLUG"),
-  settings: text("settings", "The provider's settings file"),
+  url: text("url", "The wallet: http://HOST:PORT/api/v1/integrations/SLUG, of pitboss …/api/v1/provider/wallet"),
+  settings: text("settings", "The provider's settings file; of pitboss its key and secret"),
   vendorKey: text("vendor-key", "PEM file with the vendor's private key, where the protocol signs with one").pipe(
     Flag.optional
   ),
-  port: number(Flag.Int("port"), 0, 65_535, "Port of the vendor's server, its games_url (9900)").pipe(
+  port: number(Flag.Int("port"), 0, 65_535, "Port of the provider's server, its games_url (9900)").pipe(
     Flag.withDefault(9900)
   ),
   callsPerSecond: number(Flag.Finite("calls-per-second"), 0.1, 100_000, "Calls per second (500)").pipe(
@@ -61,7 +61,7 @@ const readFile = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.mapError(
     fs.readFileString(file),
-    ({ message }) => new VendorError({ message: `${file} cannot be read: ${message}` })
+    ({ message }) => new SimulatorError({ message: `${file} cannot be read: ${message}` })
   )
 })
 
@@ -69,10 +69,10 @@ const readJson = <T>(file: string, schema: Schema.Codec<T, unknown>) =>
   Effect.flatMap(readFile(file), (content) =>
     Effect.mapError(
       Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(content),
-      ({ message }) => new VendorError({ message: `${file}: ${message}` })
+      ({ message }) => new SimulatorError({ message: `${file}: ${message}` })
     ))
 
-const vendor = Command.make("vendor", flags, (input) =>
+const simulator = Command.make("simulate-provider", flags, (input) =>
   Effect.gen(function*() {
     const { callsPerSecond, json, players, port, protocol, seconds } = input
     const file = yield* readJson(input.settings, Schema.Record(Schema.String, Schema.Unknown))
@@ -84,38 +84,45 @@ const vendor = Command.make("vendor", flags, (input) =>
         ? [{ token: input.token.value, playerRef: input.player, currency: input.currency, gameId: input.game }]
         : []
     ]
-    const { vendorServer, notePlayed, opened } = yield* makeVendorServer(`http://127.0.0.1:${port}`)
-    for (const session of given) Queue.offerUnsafe(opened, session)
-    yield* Layer.launch(layerVendorServer(dialect, vendorServer, port)).pipe(
-      Effect.mapError(() => new VendorError({ message: `port ${port} is taken: say another --port` })),
+    const { providerServer, notePlayed, opened } = yield* makeProviderServer(`http://127.0.0.1:${port}`)
+    for (const session of given) Queue.offerUnsafe(opened, { session })
+    yield* Layer.launch(layerProviderServer(dialect, providerServer, port)).pipe(
+      Effect.mapError(() => new SimulatorError({ message: `port ${port} is taken: say another --port` })),
       Effect.forkScoped
     )
-    if (given.length === 0) yield* say(`${protocol} at ${vendorServer.url}: waiting for ${players} launches`)
+    if (given.length === 0) yield* say(`${protocol} at ${providerServer.url}: waiting for ${players} launches`)
+    const total = Math.max(players, given.length)
+    const seed = Option.getOrElse(input.seed, () => randomInt(2 ** 31))
+    yield* say(`${total} players, ${callsPerSecond} calls a second for ${seconds} s, seed ${seed}`)
     const result = yield* play({
       url: input.url.replace(/\/+$/, ""),
       dialect,
       opened,
-      grants: vendorServer.grants,
+      grants: providerServer.grants,
       notePlayed,
-      players: Math.max(players, given.length),
+      players: total,
       callsPerSecond,
       seconds,
-      seed: Option.getOrElse(input.seed, () => randomInt(2 ** 31))
+      seed
     })
-    yield* printSummary({ protocol, ...result }, json || !standardOutput.isTerminal)
-    if (result.tally.differenceCount > 0) {
-      return yield* new VendorError({ message: "the wallet and the protocol disagree" })
+    if (json || !standardOutput.isTerminal) yield* printJson({ protocol, ...result })
+    else {
+      yield* printPlayed(result.stats)
+      yield* printVerdict(result.stats, "every answer and every balance agree")
+    }
+    if (result.stats.differenceCount > 0) {
+      return yield* new SimulatorError({ message: "the wallet and the protocol disagree" })
     }
   }).pipe(Effect.scoped)).pipe(
     Command.withDescription(
-      "Plays a game vendor: its server for launches, games, free rounds and feed, and players who do everything that goes wrong. " +
-        "Checks every answer by the vendor's description and by its own books; exit 1 on a difference"
+      "Plays a game provider: its server for launches, games, free rounds and feed, and players who do everything that goes wrong. " +
+        "Checks every answer by the provider's description and by the state that it expects; exit 1 on a difference"
     )
   )
 
-vendor.pipe(
+simulator.pipe(
   Command.run({ version: "1" }),
-  Effect.tapErrorTag("VendorError", (error) => Console.error(`vendor: ${error.message}`)),
+  Effect.tapErrorTag("SimulatorError", (error) => Console.error(`simulate-provider: ${error.message}`)),
   Effect.provide(Layer.mergeAll(FetchHttpClient.layer, NodeServices.layer)),
   Effect.provideService(HttpClient.TracerPropagationEnabled, false),
   NodeRuntime.runMain

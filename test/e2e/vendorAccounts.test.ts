@@ -61,7 +61,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
           const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)
           const rightly = Effect.fnUntraced(function*(message: Message) {
             const answer = yield* send(message)
-            assert.include(dialect.expect(message.kind, "first").codes, answer.code, answer.text)
+            assert.include(dialect.expect(message.kind, "new").codes, answer.code, answer.text)
             assert.deepStrictEqual(answer.problems, [])
           })
           const [won, taken, late] = [bet("b1", "10"), bet("b2", "10"), bet("b3", "10")]
@@ -83,7 +83,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
           yield* rightly(win("w1", won))
           yield* rightly(rollback("x2", taken))
           if (dialect.close) yield* rightly({ kind: "close", roundId: won.roundId, gameId: won.gameId })
-          const isTaken = dialect.expect("bet", "first").codes.includes(refused.code)
+          const isTaken = dialect.expect("bet", "new").codes.includes(refused.code)
           assert.strictEqual(yield* realOf(playerId), isTaken ? 10_500 : 11_500)
         }))
     }

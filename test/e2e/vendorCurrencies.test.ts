@@ -27,13 +27,13 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("cur
 
           if (found.dialect.tooFine(decimalOf(stake), digits) !== undefined) {
             const refused = yield* send(bet("fine", fine))
-            assert.include(found.dialect.expect("bet", "too_fine").codes, refused.code, refused.text)
+            assert.include(found.dialect.expect("bet", "fractional_amount").codes, refused.code, refused.text)
           }
           const first = bet("b", stake)
           const placed = yield* send(first)
-          assert.include(found.dialect.expect("bet", "first").codes, placed.code, placed.text)
+          assert.include(found.dialect.expect("bet", "new").codes, placed.code, placed.text)
           const paid = yield* send(win("w", first, prize))
-          assert.include(found.dialect.expect("win", "first").codes, paid.code, paid.text)
+          assert.include(found.dialect.expect("win", "new").codes, paid.code, paid.text)
           for (const { problems } of [placed, paid]) assert.deepStrictEqual(problems, [])
           const left = 100_000 - unitsOf(stake) + unitsOf(prize)
           assert.isDefined(paid.balance, paid.text)

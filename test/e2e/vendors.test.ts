@@ -44,8 +44,8 @@ const stepsAt = ({ bet, promo, rollback, vendor, win }: Table): ReadonlyArray<re
 /** Sends a message that must be accepted or replayed. */
 const send = Effect.fnUntraced(function*({ session, vendor }: Table, message: Message, callId: string) {
   const answer = yield* play(vendor, session, message, callId)
-  const { codes: first } = vendor.dialect.expect(message.kind, "first")
-  const { codes: again } = vendor.dialect.expect(message.kind, "again")
+  const { codes: first } = vendor.dialect.expect(message.kind, "new")
+  const { codes: again } = vendor.dialect.expect(message.kind, "duplicate")
   assert.include([...first, ...again], answer.code, answer.text)
   assert.deepStrictEqual(answer.problems, [], answer.text)
   return answer

@@ -3,7 +3,7 @@ import { Effect, Layer, Queue } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { makeDialect } from "../../scripts/simulators/Dialects.ts"
-import { layerVendorServer, makeVendorServer, openInBrowser } from "../../scripts/simulators/VendorServer.ts"
+import { layerProviderServer, makeProviderServer, openInBrowser } from "../../scripts/simulators/ProviderServer.ts"
 import { play } from "../../scripts/simulators/Play.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 import { BothServers, command, layerBothServers, made, runHere } from "../kit/Backoffice.ts"
@@ -41,8 +41,8 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
         const sample = samples[name]?.(url)
         assert(sample !== undefined)
         const dialect = yield* makeDialect(protocolOfSample(name), { ...sample.provider, ...sample.vendor })
-        const { vendorServer, notePlayed, opened } = yield* makeVendorServer(url)
-        yield* Layer.build(layerVendorServer(dialect, vendorServer, port))
+        const { providerServer, notePlayed, opened } = yield* makeProviderServer(url)
+        yield* Layer.build(layerProviderServer(dialect, providerServer, port))
 
         const provider = yield* made("/providers", {
           slug: name,
@@ -50,11 +50,11 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
           protocol: protocolOfSample(name),
           settings: sample.provider
         })
-        const [first] = vendorServer.games
+        const [first] = providerServer.games
         assert(first !== undefined)
         if (offer.catalogue) {
           const synced = yield* command("provider", "sync", name, "--activate")
-          assert.sameMembers(synced.added, vendorServer.games.map(({ id }) => id))
+          assert.sameMembers(synced.added, providerServer.games.map(({ id }) => id))
         } else {
           const refused = yield* runHere(["provider", "sync", name])
           assert.strictEqual(JSON.parse(refused.stderr).error.details.reason, "no_catalogue")
@@ -84,23 +84,23 @@ layer(layerBothServers, { excludeTestServices: true })("a vendor that is connect
         const issued = yield* casino.post(path, terms)
         if (offer.freeRounds) {
           const { id } = dataOf(issued, 201)
-          assert.strictEqual(vendorServer.grants.size, 1)
+          assert.strictEqual(providerServer.grants.size, 1)
           assert.deepInclude(dataOf(yield* casino.call("DELETE", `${path}/${id}`)), { status: "cancelled" })
-          assert.strictEqual(vendorServer.grants.size, 0)
+          assert.strictEqual(providerServer.grants.size, 0)
           dataOf(yield* casino.post(path, terms), 201)
         } else assert.deepStrictEqual(issued.details, { reason: "not_offered" })
 
-        const { tally } = yield* play({
+        const { stats } = yield* play({
           url: `http://127.0.0.1:${publicPort}/api/v1/integrations/${name}`,
           dialect,
           opened,
-          grants: vendorServer.grants,
+          grants: providerServer.grants,
           notePlayed,
           players: 1,
           ...pace,
           seed: 1
         }).pipe(Effect.provide(FetchHttpClient.layer))
-        assert.strictEqual(tally.differenceCount, 0, JSON.stringify(tally))
+        assert.strictEqual(stats.differenceCount, 0, JSON.stringify(stats))
 
         const shown = yield* command("provider", "show", name)
         assert.isNotNull(shown.last_called_at)

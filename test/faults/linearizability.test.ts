@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Chance, chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { type Call, check, type Rules } from "../kit/Linearizability.ts"
-import { type Input, type Output, type ReportedResult, type Wallet, walletRules } from "../kit/WalletModel.ts"
+import type { Wallet } from "../../scripts/simulators/pitboss/WalletModel.ts"
+import { type Input, type Output, type ReportedResult, walletRules } from "../kit/WalletRules.ts"
 
 type WalletCall = Call<Input, Output>
 

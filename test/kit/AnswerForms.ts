@@ -325,7 +325,7 @@ export const answerForms: ReadonlyArray<AnswerForm> = Object.entries(rows).map((
   const known = { ...sample.provider, ...sample.vendor }
   const dialect = Effect.runSync(makeDialect(protocol.name, known))
   const bodies = messages
-    .filter(({ kind }) => dialect.expect(kind, "first").codes.length > 0)
+    .filter(({ kind }) => dialect.expect(kind, "new").codes.length > 0)
     .map((message) => Buffer.from(dialect.request(message, session, { callId: "call-1", now: 0, damage: "none" }).body))
   const { answers, paths, tryAgain } = row
   return {

@@ -8,8 +8,8 @@ import { makeOperations } from "./Operations.ts"
 import type { Chance } from "./Chance.ts"
 import { dataOf, Payment, type Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
-import { Settlement } from "./WalletMessages.ts"
-import { moves } from "./WalletModel.ts"
+import { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
+import { moves } from "./WalletRules.ts"
 
 const Batch = Schema.Struct({ results: Schema.Array(Settlement) })
 const LimitsShown = Schema.Struct({

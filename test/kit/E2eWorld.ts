@@ -13,7 +13,7 @@ import { type Caller, callerOf, type ConnectionLost } from "./E2eHttp.ts"
 import type { Reply } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
 import { addOperator } from "./TestService.ts"
-import { Settlement } from "./WalletMessages.ts"
+import { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 
 /** An unexpected answer during setup. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {

@@ -2,8 +2,8 @@
 import type { Caller } from "./E2eHttp.ts"
 import type { Seat } from "./E2eWorld.ts"
 import type { Reply } from "./HttpCalls.ts"
-import type { Bet, PromoWin, Rollback, Settlement, Win } from "./WalletMessages.ts"
-import type { Input, TransitionRequest, PaymentRequest } from "./WalletModel.ts"
+import type { Bet, PromoWin, Rollback, Settlement, Win } from "../../scripts/simulators/pitboss/WalletMessages.ts"
+import type { Input, TransitionRequest, PaymentRequest } from "./WalletRules.ts"
 
 /**
  * One effect that happens once or not at all. `id` is its name for good: the transaction id, the external reference of a

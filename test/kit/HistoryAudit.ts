@@ -3,11 +3,11 @@
  * service's code.
  */
 import { Effect } from "effect"
-import { moves } from "./WalletModel.ts"
+import { moves } from "./WalletRules.ts"
 import { checkEntries } from "./LedgerInvariants.ts"
 import { amountsOf, type Books, readBooks, type Whose } from "./StoredRows.ts"
 import type { Intent, History, Command, CommandOf } from "./History.ts"
-import type { Settlement } from "./WalletMessages.ts"
+import type { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 
 type TransactionRow = Books["transactions"][number]
 type EntryRow = Books["entries"][number]

@@ -11,8 +11,8 @@ import {
   requestIdOf,
   type Rollback,
   type Win
-} from "./WalletMessages.ts"
-import type { TransitionRequest } from "./WalletModel.ts"
+} from "../../scripts/simulators/pitboss/WalletMessages.ts"
+import type { TransitionRequest } from "./WalletRules.ts"
 
 const operatorPath = "/api/v1/operator/players"
 

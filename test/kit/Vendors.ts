@@ -1,5 +1,5 @@
 /**
- * Vendors calling in their protocols over real HTTP: requests are encoded and answers checked by the dialects of the vendor simulator,
+ * Vendors calling in their protocols over real HTTP: requests are encoded and answers checked by the dialects of the provider simulator,
  * which are based on the vendors' documentation and independent of our code.
  */
 import { Clock, Effect } from "effect"

@@ -1,7 +1,7 @@
 /** Answers of the wallet API in the form of the settlement model's. */
 import { Schema } from "effect"
 import type { ModelAnswer } from "./SettlementModel.ts"
-import { Settlement } from "./WalletMessages.ts"
+import { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 
 export const SettledBatch = Schema.Struct({ results: Schema.Array(Settlement) })
 

@@ -3,11 +3,11 @@ import { Effect, Layer, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { evolutionDialect } from "../../scripts/simulators/dialects/Evolution.ts"
-import { forge, playStory } from "../../scripts/simulators/Stories.ts"
-import { takeSeat } from "../../scripts/simulators/Seat.ts"
-import { Tally } from "../../scripts/simulators/Tally.ts"
+import { openPlayerSession } from "../../scripts/simulators/PlayerSession.ts"
+import { RunStats } from "../../scripts/simulators/RunStats.ts"
+import { forge, playScenario } from "../../scripts/simulators/Scenarios.ts"
 
-// Goal: the vendor in a box finds nothing in a wallet that speaks its protocol, and finds what is wrong with one that nearly does. Method: a
+// Goal: the provider simulator finds nothing in a wallet that speaks its protocol, and finds what is wrong with one that nearly does. Method: a
 // wallet of Evolution's protocol in a few lines, with mistakes to switch on.
 
 type Mistake =
@@ -113,7 +113,7 @@ const walletWith = (mistake?: Mistake) => {
 
 const dialect = evolutionDialect.make({ auth_token: "auth", casino_key: "casino", api_token: "api" })
 
-/** Plays 300 stories against the wallet; gives what disagreed. */
+/** Plays 300 scenarios against the wallet; gives what disagreed. */
 const differencesWith = (mistake?: Mistake) => {
   const answer = walletWith(mistake)
   const http = HttpClient.make((request, url) => {
@@ -122,20 +122,20 @@ const differencesWith = (mistake?: Mistake) => {
     const headers = { "content-type": "application/json" }
     return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(JSON.stringify(body), { status, headers })))
   })
-  const tally = new Tally()
+  const stats = new RunStats()
   return Effect.gen(function*() {
-    const seat = yield* takeSeat({
+    const player = yield* openPlayerSession({
       url: "http://wallet.example",
       dialect,
       session: { token: "sid-0", playerRef: "1018", currency: "EUR", gameId: "table-1" },
-      tally,
+      stats,
       pace: Effect.void,
       notePlayed: () => {},
       repeatDelay_ms: 0
     })
-    yield* forge(seat)
-    for (let told = 0; told < 300; told++) tally.countStory(yield* playStory(seat))
-    return tally
+    yield* forge(player)
+    for (let played = 0; played < 300; played++) stats.countScenario(yield* playScenario(player))
+    return stats
   }).pipe(
     Random.withSeed("a table"),
     Effect.provide(Layer.succeed(HttpClient.HttpClient, http)),
@@ -143,12 +143,12 @@ const differencesWith = (mistake?: Mistake) => {
   )
 }
 
-describe("the vendor in a box", () => {
-  it.effect("agrees with a wallet that is right, and tells every story", () =>
+describe("the provider simulator", () => {
+  it.effect("agrees with a wallet that is right, and plays every scenario", () =>
     Effect.gen(function*() {
-      const tally = yield* differencesWith()
-      assert.deepStrictEqual(tally.differences, [])
-      assert.isAbove(tally.stories.size, 20)
+      const stats = yield* differencesWith()
+      assert.deepStrictEqual(stats.differences, [])
+      assert.isAbove(stats.scenarios.size, 20)
     }))
 
   const mistakes: ReadonlyArray<Mistake> = [

@@ -21,7 +21,7 @@ import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 import { addPlayer } from "../kit/TestService.ts"
 import { addVendor, openSeat, play as send, type Vendor, vendorCases } from "../kit/Vendors.ts"
 import { answered, heard, SettledBatch } from "../kit/WalletAnswers.ts"
-import { type Bet, bodyOf, type Message, pathOf, type Win } from "../kit/WalletMessages.ts"
+import { type Bet, bodyOf, type Message, pathOf, type Win } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 
 // Goal: in any order of a round's messages, and in every protocol, a player who plays with bonus money has what the rules say: the answers,
 // both balances, which bonus runs and which waits, and how each ended. Method: players with two bonuses, the second of which waits; orders of five
@@ -197,7 +197,7 @@ const vendorHouse = (protocol: Protocol, vendor: Vendor): House => ({
       [],
       `${where}: ${reply.text}`
     )
-    const { codes } = vendor.dialect.expect(wire.kind, "first")
+    const { codes } = vendor.dialect.expect(wire.kind, "new")
     const answers = [answer].flat()
     if (answers.some((one) => typeof one === "string")) assert.notInclude(codes, reply.code, `${where}: ${reply.text}`)
     else if (answers.some((one) => typeof one !== "string" && one.status === "processed")) {

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { layerVendorServer, makeVendorServer, openInBrowser } from "../../scripts/simulators/VendorServer.ts"
+import { layerProviderServer, makeProviderServer, openInBrowser } from "../../scripts/simulators/ProviderServer.ts"
 import { play } from "../../scripts/simulators/Play.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { makeAgent, staffOf } from "../kit/E2eHttp.ts"
@@ -39,9 +39,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
           const vendorPort = yield* freePort
           const url = `http://127.0.0.1:${vendorPort}`
           const vendorCase = vendorCaseAt(name, url)
-          const { vendorServer, notePlayed, opened } = yield* makeVendorServer(url)
-          yield* Layer.build(layerVendorServer(vendorCase.dialect, vendorServer, vendorPort))
-          const vendor = yield* addVendor(agent, port, `vendor-${index}`, vendorCase, vendorServer.games[0]?.id)
+          const { providerServer, notePlayed, opened } = yield* makeProviderServer(url)
+          yield* Layer.build(layerProviderServer(vendorCase.dialect, providerServer, vendorPort))
+          const vendor = yield* addVendor(agent, port, `vendor-${index}`, vendorCase, providerServer.games[0]?.id)
           for (let player = 0; player < playersPerVendor; player++) {
             const id = yield* register(call, `${name}-${player}`)
             yield* deposit(call, id, 10_000_000, `${name}-${player}`)
@@ -52,7 +52,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
             url: `http://127.0.0.1:${port}/api/v1/integrations/${vendor.slug}`,
             dialect: vendorCase.dialect,
             opened,
-            grants: vendorServer.grants,
+            grants: providerServer.grants,
             notePlayed,
             players: playersPerVendor,
             callsPerSecond,
@@ -68,9 +68,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed
         service = yield* start
       }
       for (const { fiber, name } of playing) {
-        const { tally } = yield* Fiber.join(fiber)
-        assert.deepStrictEqual(tally.differences, [], name)
-        assert.isAbove(tally.calls, 0, name)
+        const { stats } = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(stats.differences, [], name)
+        assert.isAbove(stats.calls, 0, name)
       }
       const staff = staffOf(agent, () => service.backofficePort, yield* addStaff("auditor"))
       const { json } = yield* staff.send("/backoffice/v1/ledger/verification")

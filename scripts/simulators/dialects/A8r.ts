@@ -14,7 +14,7 @@ import type {
   ServerCall,
   Session,
   Situations,
-  VendorServer,
+  ProviderServer,
   WinMessage
 } from "../Dialect.ts"
 import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
@@ -91,33 +91,39 @@ const refused = (code: string, balance?: "required" | "absent"): Expectation => 
 const everywhere: Situations = {
   malformed: refused("400", "absent"),
   forged: refused("403", "absent"),
-  too_fine: refused("400", "required")
+  fractional_amount: refused("400", "required")
 }
 
 /** A late original of a rollback is answered as good and moves nothing. */
 const betExpectations: Situations = {
-  first: done(true),
-  again: done(false),
+  new: done(true),
+  duplicate: done(false),
   tombstoned: done(false),
   rolled_back: done(false),
-  too_much: refused("100", "required")
+  insufficient_funds: refused("100", "required")
 }
 
 const expectations: Expectations = {
-  balance: { first: done(false) },
+  balance: { new: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
-  win: { first: done(true), again: done(false), unknown: done(true), tombstoned: done(true), rolled_back: done(true) },
+  win: {
+    new: done(true),
+    duplicate: done(false),
+    unknown: done(true),
+    tombstoned: done(true),
+    rolled_back: done(true)
+  },
   rollback: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     unknown: done(false),
     tombstoned: done(false),
     rolled_back: done(false),
     settled: done(true)
   },
-  promo: { first: done(true), again: done(false) },
-  close: { first: done(false) }
+  promo: { new: done(true), duplicate: done(false) },
+  close: { new: done(false) }
 }
 
 const json = (value: object, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
@@ -130,7 +136,7 @@ const moneyForm = /^\d{1,18}(\.\d{1,12})?$/
 const make = (settings: typeof Settings.Type): Dialect => {
   const signer = requestSigner(settings.auth_token)
 
-  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
+  const serve = (call: ServerCall, providerServer: ProviderServer): ServerAnswer | undefined => {
     const prefix = "/v2/casino_a8r."
     if (call.method !== "POST" || !call.path.startsWith(prefix)) return undefined
     if (!signer.verify(Buffer.from(call.body), call.header("x-request-sign") ?? "")) return error("403", "Forbidden")
@@ -138,14 +144,14 @@ const make = (settings: typeof Settings.Type): Dialect => {
     if (order["casino_id"] !== settings.casino_id) return error("403", "Forbidden")
     const player = readObject(order["player"]) ?? {}
     const gameId = readText(order["game"]) ?? ""
-    const isKnown = vendorServer.games.some(({ id }) => id === gameId)
+    const isKnown = providerServer.games.some(({ id }) => id === gameId)
     switch (call.path.slice(prefix.length)) {
       case "Game/List":
         return json({
           providers: [{
             name: "vendor",
-            image_assets: { base_url: vendorServer.url },
-            games: vendorServer.games.map(({ id, name }) => ({
+            image_assets: { base_url: providerServer.url },
+            games: providerServer.games.map(({ id, name }) => ({
               id,
               title: name,
               category: "slots",
@@ -158,7 +164,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       case "Launcher/Real":
         return isKnown
           ? json({
-            launch_url: vendorServer.open({
+            launch_url: providerServer.open({
               token: "",
               playerRef: readText(player["id"]) ?? "",
               currency: readText(player["currency"]) ?? "",
@@ -167,10 +173,10 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : error("405", "Game is not available")
       case "Launcher/Demo":
-        return isKnown ? json({ launch_url: `${vendorServer.url}/demo` }) : error("405", "Game is not available")
+        return isKnown ? json({ launch_url: `${providerServer.url}/demo` }) : error("405", "Game is not available")
       case "Freespins/Issue": {
         const issueId = readText(order["issue_id"]) ?? ""
-        vendorServer.grants.set(issueId, {
+        providerServer.grants.set(issueId, {
           reference: issueId,
           playerRef: readText(player["id"]) ?? "",
           gameId: readText(readList(order["games"])?.[0]) ?? "",
@@ -182,7 +188,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         return json({})
       }
       case "Freespins/Cancel":
-        return vendorServer.grants.delete(readText(order["issue_id"]) ?? "")
+        return providerServer.grants.delete(readText(order["issue_id"]) ?? "")
           ? json({})
           : error("620", "Cannot be cancelled")
       default:

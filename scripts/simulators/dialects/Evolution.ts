@@ -109,37 +109,37 @@ const done = (code: string, moves: boolean): Expectation => ({ codes: [code], mo
 const notDone: Situations = {
   malformed: { codes: ["INVALID_PARAMETER"], http: [400], moves: false, balance: "absent" },
   forged: { codes: ["INVALID_TOKEN_ID", "HTTP_401"], http: [401], moves: false, balance: "absent" },
-  too_fine: { codes: ["INVALID_PARAMETER"], moves: false },
-  over: { codes: ["INVALID_SID"], moves: false }
+  fractional_amount: { codes: ["INVALID_PARAMETER"], moves: false },
+  session_expired: { codes: ["INVALID_SID"], moves: false }
 }
 
 const expectations: Expectations = {
-  authenticate: { first: { codes: ["OK"], moves: false } },
-  balance: { first: done("OK", false) },
+  authenticate: { new: { codes: ["OK"], moves: false } },
+  balance: { new: done("OK", false) },
   bet: {
-    first: done("OK", true),
-    again: done("BET_ALREADY_EXIST", false),
+    new: done("OK", true),
+    duplicate: done("BET_ALREADY_EXIST", false),
     tombstoned: done("FINAL_ERROR_ACTION_FAILED", false),
     rolled_back: done("FINAL_ERROR_ACTION_FAILED", false),
-    too_much: done("INSUFFICIENT_FUNDS", false)
+    insufficient_funds: done("INSUFFICIENT_FUNDS", false)
   },
   win: {
-    first: done("OK", true),
-    again: done("BET_ALREADY_SETTLED", false),
+    new: done("OK", true),
+    duplicate: done("BET_ALREADY_SETTLED", false),
     unknown: done("BET_DOES_NOT_EXIST", false),
     tombstoned: done("BET_DOES_NOT_EXIST", false),
     rolled_back: done("BET_ALREADY_SETTLED", false),
     settled: done("BET_ALREADY_SETTLED", false)
   },
   rollback: {
-    first: done("OK", true),
-    again: done("BET_ALREADY_SETTLED", false),
+    new: done("OK", true),
+    duplicate: done("BET_ALREADY_SETTLED", false),
     unknown: done("BET_DOES_NOT_EXIST", false),
     tombstoned: done("BET_DOES_NOT_EXIST", false),
     rolled_back: done("BET_ALREADY_SETTLED", false),
     settled: done("BET_ALREADY_SETTLED", false)
   },
-  promo: { first: done("OK", true), again: done("OK", false) }
+  promo: { new: done("OK", true), duplicate: done("OK", false) }
 }
 
 const serveLaunch = ({ body }: ServerCall): Session | undefined => {
@@ -197,13 +197,13 @@ const make = (settings: typeof Settings.Type): Dialect => ({
 
   expect: expecting(expectations, notDone),
 
-  serve: (call, vendorServer) => {
+  serve: (call, providerServer) => {
     if (call.method !== "POST" || call.path !== `/ua/v1/${settings.casino_key}/${settings.api_token}`) return undefined
     const session = serveLaunch(call)
     if (session === undefined) {
       return { status: 400, body: JSON.stringify({ errors: [{ code: "G.1", message: "Incomplete player" }] }) }
     }
-    const entry = vendorServer.open(session)
+    const entry = providerServer.open(session)
     return { status: 200, body: JSON.stringify({ entry, entryEmbedded: `${entry}&embedded` }) }
   }
 })

@@ -15,7 +15,7 @@ import type {
   ServerCall,
   Session,
   Situations,
-  VendorServer,
+  ProviderServer,
   WinMessage
 } from "../Dialect.ts"
 import { AnswerReader, expecting, otherSign } from "../Reading.ts"
@@ -94,28 +94,34 @@ const everywhere: Situations = {
 }
 
 const betExpectations: Situations = {
-  first: done(true),
-  again: done(false),
+  new: done(true),
+  duplicate: done(false),
   tombstoned: refused("400"),
   rolled_back: { codes: ["OK", "400"], http: [200, 412], moves: false },
-  too_much: { ...refused("100"), balance: "required" }
+  insufficient_funds: { ...refused("100"), balance: "required" }
 }
 
 const expectations: Expectations = {
-  balance: { first: done(false) },
+  balance: { new: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
-  win: { first: done(true), again: done(false), unknown: done(true), tombstoned: done(true), rolled_back: done(true) },
+  win: {
+    new: done(true),
+    duplicate: done(false),
+    unknown: done(true),
+    tombstoned: done(true),
+    rolled_back: done(true)
+  },
   rollback: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     unknown: done(false),
     tombstoned: done(false),
     rolled_back: done(false),
     settled: done(true)
   },
-  promo: { first: done(true), again: done(false) },
-  close: { first: done(false) }
+  promo: { new: done(true), duplicate: done(false) },
+  close: { new: done(false) }
 }
 
 const json = (value: object, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
@@ -125,7 +131,7 @@ const error = (code: number, message: string): ServerAnswer => json({ code, mess
 const make = (settings: typeof Settings.Type): Dialect => {
   const signer = requestSigner(settings.auth_token)
 
-  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
+  const serve = (call: ServerCall, providerServer: ProviderServer): ServerAnswer | undefined => {
     const known = ["/sessions", "/demo", "/freespins/issue", "/freespins/cancel", "/freespins/status"]
     if (call.method !== "POST" || !known.includes(call.path)) return undefined
     if (!signer.verify(Buffer.from(call.body), call.header("x-request-sign") ?? "")) return error(403, "Forbidden")
@@ -136,11 +142,11 @@ const make = (settings: typeof Settings.Type): Dialect => {
     const gameId = readText(order["game"]) ?? ""
     switch (call.path) {
       case "/sessions":
-        return vendorServer.games.some(({ id }) => id === gameId)
+        return providerServer.games.some(({ id }) => id === gameId)
           ? json({
             launch_options: {
               strategy: "iframe",
-              game_url: vendorServer.open({
+              game_url: providerServer.open({
                 token: "",
                 playerRef: readText(user["id"]) ?? "",
                 currency: readText(order["currency"]) ?? "",
@@ -150,9 +156,9 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : error(405, "Game is not available")
       case "/demo":
-        return json({ launch_options: { strategy: "iframe", game_url: `${vendorServer.url}/demo-game` } })
+        return json({ launch_options: { strategy: "iframe", game_url: `${providerServer.url}/demo-game` } })
       case "/freespins/issue":
-        vendorServer.grants.set(issueId, {
+        providerServer.grants.set(issueId, {
           reference: issueId,
           playerRef: readText(user["id"]) ?? "",
           gameId: readText(readList(order["games"])?.[0]) ?? "",
@@ -164,9 +170,9 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
         return { status: 200, body: "" }
       case "/freespins/cancel":
-        return vendorServer.grants.delete(issueId) ? { status: 200, body: "" } : error(620, "Cannot be cancelled")
+        return providerServer.grants.delete(issueId) ? { status: 200, body: "" } : error(620, "Cannot be cancelled")
       default:
-        return vendorServer.grants.has(issueId)
+        return providerServer.grants.has(issueId)
           ? json({ issue_id: issueId, status: "active" })
           : error(600, "Not found")
     }

@@ -15,7 +15,7 @@ import type {
   ServerCall,
   Session,
   Situations,
-  VendorServer,
+  ProviderServer,
   WinMessage
 } from "../Dialect.ts"
 import { AnswerReader, expecting, finerBy } from "../Reading.ts"
@@ -122,30 +122,30 @@ const refused = (...words: ReadonlyArray<string>): Expectation => ({
 const notDone: Situations = {
   malformed: refused("WRONG_SYNTAX"),
   forged: refused("INVALID_SIGNATURE"),
-  too_fine: refused("WRONG_TYPES"),
-  over: refused("INVALID_TOKEN", "TOKEN_EXPIRED")
+  fractional_amount: refused("WRONG_TYPES"),
+  session_expired: refused("INVALID_TOKEN", "TOKEN_EXPIRED")
 }
 
 const expectations: Expectations = {
-  authenticate: { first: { codes: ["RS_OK"], moves: false } },
-  balance: { first: ok(false) },
+  authenticate: { new: { codes: ["RS_OK"], moves: false } },
+  balance: { new: ok(false) },
   bet: {
-    first: ok(true),
-    again: ok(false),
+    new: ok(true),
+    duplicate: ok(false),
     tombstoned: refused("TRANSACTION_ROLLED_BACK"),
     rolled_back: { codes: ["RS_OK", "RS_ERROR_TRANSACTION_ROLLED_BACK"], moves: false },
-    too_much: { ...refused("NOT_ENOUGH_MONEY"), balance: "required" }
+    insufficient_funds: { ...refused("NOT_ENOUGH_MONEY"), balance: "required" }
   },
   win: {
-    first: ok(true),
-    again: ok(false),
+    new: ok(true),
+    duplicate: ok(false),
     unknown: refused("TRANSACTION_DOES_NOT_EXIST"),
     tombstoned: refused("TRANSACTION_ROLLED_BACK", "TRANSACTION_DOES_NOT_EXIST"),
     rolled_back: refused("TRANSACTION_ROLLED_BACK")
   },
   rollback: {
-    first: ok(true),
-    again: ok(false),
+    new: ok(true),
+    duplicate: ok(false),
     unknown: ok(false),
     tombstoned: ok(false),
     rolled_back: ok(false),
@@ -155,20 +155,20 @@ const expectations: Expectations = {
 
 const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
 
-const serveUrl = (body: JsonObject, vendorServer: VendorServer): ServerAnswer => {
+const serveUrl = (body: JsonObject, providerServer: ProviderServer): ServerAnswer => {
   const [gameId, currency] = [readText(body["game_code"]), readText(body["currency"])]
   const [token, playerRef] = [readText(body["token"], 255), readText(body["user"])]
   if (gameId === undefined || currency === undefined) return json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
-  if (currency === "XXX" || currency === "FUN") return json({ url: `${vendorServer.url}/play?demo` })
+  if (currency === "XXX" || currency === "FUN") return json({ url: `${providerServer.url}/play?demo` })
   return token === undefined || token.length < 10 || playerRef === undefined
     ? json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
-    : json({ url: vendorServer.open({ token, playerRef, currency, gameId }) })
+    : json({ url: providerServer.open({ token, playerRef, currency, gameId }) })
 }
 
-const gamesOf = ({ games, url }: VendorServer) =>
+const gamesOf = ({ games, url }: ProviderServer) =>
   games.map(({ id, name }) => ({
     url_thumb: `${url}/${id}.png`,
-    product: "Vendor in a box",
+    product: "Provider simulator",
     platforms: ["GPL_DESKTOP", "GPL_MOBILE"],
     name,
     game_code: id,
@@ -178,18 +178,18 @@ const gamesOf = ({ games, url }: VendorServer) =>
   }))
 
 /** Any number of rounds at any stake. */
-const prepaidsOf = ({ games }: VendorServer, body: JsonObject) =>
+const prepaidsOf = ({ games }: ProviderServer, body: JsonObject) =>
   [readText(body["game_code"]) ?? games[0]?.id ?? ""]
     .map((id) => ({ prepaid_uuid: `prepaid-${id}`, game_code: id, currency: "EUR", bet_value: null, bet_count: null }))
 
-const serveReward = (body: JsonObject, vendorServer: VendorServer): ServerAnswer => {
+const serveReward = (body: JsonObject, providerServer: ProviderServer): ServerAnswer => {
   const [gameId, playerRef] = [readText(body["game_code"]), readText(body["user"])]
   const [rounds, value] = [readInteger(body["bet_count"]), readInteger(body["bet_value"])]
   if (gameId === undefined || playerRef === undefined || rounds === undefined || value === undefined) {
     return json({ error: "RS_ERROR_WRONG_SYNTAX" }, 400)
   }
-  const reference = vendorServer.newId()
-  vendorServer.grants.set(reference, {
+  const reference = providerServer.newId()
+  providerServer.grants.set(reference, {
     reference,
     playerRef,
     gameId,
@@ -220,23 +220,23 @@ const lineOf = ({ at, message, session }: PlayedTransaction) => {
 
 const timeOf = (text: string | undefined): number => Date.parse(`${text ?? ""}Z`)
 
-const serveSigned = (path: string, body: JsonObject, vendorServer: VendorServer): ServerAnswer | undefined => {
+const serveSigned = (path: string, body: JsonObject, providerServer: ProviderServer): ServerAnswer | undefined => {
   switch (path) {
     case "/game/url":
-      return serveUrl(body, vendorServer)
+      return serveUrl(body, providerServer)
     case "/game/list":
-      return json(gamesOf(vendorServer))
+      return json(gamesOf(providerServer))
     case "/freebet/prepaids/list":
-      return json(prepaidsOf(vendorServer, body))
+      return json(prepaidsOf(providerServer, body))
     case "/freebet/rewards/create":
-      return serveReward(body, vendorServer)
+      return serveReward(body, providerServer)
     case "/freebet/rewards/cancel":
-      return vendorServer.grants.delete(readText(body["reward_uuid"]) ?? "")
+      return providerServer.grants.delete(readText(body["reward_uuid"]) ?? "")
         ? json({ status: "FRS_CANCELLED" })
         : json({ error: "RS_ERROR_UNKNOWN" }, 404)
     case "/transactions/list":
       return json(
-        vendorServer.played(timeOf(readText(body["start_time"])), timeOf(readText(body["end_time"]))).map(lineOf)
+        providerServer.played(timeOf(readText(body["start_time"])), timeOf(readText(body["end_time"]))).map(lineOf)
       )
     default:
       return undefined
@@ -252,7 +252,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
   const vendorKey = Crypto.createPrivateKey(settings.vendor_private_key)
   const operatorKey = Crypto.createPublicKey(settings.private_key)
 
-  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
+  const serve = (call: ServerCall, providerServer: ProviderServer): ServerAnswer | undefined => {
     if (call.method !== "POST" || !call.path.startsWith(prefix)) return undefined
     const raw = Buffer.from(call.body)
     const body = parseJson(raw)
@@ -260,7 +260,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     if (body === undefined || !Crypto.verify("sha256", raw, operatorKey, signature)) {
       return json({ error: "RS_ERROR_INVALID_SIGNATURE" }, 403)
     }
-    return serveSigned(call.path.slice(prefix.length), body, vendorServer)
+    return serveSigned(call.path.slice(prefix.length), body, providerServer)
   }
 
   return {

@@ -15,7 +15,7 @@ import type {
   ServerCall,
   Session,
   Situations,
-  VendorServer
+  ProviderServer
 } from "../Dialect.ts"
 import { addDecimals, AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
@@ -116,37 +116,37 @@ const notDone = (...codes: ReadonlyArray<string>): Expectation => ({ codes, move
 const everywhere: Situations = {
   malformed: notDone("5", "7"),
   forged: notDone("5"),
-  too_fine: notDone("7"),
-  over: notDone("4")
+  fractional_amount: notDone("7"),
+  session_expired: notDone("4")
 }
 
 const expectations: Expectations = {
-  authenticate: { first: done(false) },
-  balance: { first: done(false) },
+  authenticate: { new: done(false) },
+  balance: { new: done(false) },
   bet: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     tombstoned: notDone("120"),
     rolled_back: notDone("120"),
-    too_much: notDone("1")
+    insufficient_funds: notDone("1")
   },
   win: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     unknown: notDone("100"),
     tombstoned: notDone("100", "120"),
     rolled_back: notDone("120")
   },
   rollback: {
-    first: done(true, "absent"),
-    again: done(false, "absent"),
+    new: done(true, "absent"),
+    duplicate: done(false, "absent"),
     unknown: done(false, "absent"),
     tombstoned: done(false, "absent"),
     rolled_back: done(false, "absent"),
     settled: done(true, "absent")
   },
-  promo: { first: done(true), again: done(false) },
-  close: { first: done(false) }
+  promo: { new: done(true), duplicate: done(false) },
+  close: { new: done(false) }
 }
 
 /** What the good answer to each message has to hold besides `error` and `description`. */
@@ -202,8 +202,8 @@ const roundsOf = (played: ReadonlyArray<PlayedTransaction>): ReadonlyMap<string,
 const feedColumns = "playerID,extPlayerID,gameID,playSessionID,parentSessionID,startDate,endDate,status,type,bet,win," +
   "currency,jackpot,bonusCode,bonusBet,bonusWin"
 
-const feedText = (vendorServer: VendorServer, from: number, now: number): string => {
-  const lines = [...roundsOf(vendorServer.played(from, now + 1))].map(([roundId, { bet, endedAt, session, win }]) => {
+const feedText = (providerServer: ProviderServer, from: number, now: number): string => {
+  const lines = [...roundsOf(providerServer.played(from, now + 1))].map(([roundId, { bet, endedAt, session, win }]) => {
     const instant = feedInstant(endedAt)
     return [
       "1",
@@ -231,14 +231,14 @@ const make = (settings: typeof Settings.Type): Dialect => {
   const isSigned = (entries: FormEntries): boolean =>
     pragmaticHash(settings.secret_key, entries) === entries.find(([name]) => name === "hash")?.[1]
 
-  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
+  const serve = (call: ServerCall, providerServer: ProviderServer): ServerAnswer | undefined => {
     if (call.path === `${service}/DataFeeds/gamerounds/finished/`) {
       const isKnown = call.query.get("login") === settings.feed_login &&
         call.query.get("password") === settings.feed_password
       return isKnown
         ? {
           status: 200,
-          body: feedText(vendorServer, Number(call.query.get("timepoint") ?? "0"), call.now),
+          body: feedText(providerServer, Number(call.query.get("timepoint") ?? "0"), call.now),
           contentType: "text/csv"
         }
         : { status: 401, body: "" }
@@ -254,13 +254,13 @@ const make = (settings: typeof Settings.Type): Dialect => {
     }
     switch (path) {
       case "CasinoGameAPI/game/url/": {
-        if (!vendorServer.games.some(({ id }) => id === valueOf("symbol"))) {
+        if (!providerServer.games.some(({ id }) => id === valueOf("symbol"))) {
           return json({ error: "7", description: "No such game" })
         }
-        if (valueOf("playMode") === "DEMO") return json({ ...good, gameURL: `${vendorServer.url}/demo` })
+        if (valueOf("playMode") === "DEMO") return json({ ...good, gameURL: `${providerServer.url}/demo` })
         return json({
           ...good,
-          gameURL: vendorServer.open({
+          gameURL: providerServer.open({
             token: valueOf("token"),
             playerRef: valueOf("externalPlayerId"),
             currency: "EUR",
@@ -271,7 +271,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       case "CasinoGameAPI/getCasinoGames/":
         return json({
           ...good,
-          gameList: vendorServer.games.map(({ id, name }) => ({
+          gameList: providerServer.games.map(({ id, name }) => ({
             gameID: id,
             gameName: name,
             gameTypeID: "vs",
@@ -281,7 +281,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
       case "FreeRoundsBonusAPI/v2/bonus/player/create/": {
         const stake = /"totalBet":([\d.]+)/.exec(call.body)?.[1] ?? ""
-        vendorServer.grants.set(valueOf("bonusCode"), {
+        providerServer.grants.set(valueOf("bonusCode"), {
           reference: valueOf("bonusCode"),
           playerRef: valueOf("playerId"),
           gameId: /"gameId":"([^"]*)"/.exec(call.body)?.[1] ?? "",
@@ -293,7 +293,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         return json(good)
       }
       case "FreeRoundsBonusAPI/v2/bonus/cancel/":
-        return vendorServer.grants.delete(valueOf("bonusCode"))
+        return providerServer.grants.delete(valueOf("bonusCode"))
           ? json(good)
           : json({ error: "4003", description: "No such campaign" })
       default:

@@ -15,7 +15,7 @@ import type {
   ServerCall,
   Session,
   Situations,
-  VendorServer
+  ProviderServer
 } from "../Dialect.ts"
 import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
@@ -94,36 +94,36 @@ const failed = (...codes: ReadonlyArray<string>): Expectation => ({ codes, moves
 const everywhere: Situations = {
   malformed: failed("INTERNAL_ERROR"),
   forged: failed("INTERNAL_ERROR"),
-  too_fine: failed("INTERNAL_ERROR"),
-  over: failed("INTERNAL_ERROR")
+  fractional_amount: failed("INTERNAL_ERROR"),
+  session_expired: failed("INTERNAL_ERROR")
 }
 
 const expectations: Expectations = {
-  balance: { first: done(false) },
+  balance: { new: done(false) },
   bet: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     tombstoned: failed("INTERNAL_ERROR"),
     rolled_back: { codes: ["OK", "INTERNAL_ERROR"], moves: false },
-    too_much: failed("INSUFFICIENT_FUNDS")
+    insufficient_funds: failed("INSUFFICIENT_FUNDS")
   },
   win: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     // what was won is paid, whatever came of the bet
     unknown: done(true),
     tombstoned: done(true),
     rolled_back: done(true)
   },
   rollback: {
-    first: done(true),
-    again: done(false),
+    new: done(true),
+    duplicate: done(false),
     unknown: done(false),
     tombstoned: done(false),
     rolled_back: done(false),
     settled: done(true)
   },
-  promo: { first: done(true), again: done(false) }
+  promo: { new: done(true), duplicate: done(false) }
 }
 
 const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
@@ -151,7 +151,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
       slotegratorSign(key, entries, headers) === call.header("x-sign")
   }
 
-  const serve = (call: ServerCall, vendorServer: VendorServer): ServerAnswer | undefined => {
+  const serve = (call: ServerCall, providerServer: ProviderServer): ServerAnswer | undefined => {
     const entries = call.method === "GET" ? [...call.query] : [...new URLSearchParams(call.body)]
     const order = new Map(entries)
     const valueOf = (name: string): string => order.get(name) ?? ""
@@ -168,7 +168,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
     switch (call.path) {
       case "/games":
         return json({
-          items: vendorServer.games.map(({ id, name }) => ({
+          items: providerServer.games.map(({ id, name }) => ({
             uuid: id,
             name,
             image: "",
@@ -176,12 +176,12 @@ const make = (settings: typeof Settings.Type): Dialect => {
             provider: "Vendor",
             parameters: { rtp: 96.5 }
           })),
-          _meta: { totalCount: vendorServer.games.length, pageCount: 1, currentPage: 1, perPage: 50 }
+          _meta: { totalCount: providerServer.games.length, pageCount: 1, currentPage: 1, perPage: 50 }
         })
       case "/games/init":
-        return vendorServer.games.some(({ id }) => id === valueOf("game_uuid"))
+        return providerServer.games.some(({ id }) => id === valueOf("game_uuid"))
           ? json({
-            url: vendorServer.open({
+            url: providerServer.open({
               token: valueOf("session_id"),
               playerRef: valueOf("player_id"),
               currency: valueOf("currency"),
@@ -190,7 +190,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
           })
           : refused("Game not found", 404)
       case "/games/init-demo":
-        return json({ url: `${vendorServer.url}/demo` })
+        return json({ url: `${providerServer.url}/demo` })
       case "/freespins/bets":
         return json({
           denominations: ["0.01"],
@@ -200,7 +200,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
           }))
         })
       case "/freespins/set":
-        vendorServer.grants.set(valueOf("freespin_id"), {
+        providerServer.grants.set(valueOf("freespin_id"), {
           reference: valueOf("freespin_id"),
           playerRef: valueOf("player_id"),
           gameId: valueOf("game_uuid"),
@@ -212,7 +212,7 @@ const make = (settings: typeof Settings.Type): Dialect => {
         })
         return { status: 200, body: "" }
       default:
-        return vendorServer.grants.delete(valueOf("freespin_id"))
+        return providerServer.grants.delete(valueOf("freespin_id"))
           ? { status: 200, body: "" }
           : refused("Not found", 404)
     }

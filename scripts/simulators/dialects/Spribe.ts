@@ -120,35 +120,35 @@ const refused = (...words: ReadonlyArray<number>): Expectation => ({ codes: word
 const notDone: Situations = {
   malformed: { ...refused(405), balance: "absent" },
   forged: { ...refused(413), balance: "absent" },
-  too_fine: refused(405)
+  fractional_amount: refused(405)
 }
 
 const expectations: Expectations = {
-  authenticate: { first: told(200, false) },
-  balance: { first: told(200, false) },
+  authenticate: { new: told(200, false) },
+  balance: { new: told(200, false) },
   bet: {
-    first: told(200, true),
-    again: told(409, false),
+    new: told(200, true),
+    duplicate: told(409, false),
     tombstoned: refused(405),
     rolled_back: refused(405),
-    too_much: refused(402)
+    insufficient_funds: refused(402)
   },
   win: {
-    first: told(200, true),
-    again: told(409, false),
+    new: told(200, true),
+    duplicate: told(409, false),
     unknown: refused(408),
     tombstoned: refused(408),
     rolled_back: refused(408)
   },
   rollback: {
-    first: told(200, true),
-    again: told(409, false),
+    new: told(200, true),
+    duplicate: told(409, false),
     unknown: refused(408),
     tombstoned: refused(408),
     rolled_back: told(409, false),
     settled: refused(405)
   },
-  promo: { first: told(200, true), again: told(409, false) }
+  promo: { new: told(200, true), duplicate: told(409, false) }
 }
 
 /** What is told of a transaction: whose it is, and what it has moved. */
@@ -251,11 +251,11 @@ const make = (settings: typeof Settings.Type): Dialect => {
 
     expect: expecting(expectations, notDone),
 
-    serve: (call, vendorServer) => {
+    serve: (call, providerServer) => {
       if (call.method !== "GET") return undefined
       const session = sessionOf(call)
-      if (session === undefined || !vendorServer.games.some(({ id }) => id === session.gameId)) return undefined
-      return { status: 200, contentType: "text/plain", body: `${vendorServer.open(session)}\n` }
+      if (session === undefined || !providerServer.games.some(({ id }) => id === session.gameId)) return undefined
+      return { status: 200, contentType: "text/plain", body: `${providerServer.open(session)}\n` }
     }
   }
 }

@@ -1,10 +1,10 @@
 /** Checks that the history of each player is linearizable. */
 import { Schema } from "effect"
 import type { Attempt, History, Operation } from "../../kit/History.ts"
-import { Settlement } from "../../kit/WalletMessages.ts"
+import { Settlement } from "../../../scripts/simulators/pitboss/WalletMessages.ts"
 import type { Reply } from "../../kit/HttpCalls.ts"
 import { type Call, check, type Verdict } from "../../kit/Linearizability.ts"
-import { type Input, type Output, type ReportedResult, walletRules } from "../../kit/WalletModel.ts"
+import { type Input, type Output, type ReportedResult, walletRules } from "../../kit/WalletRules.ts"
 
 export interface PlayerCall extends Call<Input, Output> {
   readonly operation: Operation

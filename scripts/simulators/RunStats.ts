@@ -1,4 +1,4 @@
-/** What a run counted: calls, answers, rounds, and everything that disagreed. */
+/** Counts of a run: calls, answers, rounds, and everything that differed. */
 import { Clock, Effect } from "effect"
 
 /** Differences that are kept word for word; the others are only counted. */
@@ -7,32 +7,32 @@ const maxDifferencesKept = 100
 /** Latencies that are kept, the latest ones. */
 const maxLatencies = 1_000_000
 
-export class Tally {
+export class RunStats {
   /** Calls that went out, repeats and those that were given up among them. */
   calls = 0
   differenceCount = 0
   readonly differences: Array<string> = []
   readonly answers = new Map<string, number>()
-  readonly stories = new Map<string, number>()
+  readonly scenarios = new Map<string, number>()
   readonly #latencies_ms: Array<number> = []
   #answered = 0
 
-  countAnswered(latency_ms: number): void {
+  countLatency(latency_ms: number): void {
     this.#latencies_ms[this.#answered % maxLatencies] = latency_ms
     this.#answered++
   }
 
-  countAnswer(label: string): void {
-    this.answers.set(label, (this.answers.get(label) ?? 0) + 1)
+  countAnswer(...labels: ReadonlyArray<string>): void {
+    for (const label of labels) this.answers.set(label, (this.answers.get(label) ?? 0) + 1)
   }
 
-  countStory(name: string): void {
-    this.stories.set(name, (this.stories.get(name) ?? 0) + 1)
+  countScenario(name: string): void {
+    this.scenarios.set(name, (this.scenarios.get(name) ?? 0) + 1)
   }
 
-  differ(complaint: string): void {
+  differ(text: string): void {
     this.differenceCount++
-    if (this.differences.length < maxDifferencesKept) this.differences.push(complaint)
+    if (this.differences.length < maxDifferencesKept) this.differences.push(text)
   }
 
   /** The latencies that these shares of the calls did not exceed, in milliseconds; 0 before the first answer. */

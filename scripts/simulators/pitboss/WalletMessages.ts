@@ -54,7 +54,7 @@ export interface Close {
 
 type Action = Bet | Win | Rollback
 
-export interface Batch {
+interface Batch {
   readonly kind: "batch"
   readonly id: string
   readonly actions: ReadonlyArray<Action>
@@ -67,9 +67,11 @@ export interface Names {
   readonly token: string
   readonly demoToken: string
   readonly playerRef: string
+  /** The wallet's, where it is not {@link currency}. */
+  readonly currency?: string
 }
 
-/** The wallet currency of every player. */
+/** The wallet currency of players, unless another is said. */
 export const currency = "EUR"
 
 const paths: { readonly [kind in Message["kind"]]: string } = {
@@ -94,20 +96,6 @@ export const transactionIdOf = (message: Message): string | undefined => {
       return undefined
     default:
       return message.id
-  }
-}
-
-/** A message as a person reads it in a complaint. */
-export const nameOf = (message: Message): string => {
-  switch (message.kind) {
-    case "close":
-      return `close of round ${message.round.roundId}`
-    case "batch":
-      return `batch of ${message.actions.map(nameOf).join(", ")}`
-    case "rollback":
-      return `rollback ${message.id} of ${message.targetId}`
-    default:
-      return `${message.kind} ${transactionIdOf(message) ?? ""}`
   }
 }
 
@@ -148,7 +136,7 @@ export const bodyOf = (message: Message, names: Names, request_id = requestIdOf(
         ...roundFields(message.round),
         bet_transaction_id: message.betId,
         amount: message.amount,
-        currency,
+        currency: names.currency ?? currency,
         round_closed: message.closes
       }
     case "bet_win":
@@ -171,7 +159,7 @@ export const bodyOf = (message: Message, names: Names, request_id = requestIdOf(
         transaction_id: message.id,
         player_ref: names.playerRef,
         amount: message.amount,
-        currency,
+        currency: names.currency ?? currency,
         kind: message.prize,
         campaign_id: "friday"
       }

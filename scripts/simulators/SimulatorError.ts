@@ -1,7 +1,7 @@
 import { Runtime, Schema } from "effect"
 
-/** Error that ends the demo, in one line for the user. */
-export class DemoError extends Schema.TaggedError<DemoError>()("DemoError", {
+/** Why a run cannot begin or has failed, in one line for the person who started it. */
+export class SimulatorError extends Schema.TaggedError<SimulatorError>()("SimulatorError", {
   message: Schema.String
 }) {
   /** The command prints the message itself; the stack behind it would only hide it. */

@@ -1,0 +1,103 @@
+/** The running service: its address, and the credentials that `npm start` stored. */
+import { Config, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+import { HttpClient } from "effect/http"
+import * as OperatorClient from "../../src/client/OperatorClient.ts"
+import type { RunStats } from "../simulators/RunStats.ts"
+import { SimulatorError } from "../simulators/SimulatorError.ts"
+import { clientOver, type Nodes } from "./Nodes.ts"
+
+const Credentials = Schema.Struct({ key: Schema.NonEmptyString, secret: Schema.NonEmptyString })
+const Demo = Schema.fromJsonString(Schema.Struct({
+  operator: Credentials,
+  provider: Credentials,
+  games: Schema.NonEmptyArray(Schema.Struct({ id: Schema.Int, external_id: Schema.String, name: Schema.String }))
+}))
+type Demo = typeof Demo.Type
+
+/** A setting of the service, undefined when it is not given. */
+const setting = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Effect.map((given) => Option.getOrElse(given, () => "").trim()),
+    Effect.map((given) => given === "" ? undefined : given),
+    Effect.mapError(() => new SimulatorError({ message: `${name} cannot be read` }))
+  )
+
+/** A wildcard is where the service listens, not where one connects. */
+const reachable = (host: string): string => {
+  const there = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host
+  return there.includes(":") ? `[${there}]` : there
+}
+
+/** Where the public API is, by the settings of the service. */
+const addressOfSettings = Effect.gen(function*() {
+  return `http://${reachable((yield* setting("HOST")) ?? "127.0.0.1")}:${(yield* setting("PORT")) ?? "8080"}`
+})
+
+export interface Service {
+  readonly url: string
+  readonly nodes: Nodes
+  /** Calls the nodes in turn. */
+  readonly http: HttpClient.HttpClient
+  readonly operator: OperatorClient.OperatorClient
+  /** Of the game provider. */
+  readonly provider: Demo["provider"]
+  readonly games: Demo["games"]
+}
+
+const isUp = Effect.fnUntraced(
+  function*(url: string) {
+    const client = yield* HttpClient.HttpClient
+    const response = yield* client.get(new URL("/health/live", url))
+    return response.status === 200
+  },
+  Effect.timeout("5 seconds"),
+  Effect.orElseSucceed(() => false)
+)
+
+/** Longer than a restart takes. */
+const patience = { maxAttempts: 60, firstPause: "50 millis", longestPause: "1 second" } as const
+
+/** A call that must be answered: the name of what it is for tells which one was not. */
+export const told = <A>(name: string, call: Effect.Effect<A, { readonly message: string }>) =>
+  Effect.mapError(call, ({ message }) => new SimulatorError({ message: `${name}: ${message}` }))
+
+/** Finds the running service. Fails with instructions when there is none, or none with a demo operator. */
+export const findService = Effect.fnUntraced(function*(given: Option.Option<string>, stats: RunStats) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const addresses = Option.isSome(given) ? given.value : yield* addressOfSettings
+  const [url = "", ...others] = addresses.split(",").map((address) => address.replace(/\/+$/, ""))
+  for (const each of [url, ...others]) {
+    if (!URL.canParse(each)) {
+      return yield* new SimulatorError({ message: `${each} is no address like http://127.0.0.1:8080` })
+    }
+    if (!(yield* isUp(each))) {
+      return yield* new SimulatorError({
+        message:
+          `nothing answers at ${each}. Run "npm start" in another terminal, with the same PORT and DATA_DIR as here`
+      })
+    }
+  }
+  const nodes: Nodes = { origins: [url, ...others], served: new Map() }
+  const file = path.join((yield* setting("DATA_DIR")) ?? ".data", "demo.json")
+  const demo = yield* fs.readFileString(file).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Demo)),
+    Effect.mapError(() =>
+      new SimulatorError({
+        message: `${file} holds no demo operator. Give the DATA_DIR of the service; it seeds one on an empty database`
+      })
+    )
+  )
+  const http = clientOver(yield* HttpClient.HttpClient, nodes, stats)
+  const { key, secret } = demo.operator
+  const operator = yield* OperatorClient.make({ baseUrl: url, key, secret: Redacted.make(secret), ...patience }).pipe(
+    Effect.provideService(HttpClient.HttpClient, http),
+    Effect.mapError(({ message }) => new SimulatorError({ message }))
+  )
+  yield* Effect.mapError(operator.account.me(), ({ message }) =>
+    new SimulatorError({
+      message: `the service at ${url} refuses the key in ${file}: ${message}. Is DATA_DIR that of this service?`
+    }))
+  const service: Service = { url, nodes, http, operator, provider: demo.provider, games: demo.games }
+  return service
+})

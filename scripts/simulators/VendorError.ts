@@ -1,9 +1,0 @@
-import { Runtime, Schema } from "effect"
-
-/** Why a run cannot begin or has failed, in one line for the person who started it. */
-export class VendorError extends Schema.TaggedError<VendorError>()("VendorError", {
-  message: Schema.String
-}) {
-  /** The command prints the message itself; the stack behind it would only hide it. */
-  override readonly [Runtime.errorReported] = false
-}
