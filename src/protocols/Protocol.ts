@@ -52,6 +52,8 @@ export type WalletAction =
     readonly transactionId: string
     /** Null for a win of the round as a whole. */
     readonly betTransactionId: string | null
+    /** Belongs to the game and the round of its bet, whichever the call names. */
+    readonly ofBet?: boolean
     readonly amount: Amount
     readonly closesRound: boolean | "when_settled"
   }
@@ -72,6 +74,9 @@ export type WalletAction =
   }
   | { readonly action: "adjust"; readonly transactionId: string; readonly amount: Amount }
   | { readonly action: "close_round" }
+
+/** Call that settles. */
+export type SettleCall = Extract<WalletCall, { readonly kind: "settle" }>
 
 /** Kind of a win without a bet. */
 export type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
@@ -94,6 +99,8 @@ export type WalletCall =
     readonly gameId: string | null
     /** Refused when it is not the player's; null: not given. */
     readonly currency: string | null
+    /** A token whose session is over will do; one that never was ours will not. */
+    readonly mayBeOver?: boolean
   }
   /** The player's funds for each of several games. */
   | {
@@ -116,6 +123,11 @@ export type WalletCall =
     /** A bet needs a running session under the token; `none`: the call names no session, and needs a running one of the player at the provider. */
     readonly session: "token" | "none"
     readonly actions: ReadonlyArray<WalletAction>
+    /**
+     * The same call about another round of the player, for a vendor whose own reference names the bet, whatever round is named beside it: used where
+     * the bet that the first action names is unknown, and another round has it.
+     */
+    readonly inRound?: (roundId: string) => SettleCall
     /** Free-round grant that the call finishes or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */
     readonly grant?: {
       readonly reference: string

@@ -240,6 +240,51 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-1", 10), ["OK", 100])
     }))
 
+  it.effect("a call without uuid is served, and one with it hears it", () =>
+    Effect.gen(function*() {
+      const { ask, playerRef, sid } = yield* newTable
+      const about = { uuid: undefined, sid, userId: playerRef, channel: { type: "P" } }
+      const { sid: next = "", ...first } = yield* ask("check", about)
+      assert.deepStrictEqual(first, { status: "OK" })
+      const debit = {
+        ...about,
+        sid: next,
+        currency: "EUR",
+        game: { id: "round-1", details: { table: { id: "nowhere" } } },
+        transaction: { id: "t-1", refId: "b-1", amount: 1 }
+      }
+      assert.deepInclude(yield* ask("balance", debit), { status: "OK", balance: 100 })
+      assert.notProperty(yield* ask("debit", debit), "uuid")
+      assert.strictEqual((yield* ask("balance", { ...debit, uuid: "u-7" })).uuid, "u-7")
+    }))
+
+  it.effect("the refId decides what is settled, whatever round and table are named beside it", () =>
+    Effect.gen(function*() {
+      const { ask, balance, cancel, credit, debit, playerRef, sid } = yield* newTable
+      const bare = (method: string, refId: string, amount: number, game?: object) =>
+        ask(method, { sid, userId: playerRef, currency: "EUR", transaction: { id: "x", refId, amount }, game })
+      yield* debit("b-1", 10)
+      assert.deepStrictEqual(yield* credit("b-1", 20, { round: "round-9" }), ["OK", 110])
+      assert.deepStrictEqual(yield* credit("b-1", 20, { round: "round-9" }), ["BET_ALREADY_SETTLED", 110])
+      assert.deepStrictEqual(yield* credit("b-1", 20), ["BET_ALREADY_SETTLED", 110])
+      assert.deepStrictEqual(yield* cancel("b-1", 10, { round: "round-8" }), ["BET_ALREADY_SETTLED", 110])
+      yield* debit("b-2", 10, { round: "round-2" })
+      assert.deepStrictEqual(yield* cancel("b-2", 10, { round: "round-9" }), ["OK", 110])
+      assert.deepStrictEqual(yield* debit("b-2", 10, { round: "round-2" }), ["FINAL_ERROR_ACTION_FAILED", 110])
+      yield* debit("b-3", 10, { round: "round-3" })
+      const elsewhere = { id: "round-3", details: { table: { id: "nowhere" } } }
+      assert.deepInclude(yield* bare("credit", "b-3", 15, elsewhere), { status: "OK", balance: 115 })
+      assert.deepInclude(yield* bare("credit", "b-3", 15, elsewhere), { status: "BET_ALREADY_SETTLED", balance: 115 })
+      yield* debit("b-4", 10, { round: "round-4" })
+      assert.deepInclude(yield* bare("credit", "b-4", 0), { status: "OK", balance: 105 })
+      assert.deepInclude(yield* bare("credit", "b-5", 10, elsewhere), { status: "BET_DOES_NOT_EXIST", balance: 105 })
+      // two rounds have it, and a third one is named: neither is meant
+      yield* debit("b-6", 1, { round: "round-5" })
+      yield* debit("b-6", 2, { round: "round-6" })
+      assert.deepStrictEqual(yield* credit("b-6", 50, { round: "round-7" }), ["BET_DOES_NOT_EXIST", 102])
+      assert.strictEqual((yield* balance()).balance, 102)
+    }))
+
   it.effect("two players and two rounds of a player share ids and never affect each other", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit, newPlayer, seatOf } = yield* newTable

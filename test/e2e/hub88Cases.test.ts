@@ -37,7 +37,8 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
   const { session, vendor } = yield* openTable({ name, protocol: "hub88", settings: provider, dialect })
 
   const ask = Effect.fnUntraced(function*(path: string, fields: object) {
-    const raw = JSON.stringify({ request_uuid: "request-1", ...fields })
+    // a check has its token alone
+    const raw = JSON.stringify(path === "/wallet/check" ? fields : { request_uuid: "request-1", ...fields })
     const signature = Crypto.sign("sha256", Buffer.from(raw), keys.vendor_private_key).toString("base64")
     const reply = yield* exchange(vendor.agent, vendor.port, `/api/v1/integrations/${vendor.slug}${path}`, {
       raw,
@@ -200,6 +201,12 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         const { bet, win } = yield* newTable(name)
         const id = yield* ids
         const free = { is_free: true, reward_uuid: "a-reward-of-theirs" }
+        for (const amount of [1_000_001, 1_000_100, 1]) {
+          assert.deepStrictEqual(yield* bet(id(`b${amount}`), 0, { ...free, amount }), [
+            "RS_ERROR_WRONG_TYPES",
+            10_000_000
+          ])
+        }
         assert.deepStrictEqual(yield* bet(id("b"), 5, free), ["RS_OK", 10_000_000])
         assert.deepStrictEqual(yield* win(id("w"), id("b"), 2, free), ["RS_OK", 10_200_000])
         assert.deepStrictEqual(yield* win(id("w"), id("b"), 2, free), ["RS_OK", 10_200_000])
@@ -216,6 +223,19 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
       assert.deepStrictEqual((yield* bet(id("b1"), 10))[0], "RS_ERROR_TOKEN_EXPIRED")
       assert.deepStrictEqual(yield* bet(id("b1"), 10, { token: checked.token }), ["RS_OK", 9_000_000])
       assert.deepInclude(yield* balance(), { status: "RS_OK", balance: 9_000_000 })
+      assert.strictEqual((yield* ask("/wallet/check", { token: "a-token-of-nobody" })).status, "RS_ERROR_INVALID_TOKEN")
+    }))
+
+  it.effect("Caleta: a balance under a token that nobody knows, or of another player, is INVALID_TOKEN", () =>
+    Effect.gen(function*() {
+      const { balance } = yield* newTable("caleta")
+      const other = yield* newTable("caleta")
+      for (const token of ["a-token-of-nobody", other.token, `${other.token}x`]) {
+        const answer = yield* balance(token)
+        assert.strictEqual(answer.status, "RS_ERROR_INVALID_TOKEN")
+        assert.notProperty(answer, "balance")
+      }
+      assert.strictEqual((yield* balance()).status, "RS_OK")
     }))
 
   it.effect("Caleta: a rollback names its player by the token or by the transaction", () =>

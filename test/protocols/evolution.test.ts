@@ -114,12 +114,27 @@ describe("requests", () => {
     return valuesOf(received.render(refusedWith("NOT_FOUND", {}, null)))
   }
 
-  it("sid, userId and uuid are asked of all", () => {
+  it("userId is asked of all, sid of those that need a session", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
-      for (const field of ["sid", "userId", "uuid"]) {
-        assert.strictEqual(malformed(method, without(field)).status, "INVALID_PARAMETER", `${method} without ${field}`)
+      assert.strictEqual(malformed(method, without("userId")).status, "INVALID_PARAMETER", method)
+    }
+    for (const method of ["check", "balance", "debit"]) {
+      assert.strictEqual(malformed(method, without("sid")).status, "INVALID_PARAMETER", method)
+    }
+    for (const method of ["credit", "cancel"]) {
+      assert.deepInclude(asCall(send(method, without("sid"))).call.player, { ref: "1018", token: null })
+    }
+  })
+
+  it("uuid is echoed where it is a text, and asked of none", () => {
+    for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
+      for (const uuid of [undefined, "", null, 7]) {
+        const answer = answerOf(method, refusedWith("TRY_AGAIN", {}, null), { ...money(), uuid })
+        assert.deepStrictEqual(valuesOf(answer), { status: "TEMPORARY_ERROR", retransmission: true }, method)
       }
     }
+    assert.notProperty(malformed("debit", { ...without("uuid"), currency: "EURO" }), "uuid")
+    assert.strictEqual(malformed("debit", { ...money(), currency: "EURO" }).uuid, "call-1")
   })
 
   it("what is malformed is answered with the balance where the player is known", () => {
@@ -130,9 +145,9 @@ describe("requests", () => {
     assert.strictEqual(send("debit", { ...money(), userId: 7 })._tag, "Answered")
   })
 
-  it("game, transaction and a currency of three letters are asked of debit, credit and cancel", () => {
+  it("transaction and a currency of three letters are asked of debit, credit and cancel, and of a debit its game", () => {
     for (const method of ["debit", "credit", "cancel"]) {
-      for (const field of ["game", "transaction", "currency"]) {
+      for (const field of method === "debit" ? ["game", "transaction", "currency"] : ["transaction", "currency"]) {
         assert.deepStrictEqual(
           malformed(method, without(field)),
           { status: "INVALID_PARAMETER", uuid: "call-1" },
@@ -142,7 +157,7 @@ describe("requests", () => {
       for (
         const body of [
           { ...money(), currency: "EURO" },
-          { ...money(), game: { id: "round-1" } },
+          ...method === "debit" ? [{ ...money(), game: { id: "round-1" } }] : [],
           money(1, { refId: 7 })
         ]
       ) {
@@ -205,6 +220,32 @@ describe("requests", () => {
     assert.deepStrictEqual(new Set(ids), new Set(["settle:1018:round-1:bet-1"]))
   })
 
+  it("what settles a debit is asked for nothing but its refId", () => {
+    const bare = { ...about, currency: "EUR", transaction: { refId: "bet-1", amount: 1 } }
+    for (
+      const [method, body] of [["credit", bare], ["cancel", { ...bare, transaction: { refId: "bet-1" } }]] as const
+    ) {
+      const { call } = asAction(send(method, body))
+      assert.deepInclude(call, { gameId: null, roundId: "" })
+      assert.deepInclude(call.inRound?.("round-7"), { method, gameId: null, roundId: "round-7" })
+    }
+  })
+
+  it("a credit belongs to the round of its debit, and a debit to the one it names", () => {
+    assert.deepInclude(asAction(send("credit", money())).action, { ofBet: true })
+    const moved = asAction(send("credit", money())).call.inRound?.("round-2")
+    assert.deepInclude(moved?.actions[0], {
+      transactionId: "settle:1018:round-2:bet-1",
+      betTransactionId: "debit:1018:round-2:bet-1"
+    })
+    const back = asAction(send("cancel", money())).call.inRound?.("round-2")
+    assert.deepInclude(back?.actions[0], {
+      transactionId: "settle:1018:round-2:bet-1",
+      targetTransactionId: "debit:1018:round-2:bet-1"
+    })
+    assert.isUndefined(asAction(send("debit", money())).call.inRound)
+  })
+
   it("two players and two rounds share no ids", () => {
     const idOf = (userId: string, roundId: string, refId: string) => {
       const { action } = asAction(send("debit", { ...money(1, { refId }), userId, game: { ...game, id: roundId } }))
@@ -244,6 +285,10 @@ describe("requests", () => {
     }
     const { action } = asAction(send("promo_payout", { ...promo({ voucherId: null }), game: null }))
     assert.deepInclude(action, { campaignId: "JACKPOT" })
+    for (const type of [undefined, "", null]) {
+      const untyped = asAction(send("promo_payout", promo({ type, voucherId: null })))
+      assert.deepInclude(untyped.action, { kind: "cash_drop", campaignId: "promo" })
+    }
   })
 })
 

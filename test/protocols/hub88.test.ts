@@ -101,7 +101,8 @@ const bodies: { readonly [path: string]: object } = {
   "/transaction/rollback": rollback
 }
 const caletaBodies: { readonly [path: string]: object } = {
-  "/wallet/check": { token: "token-0001", request_uuid: "request-1" },
+  // its one field
+  "/wallet/check": { token: "token-0001" },
   "/wallet/balance": { ...balance, supplier_user: "1018" },
   "/wallet/bet": { ...bet, user: undefined, supplier_user: "1018" },
   "/wallet/win": { ...win, user: undefined, supplier_user: "1018" },
@@ -464,19 +465,25 @@ describe("Caleta", () => {
     assert.deepStrictEqual(valuesOf(render(identified(euros(1050)))), {
       user: "1018",
       status: "RS_OK",
-      request_uuid: "request-1",
       currency: "EUR",
       balance: 1_050_000,
       token: "t-1"
     })
+    const echoing = asCall(sendCaleta("/wallet/check", { token: "token-0001", request_uuid: "request-1" }))
+    assert.deepInclude(valuesOf(echoing.render(identified(euros(1050)))), { request_uuid: "request-1" })
+    for (const body of [{}, { token: "" }, { request_uuid: "request-1" }]) {
+      assert.strictEqual(asAnswer(sendCaleta("/wallet/check", body)).reason, "form")
+    }
   })
 
-  it("supplier_user names the player, and a balance is not asked for its token", () => {
+  it("supplier_user names the player, and a balance is asked for a token that was once valid", () => {
     const placed = asAction(sendCaleta("/wallet/bet", caletaBodies["/wallet/bet"]))
     assert.deepInclude(placed.call, { player: { ref: "1018", token: "token-0001", transactionId: null } })
     assert.deepInclude(asCall(sendCaleta("/wallet/balance", caletaBodies["/wallet/balance"])).call, {
-      player: { ref: "1018", token: null, transactionId: null }
+      player: { ref: "1018", token: "token-0001", transactionId: null },
+      mayBeOver: true
     })
+    assert.notProperty(asCall(send("/user/balance", balance)).call, "mayBeOver")
   })
 
   it("a rollback without user names the player by its token or its transaction", () => {
@@ -571,6 +578,24 @@ describe("calls to the vendor", () => {
       const other = vendorAnswering({ url: "https://play.example.com/g" })
       yield* caleta.outbound.launch({ ...order, platform: "desktop" }, other.tools)
       assert.strictEqual(signedBody(other.asked, "X-Auth-Signature").fields["platform"], "GPL_DESKTOP")
+    }))
+
+  it.effect("Caleta's own games API is below /api, and asks for an address of the lobby", () =>
+    Effect.gen(function*() {
+      for (const games_url of ["https://rgs.example.com/api", "https://rgs.example.com/api/"]) {
+        const { asked, tools } = vendorAnswering({ url: "https://play.example.com/g" })
+        const own = bound(hub88Protocol, { ...settings, games_url, dialect: "caleta" })
+        yield* own.outbound.launch({ ...order, lobbyUrl: null }, tools)
+        const { fields, url } = signedBody(asked, "X-Auth-Signature")
+        assert.strictEqual(url, "https://rgs.example.com/api/game/url")
+        assert.strictEqual(fields["lobby_url"], "")
+      }
+      const { asked, tools } = vendorAnswering({ url: "https://play.example.com/g" })
+      yield* bound(hub88Protocol, { ...settings, games_url: "https://hub.example.com/api" }).outbound.launch(
+        order,
+        tools
+      )
+      assert.strictEqual(signedBody(asked).url, "https://hub.example.com/api/operator/generic/v2/game/url")
     }))
 
   it.effect("a demo has the demo's currency and neither user nor token", () =>

@@ -58,6 +58,37 @@ for (const remembers of [true, false]) {
       })
     })
 
+    describe("a win that belongs to the round of its bet", () => {
+      const ofBet = { ofBet: true }
+
+      it("is paid there, whatever game and round it names", () => {
+        const runner = makeRunner(makePlayer())
+        runner.accept(does(bet("b", 100)))
+        runner.accept(does(bet("c", 100, { roundId: "other" })))
+        const elsewhere = { ...ofBet, game: unknownGame, roundId: "nowhere" }
+        assert.deepInclude(runner.accept(does(win("w", "b", 250, elsewhere))), { status: "processed", balance: 1050 })
+        assert.deepInclude(runner.accept(does(win("v", "c", 50, { ...ofBet, game: roulette }))), { balance: 1100 })
+        assert.deepInclude(roundOf(runner), { paidWins: 1 })
+        assert.deepInclude(roundOf(runner, "other"), { paidWins: 1 })
+        assert.strictEqual(runner.accept(does(win("w", "b", 250, elsewhere))).status, "replayed")
+        assert.strictEqual(runner.accept(does(win("w", "b", 250, ofBet))).status, "replayed")
+        assert.strictEqual(runner.refuse(does(win("w", "b", 251, elsewhere))).code, "DUPLICATE_TRANSACTION")
+      })
+
+      it("is refused without its bet, and for one of another player", () => {
+        const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
+        runner.accept(does(bet("b", 100)), 2)
+        for (const target of ["b", "never"]) {
+          assert.strictEqual(runner.refuse(does(win("w", target, 250, ofBet))).code, "BET_NOT_FOUND")
+          assert.strictEqual(
+            runner.refuse(does(win("w", target, 250, { ...ofBet, game: unknownGame }))).code,
+            "BET_NOT_FOUND"
+          )
+        }
+        assert.strictEqual(runner.refuse(does(win("w", "b", 250, { roundId: "other" }))).code, "BET_NOT_FOUND")
+      })
+    })
+
     describe("a rollback of a rollback", () => {
       it("takes the stake again, whatever the balance, and as often as it is given back", () => {
         const runner = makeRunner(makePlayer({ real: 100 }))

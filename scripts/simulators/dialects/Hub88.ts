@@ -277,7 +277,11 @@ const make = (settings: typeof Settings.Type): Dialect => {
     tooFine: finerBy(amountScale),
 
     request: (message, session, { callId, damage }) => {
-      const whole = JSON.stringify({ request_uuid: callId, ...fieldsOf(message, session, isCaleta) })
+      const isCheck = isCaleta && message.kind === "authenticate"
+      const whole = JSON.stringify({
+        ...!isCheck && { request_uuid: callId },
+        ...fieldsOf(message, session, isCaleta)
+      })
       const body = damage === "body" ? whole.slice(0, -3) : whole
       const signed = damage === "signature" ? `${body} ` : body
       return {
@@ -295,7 +299,8 @@ const make = (settings: typeof Settings.Type): Dialect => {
       const reader = new AnswerReader(answer)
       const code = reader.string("status") ?? "NO_STATUS"
       if (!statuses.has(code) && !ownStatuses[name].has(code)) reader.problems.push(`${code} is no status of theirs`)
-      const isEchoed = code !== "RS_ERROR_INVALID_SIGNATURE" && code !== "RS_ERROR_WRONG_SYNTAX"
+      const isCheck = isCaleta && message.kind === "authenticate"
+      const isEchoed = !isCheck && code !== "RS_ERROR_INVALID_SIGNATURE" && code !== "RS_ERROR_WRONG_SYNTAX"
       if (isEchoed) reader.equals("request_uuid", callId)
       const user = reader.string("user", code === "RS_OK")
       if (user !== undefined && session.playerRef !== "" && user !== session.playerRef) {

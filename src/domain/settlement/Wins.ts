@@ -44,16 +44,23 @@ export const payOut = (
   return { entryIds, real, bonus: credited.bonus, bonusPart, late: credited.real }
 }
 
-export const payWin = (draft: Draft, win: Win, known: Knowledge | undefined): Outcome<WinCode> => {
-  const { betTransactionId } = win
-  const earlier = findTransaction(draft, known, win.providerId, win.transactionId)
+/** The win in the game and the round of its bet, where it belongs to those. */
+const placed = (win: Win, bet: Transaction | null | undefined): Win =>
+  win.ofBet !== true || bet?.kind !== "bet" || bet.gameId === null || bet.roundId === null
+    ? win
+    : { ...win, game: { ...win.game, id: bet.gameId }, roundId: bet.roundId }
+
+export const payWin = (draft: Draft, sent: Win, known: Knowledge | undefined): Outcome<WinCode> => {
+  const { betTransactionId } = sent
+  const earlier = findTransaction(draft, known, sent.providerId, sent.transactionId)
   if (earlier !== undefined && earlier !== null) {
-    const isOfRound = earlier.gameId === win.game.id && earlier.roundId === win.roundId
-    const content = isOfRound && earlier.amount === win.amount && win.currency === draft.player.currency &&
+    const isOfRound = sent.ofBet === true || (earlier.gameId === sent.game.id && earlier.roundId === sent.roundId)
+    const content = isOfRound && earlier.amount === sent.amount && sent.currency === draft.player.currency &&
       earlier.targetId === betTransactionId
-    return replayUnlessRolledBack(draft, known, earlier, win.policy, { kind: "win", content, round: isOfRound })
+    return replayUnlessRolledBack(draft, known, earlier, sent.policy, { kind: "win", content, round: isOfRound })
   }
-  const bet = betTransactionId === null ? null : findTransaction(draft, known, win.providerId, betTransactionId)
+  const bet = betTransactionId === null ? null : findTransaction(draft, known, sent.providerId, betTransactionId)
+  const win = placed(sent, bet)
   const round = findRound(draft, known, win.game.id, win.roundId)
   const lookUp = () =>
     missing({
@@ -147,7 +154,7 @@ const refuseWin = (
 ): Refusal<WinCode> | undefined => {
   const { id } = draft.player
   if (win.currency !== draft.player.currency) return currencyRefusal(draft.player)
-  if (win.game.id === unknownGame.id) return noSuchGame
+  if (win.game.id === unknownGame.id && win.ofBet !== true) return noSuchGame
   const absent = missingBet(win, bet, round)
   if (absent !== undefined && !isPaidWithoutBet(win, absent)) return absent.refusal
   // applies to rolled back bets too, and by player to tombstones

@@ -81,6 +81,8 @@ export interface Win extends Message {
   readonly roundId: string
   /** Null for a win of the round as a whole. */
   readonly betTransactionId: string | null
+  /** Belongs to the game and the round of the bet that it names, whichever it names besides. */
+  readonly ofBet?: boolean
   readonly amount: number
   readonly closesRound: Closing
 }

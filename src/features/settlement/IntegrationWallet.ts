@@ -23,6 +23,7 @@ import type {
   Funds,
   Identified,
   PlayerName,
+  SettleCall,
   WalletAction,
   WalletCall,
   WalletOutcome
@@ -36,6 +37,7 @@ import { SessionTokens, type WalletSession } from "../games/SessionTokens.ts"
 import { ActiveOperators } from "../operators/ActiveOperators.ts"
 import { ProviderTransactions } from "./ProviderTransactions.ts"
 import { VendorPlayers } from "../integrations/VendorPlayers.ts"
+import { gameOfRound, inRoundOfBet, isInRoundOfBet } from "./RoundOfBet.ts"
 
 /** The calling provider. */
 export interface CallingProvider {
@@ -43,7 +45,6 @@ export interface CallingProvider {
   readonly policy: SettlementPolicy
 }
 
-type Settle = Extract<WalletCall, { readonly kind: "settle" }>
 type Settled = Extract<WalletOutcome, { readonly _tag: "Settled" }>
 
 /** A refusal of a known player. */
@@ -74,10 +75,10 @@ const mayBeExamined = (action: WalletAction): boolean =>
   isExamined(toMinorUnits(action.amount, maxDigits) ?? Number.POSITIVE_INFINITY)
 
 /** Whether free rounds have to be looked up: a free bet that names them settles without. */
-const needsGrant = ({ grant }: Settle): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
+const needsGrant = ({ grant }: SettleCall): boolean => grant !== undefined && (grant.mustExist || grant.finishes)
 
 /** Winnings of free rounds that a call ends, minor units; null when not stated. */
-const wonOf = ({ won }: Exclude<Settle["grant"], undefined>, { funds, settlements }: Settled): number | null =>
+const wonOf = ({ won }: Exclude<SettleCall["grant"], undefined>, { funds, settlements }: Settled): number | null =>
   won === undefined
     ? settlements.reduce((sum, { bonusAmount, realAmount }) => sum + realAmount + bonusAmount, 0)
     : (won && toMinorUnits(won, minorDigits(funds.currency))) ?? null
@@ -91,15 +92,6 @@ const fundsOf = (player: Player, game: SettledGame | undefined): Funds => ({
   bonus: game === undefined ? player.bonus : stakeableBonus(player, game)
 })
 
-/** The game of a round that was named without it; undefined when the player does not carry the round any more. */
-const gameOfRound = (player: Player, providerId: number, roundId: string): SettledGame | undefined => {
-  const gameId =
-    player.transactions.items.findLast((transaction) =>
-      transaction.providerId === providerId && transaction.roundId === roundId
-    )?.gameId ?? null
-  return gameId === null ? undefined : { ...unknownGame, id: gameId, providerId }
-}
-
 /** The wallet's actions of a call. Undefined when an amount is none of the currency. */
 const toActions = (
   { closings, currency, game, policy, providerId, session }: {
@@ -108,7 +100,7 @@ const toActions = (
     readonly game: SettledGame
     readonly session: Bet["session"]
     readonly currency: string
-    readonly closings: Settle
+    readonly closings: SettleCall
   }
 ): ReadonlyArray<Action> | undefined => {
   const digits = minorDigits(currency)
@@ -187,7 +179,8 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       const refs = yield* PlayerRefs
       const players = yield* VendorPlayers
       const freeRounds = yield* FreeRounds
-      const { creditTerms, find: findTransaction } = yield* ProviderTransactions
+      const transactions = yield* ProviderTransactions
+      const { creditTerms, find: findTransaction } = transactions
 
       const toSettled = (game: Game): SettledGame => ({
         id: game.id,
@@ -240,7 +233,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       })
 
       /** The session that bets are placed under. */
-      const sessionOf = ({ session }: Named, call: Settle): Bet["session"] =>
+      const sessionOf = ({ session }: Named, call: SettleCall): Bet["session"] =>
         call.session === "none" && session === undefined
           ? "none"
           // sessions of a deactivated operator take no new bets; open rounds are still settled
@@ -250,7 +243,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const settleStep = (
         { policy, providerId }: CallingProvider,
-        call: Settle,
+        call: SettleCall,
         named: Named,
         game: SettledGame,
         terms: CreditTerms | null
@@ -304,7 +297,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const settledOutcome = (
         { providerId }: CallingProvider,
-        { player }: Settle,
+        { player }: SettleCall,
         named: Named,
         settled: Pick<Settled, "settlements" | "funds">
       ): WalletOutcome => ({ _tag: "Settled", ...settled, playerRef: refOf(providerId, named.playerId, player) })
@@ -330,6 +323,9 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           done(Exit.succeed(refusedOutcome(named, provider.providerId, call.player, undefined)))
           return true
         }
+        const isElsewhere = call.inRound !== undefined &&
+          !isInRoundOfBet(actors.peek(null, named.playerId), provider.providerId, call)
+        if (isElsewhere) return false
         actors.post(null, named.playerId, settleStep(provider, call, named, game, null), (exit) => {
           if (Exit.isSuccess(exit)) return done(Exit.succeed(settledOutcome(provider, call, named, exit.value)))
           const failure = Exit.findErrorOption(exit)
@@ -343,20 +339,24 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
         return true
       }
 
-      const settleFor = Effect.fnUntraced(function*(provider: CallingProvider, call: Settle, named: Named) {
-        const game = yield* findGame(provider.providerId, call.gameId)
+      const settleFor = Effect.fnUntraced(function*(provider: CallingProvider, sent: SettleCall, named: Named) {
+        const { providerId } = provider
+        const call = sent.inRound === undefined
+          ? sent
+          // first of all the player: on a node that it is not of, nothing is looked up
+          : yield* inRoundOfBet(transactions, yield* actors.read(null, named.playerId), providerId, sent)
+        const game = yield* findGame(providerId, call.gameId)
         const terms = call.actions.some(mayBeExamined) ? yield* creditTerms(named.playerId) : null
         const settled = actors.ask(null, named.playerId, settleStep(provider, call, named, game, terms))
         return yield* Effect.match(settled, {
-          onFailure: (refusal: RefusedPlayer): WalletOutcome =>
-            refusedOutcome(refusal, provider.providerId, call.player, named),
+          onFailure: (refusal: RefusedPlayer): WalletOutcome => refusedOutcome(refusal, providerId, call.player, named),
           onSuccess: (settled): WalletOutcome => settledOutcome(provider, call, named, settled)
         })
       })
 
       /** Settles a call that ends free rounds or belongs to some: they identify the player where the call does not. */
       const settleGrant = Effect.fnUntraced(
-        function*(provider: CallingProvider, call: Settle, grant: Exclude<Settle["grant"], undefined>) {
+        function*(provider: CallingProvider, call: SettleCall, grant: Exclude<SettleCall["grant"], undefined>) {
           const found = yield* freeRounds.find(provider.providerId, grant.reference)
           if (found === undefined && grant.mustExist) return yield* Effect.fail(noSuchGrant)
           const { ref, token, transactionId } = call.player
@@ -374,7 +374,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
         }
       )
 
-      const settle = (provider: CallingProvider, call: Settle) =>
+      const settle = (provider: CallingProvider, call: SettleCall) =>
         call.grant !== undefined && needsGrant(call)
           ? settleGrant(provider, call, call.grant)
           : Effect.flatMap(findName(provider.providerId, call.player), (named) => settleFor(provider, call, named))
@@ -383,7 +383,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
       const present = Effect.fnUntraced(function*(
         { providerId }: CallingProvider,
         name: PlayerName,
-        mayBeExchanged: boolean
+        { mayBeExchanged = false, mayBeOver = false } = {}
       ) {
         const named = yield* findName(providerId, name)
         const player = yield* actors.read(null, named.playerId)
@@ -393,8 +393,9 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
           return player.providerIds.includes(providerId) ? { named, player } : yield* Effect.fail(noSuchPlayer)
         }
         if (session === undefined) return yield* Effect.fail(invalidSession("unknown"))
-        const isRunning = operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now) &&
-          (mayBeExchanged || !isSessionGivenUp(player, session.sessionId))
+        const isRunning = mayBeOver ||
+          operators.isActive(session.operatorId) && isSessionRunning(player, session.expiresAt, now) &&
+            (mayBeExchanged || !isSessionGivenUp(player, session.sessionId))
         return isRunning ? { named, player } : yield* Effect.fail(invalidSession("over"))
       })
 
@@ -416,7 +417,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const identify = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "identify" }>) {
-          const { named, player } = yield* present(provider, call.player, call.exchange)
+          const { named, player } = yield* present(provider, call.player, { mayBeExchanged: call.exchange })
           const { session } = named
           const about = yield* players.find(player.id)
           const game = yield* findGame(provider.providerId, call.gameId)
@@ -438,7 +439,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const balance = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "balance" }>) {
-          const { player } = yield* present(provider, call.player, false)
+          const { player } = yield* present(provider, call.player, call)
           const game = yield* findGame(provider.providerId, call.gameId)
           const funds = fundsOf(player, call.gameId === null ? undefined : game)
           if (call.currency !== null && call.currency !== player.currency) {
@@ -455,7 +456,7 @@ export class IntegrationWallet extends Context.Service<IntegrationWallet, {
 
       const balances = Effect.fnUntraced(
         function*(provider: CallingProvider, call: Extract<WalletCall, { readonly kind: "balances" }>) {
-          const { player } = yield* present(provider, call.player, false)
+          const { player } = yield* present(provider, call.player)
           const asked = yield* Effect.forEach(call.gameIds, (gameId) => findGame(provider.providerId, gameId))
           const outcome: WalletOutcome = {
             _tag: "Balances",

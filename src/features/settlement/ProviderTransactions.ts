@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { CreditTerms } from "../../domain/wallet/LargeCredits.ts"
+import { texts } from "../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { isRolledBack } from "../../store/RollbacksInEffect.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -14,6 +15,11 @@ const StoredTransaction = Schema.Struct({
 })
 
 const storedTransactions = rowsOf(StoredTransaction)
+const storedRounds = rowsOf(Schema.Struct({ roundId: Schema.String }))
+const storedIds = rowsOf(Schema.Struct({ id: Schema.String }))
+
+/** Rounds of a player that are looked through for a bet whose round was named wrong. */
+const latestRounds = 500
 
 export class ProviderTransactions extends Context.Service<ProviderTransactions, {
   /** The message that a provider sent with this id. */
@@ -21,6 +27,12 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
     providerId: number,
     transactionId: string
   ) => Effect.Effect<typeof StoredTransaction.Type | undefined, Refusal<"TRY_AGAIN">>
+  /** Rounds of a player in which a bet stands under the id that it would have there. */
+  readonly findRounds: (
+    providerId: number,
+    playerId: number,
+    betIdIn: (roundId: string) => string
+  ) => Effect.Effect<ReadonlyArray<string>, Refusal<"TRY_AGAIN">>
   /** From which amount on a credit to this player raises an alert; null: never. */
   readonly creditTerms: (playerId: number) => Effect.Effect<CreditTerms | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/settlement/ProviderTransactions") {
@@ -38,6 +50,18 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
               )
             )
           ),
+        findRounds: Effect.fnUntraced(function*(providerId, playerId, betIdIn) {
+          const latest = yield* orTryAgain(storedRounds(
+            sql`SELECT round_id AS "roundId" FROM rounds WHERE player_id = ${playerId}::float8::bigint
+            ORDER BY opened_at DESC LIMIT ${latestRounds}::float8::bigint`
+          ))
+          const roundOf = new Map(latest.map(({ roundId }) => [betIdIn(roundId), roundId]))
+          const found = yield* orTryAgain(storedIds(
+            sql`SELECT transaction_id AS id FROM provider_transactions WHERE provider_id = ${providerId}::float8::bigint
+            AND transaction_id = ANY(${texts([...roundOf.keys()])}) AND kind = 'bet'`
+          ))
+          return found.flatMap(({ id }) => roundOf.get(id) ?? [])
+        }),
         creditTerms: makeCreditTerms(sql)
       }))
   )

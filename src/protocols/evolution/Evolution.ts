@@ -30,7 +30,7 @@ const makeReceive = ({ auth_token: authToken }: EvolutionSettings) => {
       return { _tag: "Stranger", answer: answerOf("INVALID_TOKEN_ID", {}, 401) }
     }
     const body = parseJson(call.body)
-    const uuid = readText(body?.uuid)
+    const uuid = readText(body?.uuid, 512)
     const asked = body && readCall(method, body)
     if (asked !== undefined) return { _tag: "Call", call: asked, render: (outcome) => answerTo(method, uuid, outcome) }
     const ref = readText(body?.userId)

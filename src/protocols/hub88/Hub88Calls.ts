@@ -62,13 +62,13 @@ class Fields {
 /** Exceeds all documented tokens: ours are shorter. */
 const tokenLength = 512
 
-/** Player of a call. Only bets, and Hub88's queries, need a valid token: a win or rollback is never refused for its token. */
+/** Player of a call. Only bets and queries need a token of ours: a win or rollback is never refused for its token. */
 const readPlayer = (fields: Fields, method: Method, { isCaleta }: Hub88Dialect): PlayerName => {
   const token = method === "rollback" ? fields.textOrNull("token", tokenLength) : fields.text("token", tokenLength)
   const ref = isCaleta
     ? fields.textOrNull("supplier_user") ?? fields.textOrNull("user")
     : fields.text("user")
-  const isAsked = method === "bet" || (method === "balance" && !isCaleta)
+  const isAsked = method === "bet" || method === "balance"
   return {
     ref,
     token: isAsked || ref === null ? token : null,
@@ -152,7 +152,9 @@ const readAsked = (fields: Fields, method: Method, dialect: Hub88Dialect): Walle
         method,
         player: readPlayer(fields, method, dialect),
         gameId: dialect.isCaleta ? fields.textOrNull("game_code") : fields.text("game_code"),
-        currency: null
+        currency: null,
+        // a token is invalid that never was one; expiry is for bets only
+        ...dialect.isCaleta && { mayBeOver: true }
       }
     default:
       return readSettle(fields, method, dialect)
@@ -163,6 +165,7 @@ const readAsked = (fields: Fields, method: Method, dialect: Hub88Dialect): Walle
 export const readCall = (method: Method, body: JsonObject, dialect: Hub88Dialect): WalletCall | FormStatus => {
   const fields = new Fields(body)
   const call = readAsked(fields, method, dialect)
-  fields.text("request_uuid")
+  // a check has no field but the token
+  if (method !== "check") fields.text("request_uuid")
   return fields.status ?? call
 }

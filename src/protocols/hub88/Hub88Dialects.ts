@@ -13,7 +13,11 @@ export interface Hub88Dialect {
   readonly limitStatus: "RS_ERROR_LIMIT_REACHED" | "RS_ERROR_BET_LIMIT_EXCEEDED"
   /** Currency of demo games. */
   readonly demoCurrency: string
+  /** Beginning of the paths of the games API, where the address does not end with one of its own. */
+  readonly gamesPath: (gamesUrl: string) => string
 }
+
+const gamesPath = "/operator/generic/v2"
 
 /** Method of a call; undefined when the dialect has none. */
 export const methodOf = ({ paths }: Hub88Dialect, { method, path }: VendorHead): Method | undefined =>
@@ -31,7 +35,8 @@ export const dialects: { readonly [name in "hub88" | "caleta"]: Hub88Dialect } =
     },
     isCaleta: false,
     limitStatus: "RS_ERROR_LIMIT_REACHED",
-    demoCurrency: "XXX"
+    demoCurrency: "XXX",
+    gamesPath: () => gamesPath
   },
   caleta: {
     signatureHeader: "X-Auth-Signature",
@@ -44,6 +49,8 @@ export const dialects: { readonly [name in "hub88" | "caleta"]: Hub88Dialect } =
     },
     isCaleta: true,
     limitStatus: "RS_ERROR_BET_LIMIT_EXCEEDED",
-    demoCurrency: "FUN"
+    demoCurrency: "FUN",
+    // its own API begins with that
+    gamesPath: (gamesUrl) => /\/api\/*$/.test(gamesUrl) ? "" : gamesPath
   }
 }

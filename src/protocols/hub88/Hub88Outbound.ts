@@ -45,7 +45,8 @@ const readGames = listReader(
 
 const readPrepaids = answerReader(Schema.Array(Schema.Struct({
   prepaid_uuid: Schema.String,
-  game_code: Schema.String,
+  /** Caleta's list has only a number of the game, and is of the game that was asked for. */
+  game_code: optional(Schema.String),
   currency: Schema.String,
   /** Null: any value may be ordered. */
   bet_value: optional(Schema.Number),
@@ -93,7 +94,8 @@ const timeOf = (epochMs: number): string => new Date(epochMs).toISOString().slic
 
 export const makeOutbound = (settings: Hub88Settings): Outbound => {
   const { games_url: gamesUrl, operator_id: operatorId, sub_partner_id: subPartnerId } = settings
-  const { demoCurrency, signatureHeader } = dialects[settings.dialect ?? "hub88"]
+  const { demoCurrency, gamesPath, isCaleta, signatureHeader } = dialects[settings.dialect ?? "hub88"]
+  const base = vendorUrl(gamesUrl, gamesPath(gamesUrl))
   const privateKey = Crypto.createPrivateKey(settings.private_key)
 
   const ask = Effect.fnUntraced(
@@ -105,8 +107,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
     ): Effect.fn.Return<VendorResponse, VendorFailure> {
       const body = JSON.stringify({ operator_id: operatorId, ...fields })
       const signature = Crypto.sign("sha256", Buffer.from(body), privateKey).toString("base64")
-      const url = vendorUrl(gamesUrl, `/operator/generic/v2${path}`)
-      const response = yield* postJson(send, url, body, { [signatureHeader]: signature }, isList)
+      const response = yield* postJson(send, vendorUrl(base, path), body, { [signatureHeader]: signature }, isList)
       if (response.status >= 500) return response
       // a refusal is no list: a long one is parsed once
       if (response.status < 400 && response.body.trimStart().startsWith("[")) return response
@@ -133,7 +134,8 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
         currency: mode === "real" ? player.currency : demoCurrency,
         country: player.country,
         ...ip !== null && { ip },
-        ...lobbyUrl !== null && { lobby_url: lobbyUrl },
+        // Caleta requires one
+        ...(lobbyUrl !== null || isCaleta) && { lobby_url: lobbyUrl ?? "" },
         ...depositUrl !== null && { deposit_url: depositUrl }
       })
       const { url } = yield* readUrl(response)
@@ -164,7 +166,8 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
       const value = toMinorUnits(order.stake, amountScale)
       const prepaids = yield* readPrepaids(yield* ask(tools, "/freebet/prepaids/list", { game_code: order.gameId }))
       const prepaid = prepaids.find((prepaid) =>
-        prepaid.game_code === order.gameId && prepaid.currency === order.currency && prepaid.bonus_buy !== true &&
+        (prepaid.game_code ?? order.gameId) === order.gameId && prepaid.currency === order.currency &&
+        prepaid.bonus_buy !== true &&
         (prepaid.bet_value ?? value) === value && (prepaid.bet_count ?? order.rounds) === order.rounds
       )
       if (prepaid === undefined || value === undefined) {
@@ -173,6 +176,7 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
       const response = yield* ask(tools, "/freebet/rewards/create", {
         user: order.playerRef,
         prepaid_uuid: prepaid.prepaid_uuid,
+        ...isCaleta && { sub_partner_id: subPartnerId },
         bet_value: value,
         bet_count: order.rounds,
         currency: order.currency,

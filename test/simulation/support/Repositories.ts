@@ -54,6 +54,8 @@ export const layerRepositories = (database: Database, connection: Connection) =>
         read(() =>
           lookUp({ providerId, transactionIds: [transactionId] }).transactions.get(transactionId) ?? undefined
         ),
+      // no protocol here names a bet in another round
+      findRounds: () => read(() => []),
       creditTerms: () => read(() => null)
     }),
     Layer.succeed(ApprovalFacts, {

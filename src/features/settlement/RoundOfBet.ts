@@ -1,0 +1,48 @@
+/** Rounds of calls that do not name them right: the game of a round named alone, and the round of a bet that a vendor's own reference names. */
+import { Effect } from "effect"
+import type { Refusal } from "../../domain/Refusal.ts"
+import type { Player } from "../../domain/state/Player.ts"
+import { type SettledGame, unknownGame } from "../../domain/settlement/Settlement.ts"
+import { indexOfTransaction } from "../../domain/state/Rounds.ts"
+import type { SettleCall } from "../../protocols/Protocol.ts"
+import type { ProviderTransactions } from "./ProviderTransactions.ts"
+
+/** The game of a round that was named without it; undefined when the player does not carry the round any more. */
+export const gameOfRound = (player: Player, providerId: number, roundId: string): SettledGame | undefined => {
+  const gameId =
+    player.transactions.items.findLast((transaction) =>
+      transaction.providerId === providerId && transaction.roundId === roundId
+    )?.gameId ?? null
+  return gameId === null ? undefined : { ...unknownGame, id: gameId, providerId }
+}
+
+/** The bet that a call's first action names; undefined where it names none. */
+const betOf = ({ actions: [action] }: SettleCall): string | undefined =>
+  action?.action === "rollback"
+    ? action.targetTransactionId
+    : action?.action === "win"
+    ? action.betTransactionId ?? undefined
+    : undefined
+
+/** False where another round may have the bet that the call names: it has to be looked for. */
+export const isInRoundOfBet = (player: Player | undefined, providerId: number, call: SettleCall): boolean => {
+  const bet = betOf(call)
+  return call.inRound === undefined || bet === undefined ||
+    (player !== undefined && indexOfTransaction(player.transactions, providerId, bet) >= 0)
+}
+
+/** The call about the round that its bet stands in; as it is where it names that round, and where no round or more than one has the bet. */
+export const inRoundOfBet = Effect.fnUntraced(function*(
+  { find, findRounds }: ProviderTransactions["Service"],
+  player: Player,
+  providerId: number,
+  call: SettleCall
+): Effect.fn.Return<SettleCall, Refusal<"TRY_AGAIN">> {
+  const { inRound } = call
+  const bet = betOf(call)
+  if (inRound === undefined || bet === undefined || isInRoundOfBet(player, providerId, call)) return call
+  if ((yield* find(providerId, bet))?.kind === "bet") return call
+  const found = yield* findRounds(providerId, player.id, (roundId) => betOf(inRound(roundId)) ?? "")
+  const [roundId] = found
+  return found.length === 1 && roundId !== undefined ? inRound(roundId) : call
+})
