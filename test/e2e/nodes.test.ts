@@ -6,19 +6,8 @@ import { StaffSpending } from "../../src/office/StaffSpending.ts"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
 import { type Caller, callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerThreeNodes, layerThreeNodesLate, NodePorts, portOf } from "../kit/E2eServer.ts"
-import {
-  addGame,
-  addStudio,
-  addTenant,
-  callWallet,
-  dataOf,
-  deposit,
-  freshSlug,
-  launch,
-  register,
-  seat,
-  settledOf
-} from "../kit/E2eWorld.ts"
+import { deposit, launch, register } from "../kit/Clients.ts"
+import { addGame, addStudio, addTenant, callWallet, dataOf, freshSlug, seat, settledOf } from "../kit/E2eWorld.ts"
 import type { Reply } from "../kit/HttpCalls.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"

@@ -11,7 +11,8 @@ import { losingCommit } from "../kit/E2eHold.ts"
 import { exchange, makeAgent } from "../kit/E2eHttp.ts"
 import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
 import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
-import { addPaymentMethod, addTenant, register } from "../kit/E2eWorld.ts"
+import { register } from "../kit/Clients.ts"
+import { addPaymentMethod, addTenant } from "../kit/E2eWorld.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
 /** A header that leaves a request to the router, and so to its handler in a fiber. */

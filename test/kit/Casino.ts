@@ -6,8 +6,10 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { BothServers, layerBothServers, made, staffCall } from "./Backoffice.ts"
 import { Calendar } from "./Calendar.ts"
-import { type Call, opened, send, sendSigned, type Signer } from "./HttpCalls.ts"
-import { dataOf, registration } from "./PublicApi.ts"
+import * as Clients from "./Clients.ts"
+import { callerOf } from "./E2eHttp.ts"
+import { type Answer, type Call, opened, send, sendSigned, type Signer } from "./HttpCalls.ts"
+import { registration } from "./PublicApi.ts"
 
 export interface Fields {
   readonly [field: string]: unknown
@@ -18,7 +20,7 @@ let count = 0
 /** A name that nothing else has. */
 export const fresh = (prefix: string): string => `${prefix}${count++}`
 
-export type { Answer } from "./HttpCalls.ts"
+export type { Answer }
 
 /** A signed call; `uri` is the whole path with its query. */
 export const signedCall = Effect.fnUntraced(function*(signer: Signer, uri: string, options: Call = {}) {
@@ -88,20 +90,22 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
   yield* made("/payment-methods", { operator: slug, code: "bank", currencies: ["EUR", "SEK"] })
   const operator = operatorWith(key)
   const provider: Signer = { header: "X-Provider-Key", key: studio.key, secret: studio.secret }
+  const { publicPort } = yield* BothServers
+  const operatorCaller = callerOf(false, publicPort, operator.signer)
+  const providerCaller = callerOf(false, publicPort, provider)
 
-  const register = Effect.fnUntraced(function*(more: Fields = {}) {
-    return dataOf(yield* operator.post("/players", { ...registration(fresh("player_")), ...more }), 201)
+  const register = Effect.fnUntraced(function*(more: Clients.MoreOfPlayer = {}) {
+    const profile = { ...registration(fresh("player_")), ...more }
+    // read as any caller would
+    const player: Answer["data"] = yield* Effect.orDie(Clients.registered(operatorCaller, profile.username, profile))
+    return player
   })
   /** Sends a deposit; the answer may refuse it. */
   const deposit = (playerId: number, amount: number, more: Fields = {}) =>
     operator.post(`/players/${playerId}/deposits`, { amount, external_reference: fresh("d-"), ...more })
   const withdraw = (playerId: number, amount: number, more: Fields = {}) =>
     operator.post(`/players/${playerId}/withdrawals`, { amount, payment_method: "bank", ...more })
-  const balances = (playerId: number) =>
-    Effect.map(
-      operator.get(`/players/${playerId}/wallet`),
-      ({ data }): readonly [real: number, bonus: number] => [data.balance, data.bonus_balance]
-    )
+  const balances = (playerId: number) => Effect.orDie(Clients.balancesOf(operatorCaller, playerId))
   const launch = (playerId: number, body: Fields = {}, game = slots) =>
     operator.post(`/players/${playerId}/games/${game.id}/launch`, body)
   const limit = (playerId: number, limits: Fields) => operator.put(`/players/${playerId}/limits`, { limits })
@@ -167,15 +171,16 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
     }
   })
 
-  /** A registered player with a first deposit, at the slot game. */
-  const sit = Effect.fnUntraced(function*(amount = 1000, more: Fields = {}) {
+  const seated = Effect.fnUntraced(function*(amount: number, more: Clients.MoreOfPlayer) {
     const player = yield* register(more)
-    if (amount > 0) dataOf(yield* deposit(player.id, amount), 201)
-    const { session_token } = dataOf(yield* launch(player.id))
-    const { player_ref } = dataOf(yield* callWallet("authenticate", { session_token }))
     const id: number = player.id
-    return { id, player, ...playOf(session_token, player_ref) }
+    if (amount > 0) yield* Clients.deposit(operatorCaller, id, amount, fresh("d-"))
+    const token = yield* Clients.launch(operatorCaller, id, slots.id)
+    const ref = yield* Clients.authenticated(providerCaller, token)
+    return { id, player, ...playOf(token, ref) }
   })
+  /** A registered player with a first deposit, at the slot game. */
+  const sit = (amount = 1000, more: Clients.MoreOfPlayer = {}) => Effect.orDie(seated(amount, more))
 
   return {
     id,

@@ -34,7 +34,7 @@ let nonces = 0
  * Signs with the clock of the test. An operator's request carries a nonce of its own, so that the same can be sent twice in a
  * second; a provider's is sent byte for byte again. `aheadMs`: by how much it signs ahead of its own clock.
  */
-export const callerOf = (agent: Http.Agent, port: number, signer: Signer, aheadMs = () => 0): Caller => {
+export const callerOf = (agent: Http.Agent | false, port: number, signer: Signer, aheadMs = () => 0): Caller => {
   const send = (path: string, call: Call = {}) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const timestamp = Math.floor((now + aheadMs()) / 1000)

@@ -1,6 +1,6 @@
 /**
  * Test setup: operators with keys, providers with games, players with money. Staff's part is written directly to
- * the database; the operator's and the provider's part goes over HTTP.
+ * the database; the operator's and the provider's part goes over HTTP, by their clients (`Clients.ts`).
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,22 +9,12 @@ import type { Operator } from "../../src/domain/state/Operator.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { textArray } from "./Arrays.ts"
+import { authenticated, deposit, launch, register, Unexpected } from "./Clients.ts"
 import { type Caller, callerOf, type ConnectionLost } from "./E2eHttp.ts"
 import type { Reply } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
 import { addOperator } from "./TestService.ts"
 import { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
-
-/** An unexpected answer during setup. */
-export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
-  what: Schema.String,
-  status: Schema.Number,
-  body: Schema.String
-}) {
-  override get message() {
-    return `${this.what}: ${this.status} ${this.body}`
-  }
-}
 
 const unexpected = (what: string, { status, text }: Reply) => new Unexpected({ what, status, body: text })
 
@@ -66,10 +56,6 @@ export const Payment = Schema.Struct({
   cancelled_at: Schema.NullOr(Schema.String),
   updated_at: Schema.String
 })
-
-const Launched = Schema.Struct({ session_token: Schema.String, launch_url: Schema.NullOr(Schema.String) })
-const Authenticated = Schema.Struct({ player_ref: Schema.String })
-const Registered = Schema.Struct({ id: Schema.Int })
 
 export interface Game {
   readonly id: number
@@ -145,51 +131,6 @@ export const addStudio = Effect.fnUntraced(function*(agent: Http.Agent, port: nu
   return { id: signer.id, slug, call: callerOf(agent, port, signer) } satisfies Studio
 })
 
-/** The body of a registration that nothing is wrong with. */
-export const registration = (username: string) => ({
-  username,
-  email: `${username}@example.com`,
-  first_name: "Ada",
-  // A self-excluded player blocks registrations with the same name and birthday.
-  last_name: username,
-  birth_date: "1950-12-31",
-  country: "MT",
-  terms_accepted: true
-})
-
-/** Registers a player; gives the id. */
-export const register = Effect.fnUntraced(function*(
-  operator: Caller,
-  username: string,
-  more: { readonly [field: string]: unknown } = {}
-) {
-  const reply = yield* operator.post("/api/v1/operator/players", { ...registration(username), ...more })
-  return (yield* dataOf(reply, 201, Registered, "a registration")).id
-})
-
-/** Deposits; gives the payment. */
-export const deposit = Effect.fnUntraced(
-  function*(operator: Caller, playerId: number, amount: number, reference: string) {
-    const reply = yield* operator.post(`/api/v1/operator/players/${playerId}/deposits`, {
-      amount,
-      external_reference: reference
-    })
-    return yield* dataOf(reply, 201, Payment, "a deposit")
-  }
-)
-
-/** Launches a game; gives the session token and the address of the game. */
-export const launched = Effect.fnUntraced(
-  function*(operator: Caller, playerId: number, gameId: number, mode: "real" | "demo" = "real") {
-    const reply = yield* operator.post(`/api/v1/operator/players/${playerId}/games/${gameId}/launch`, { mode })
-    return yield* dataOf(reply, 200, Launched, "a launch")
-  }
-)
-
-/** Launches a game; gives the session token. */
-export const launch = (...about: Parameters<typeof launched>) =>
-  Effect.map(launched(...about), ({ session_token }) => session_token)
-
 /** Sends a message of a provider; `path` follows the base of the wallet API. */
 export const callWallet = (
   provider: Caller,
@@ -226,8 +167,7 @@ export const seat = Effect.fnUntraced(function*(
   if (options.limits !== undefined) yield* setLimits(playerId, options.limits)
   if (options.balance > 0) yield* deposit(operator, playerId, options.balance, `first-${options.username}`)
   const token = yield* launch(operator, playerId, game.id)
-  const reply = yield* callWallet(provider, "authenticate", { session_token: token })
-  const { player_ref: ref } = yield* dataOf(reply, 200, Authenticated, "an authentication")
+  const ref = yield* authenticated(provider, token)
   return { playerId, token, ref, game } satisfies Seat
 })
 

@@ -5,6 +5,8 @@ import { SqlClient } from "effect/sql"
 import { originals } from "../../src/domain/original/Originals.ts"
 import { Games } from "../../src/features/games/Games.ts"
 import { Ids } from "../../src/platform/Ids.ts"
+import * as Clients from "./Clients.ts"
+import { type Caller, callerOf } from "./E2eHttp.ts"
 import { layerE2eServer, portOf } from "./E2eServer.ts"
 import { type Call, type Reply, send, sendFresh, type Signer } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
@@ -50,35 +52,37 @@ export const openOperator = Effect.fnUntraced(function*(slug: string, options: K
 })
 
 /** A registration that keeps every rule. */
-export const registration = (username: string, more: { readonly [field: string]: unknown } = {}) => ({
-  username,
-  email: `${username}@example.com`,
-  first_name: "Ada",
-  last_name: username,
+export const registration = <More extends object>(username: string, more?: More) => ({
+  ...Clients.registration(username),
   birth_date: "1990-12-31",
-  country: "MT",
-  terms_accepted: true,
   ...more
 })
 
+const callers = new WeakMap<Signer, Caller>()
+
+/** The signer's calls to the public server of the context, each over a connection of its own. */
+const callerFor = (signer: Signer) =>
+  Effect.map(portOf, (port) => {
+    const known = callers.get(signer) ?? callerOf(false, port, signer)
+    callers.set(signer, known)
+    return known
+  })
+
 /** Registers a player; returns the answer. */
-export const register = Effect.fnUntraced(
-  function*(key: Signer, username: string, more: { readonly [field: string]: unknown } = {}) {
-    return dataOf(yield* call(key, "/players", { body: registration(username, more) }), 201)
-  }
-)
+export const register = Effect.fnUntraced(function*(key: Signer, username: string, more: Clients.MoreOfPlayer = {}) {
+  const operator = yield* callerFor(key)
+  return yield* Effect.orDie(Clients.registered(operator, username, registration(username, more)))
+})
 
 /** Credits a deposit that must be taken. */
 export const deposit = Effect.fnUntraced(function*(key: Signer, player: number, amount: number) {
-  const body = { amount, external_reference: `d-${count++}` }
-  return dataOf(yield* call(key, `/players/${player}/deposits`, { body }), 201)
+  return yield* Effect.orDie(Clients.deposit(yield* callerFor(key), player, amount, `d-${count++}`))
 })
 
 /** Issues a player session token; fails when refused. */
 export const issueToken = Effect.fnUntraced(
-  function*(key: Signer, player: number, body: { readonly ttl_minutes?: number } = {}) {
-    const { token } = dataOf(yield* call(key, `/players/${player}/session-tokens`, { body }), 201)
-    return String(token)
+  function*(key: Signer, player: number, options: { readonly ttl_minutes?: number } = {}) {
+    return yield* Effect.orDie(Clients.issued(yield* callerFor(key), player, options))
   }
 )
 

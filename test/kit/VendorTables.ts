@@ -11,7 +11,8 @@ import type {
 } from "../../scripts/simulators/Dialect.ts"
 import { makeAgent } from "./E2eHttp.ts"
 import { portOf } from "./E2eServer.ts"
-import { addTenant, deposit, freshSlug, register } from "./E2eWorld.ts"
+import { deposit, register } from "./Clients.ts"
+import { addTenant, freshSlug } from "./E2eWorld.ts"
 import { addVendor, openSeat, type VendorCase } from "./Vendors.ts"
 
 interface Options {

@@ -11,7 +11,7 @@ import { type Reply, signedHeaders } from "../../kit/HttpCalls.ts"
 import { type Endpoint, endpointsOf, isNode, type Node } from "./Endpoints.ts"
 import { type Request, requestTo } from "./Requests.ts"
 import { Known } from "./Values.ts"
-import type { Unexpected } from "../../kit/E2eWorld.ts"
+import type { Unexpected } from "../../kit/Clients.ts"
 import { type Callers, type FuzzTargets, openFixture, tidy } from "./World.ts"
 
 export interface FuzzOptions {
