@@ -2,8 +2,9 @@ import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
+import { processSql } from "../platform/ServiceProcesses.ts"
 import { toDate } from "../platform/Time.ts"
-import { type AcceptedSignature, replayedRequest } from "../domain/state/AcceptedSignature.ts"
+import { type AcceptedSignature, type Accepter, replayedRequest, replayOf } from "../domain/state/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 import { RememberedSignatures } from "./RememberedSignatures.ts"
@@ -22,13 +23,17 @@ const maxPruned = 10_000
 
 const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
 
-/** Returns the signatures not written, hardly ever any: a result row for each written one would cost as much as writing it. */
+/**
+ * Returns the signatures not written, hardly ever any, and whether another process accepted them: a result row for each written one would cost
+ * as much as writing it.
+ */
 const insertText = `
   WITH written AS (
     INSERT INTO accepted_signatures (signature, accepted_at) SELECT * FROM unnest($1::bytea[], $2::timestamptz[])
     ON CONFLICT DO NOTHING RETURNING signature)
-  SELECT encode(signature, 'hex')
-  FROM (SELECT unnest($1::bytea[]) AS signature EXCEPT ALL SELECT signature FROM written) AS known`
+  SELECT encode(known.signature, 'hex'), stored.process IS DISTINCT FROM ${processSql}
+  FROM (SELECT unnest($1::bytea[]) AS signature EXCEPT ALL SELECT signature FROM written) AS known
+  LEFT JOIN accepted_signatures stored ON stored.signature = known.signature`
 
 type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
 
@@ -60,7 +65,10 @@ export class ReplayStore extends Context.Service<ReplayStore, {
             columnArray("bytea", batch, ({ signature }) => Buffer.from(signature, "hex")),
             columnArray("timestamptz", batch, ({ acceptedAt }) => acceptedAt)
           ]).values,
-          (rows) => new Set(rows.map(([signature]) => signature))
+          (rows) =>
+            new Map<unknown, Accepter>(
+              rows.map(([signature, isOther]) => [signature, isOther === true ? "other" : "this"])
+            )
         )
 
       const batches = yield* makeBatches<AcceptedSignature, void, Failure>({
@@ -75,9 +83,11 @@ export class ReplayStore extends Context.Service<ReplayStore, {
             ),
             Effect.mapError(() => tryAgain),
             Effect.map((known) =>
-              batch.map((one) =>
-                known.has(one.signature) || firsts.get(one.signature) !== one ? Exit.fail(replayedRequest) : Exit.void
-              )
+              batch.map((one) => {
+                const accepter = known.get(one.signature)
+                if (accepter !== undefined) return Exit.fail(replayOf(accepter))
+                return firsts.get(one.signature) === one ? Exit.void : Exit.fail(replayedRequest)
+              })
             )
           )
         }

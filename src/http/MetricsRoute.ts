@@ -1,4 +1,5 @@
 /** `/metrics` for Prometheus, on the back-office port (`docs/operations.md` explains every metric). */
+import { poolSql } from "../platform/ServiceProcesses.ts"
 import { Clock, Effect, Layer, Metric, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
@@ -24,9 +25,11 @@ const makeDatabaseMetrics = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   const setConnections = makeGaugeFamily(databaseConnections)
   const readConnections = connectionRows(sql`
-    SELECT application_name AS pool, coalesce(state, 'unknown') AS state, count(*)::float8 AS connections
+    SELECT ${sql.literal(poolSql)} AS pool, coalesce(state, 'unknown') AS state, count(*)::float8 AS connections
     FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name IN ('pitboss', 'pitboss-reports', 'pitboss-serving', 'pitboss-journal')
+    WHERE datname = current_database() AND ${
+    sql.literal(poolSql)
+  } IN ('pitboss', 'pitboss-reports', 'pitboss-serving', 'pitboss-journal')
     GROUP BY 1, 2 ORDER BY 1, 2`)
   return Effect.gen(function*() {
     const startedAt = clock.monotonicTimeNanosUnsafe()

@@ -8,6 +8,7 @@ import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
 import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
 import { ReportConcurrency } from "./ReportConcurrency.ts"
+import { applicationOf } from "./ServiceProcesses.ts"
 import { lowerPriority } from "./SessionPriority.ts"
 import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
@@ -134,11 +135,11 @@ const plansByKey = {
   enable_mergejoin: "off"
 }
 
-const serving = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => {
+const serving = (url: Redacted.Redacted, maxConnections: number, process: string): PgClient.PgPoolConfig => {
   const { startupParameters, ...config } = general(url, maxConnections)
   return {
     ...config,
-    applicationName: "pitboss-serving",
+    applicationName: applicationOf("pitboss-serving", process),
     startupParameters: { ...startupParameters, ...plansByKey, statement_timeout: "5s" }
   }
 }
@@ -157,9 +158,9 @@ const reporting = (url: Redacted.Redacted): PgClient.PgPoolConfig => {
   }
 }
 
-const journal = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
+const journal = (url: Redacted.Redacted, maxConnections: number, process: string): PgClient.PgPoolConfig => ({
   ...connection(url),
-  applicationName: "pitboss-journal",
+  applicationName: applicationOf("pitboss-journal", process),
   types,
   maxConnections,
   minConnections: 1,
@@ -358,6 +359,8 @@ export interface DatabaseOptions {
 export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
   Layer.unwrap(Effect.gen(function*() {
     const { url } = yield* DatabaseUrl
+    const { token } = yield* Effect.provide(Entropy, Entropy.layer)
+    const process = token("", 8)
     const connections = options.maxConnections ?? 10
     const hosts = Layer.effect(DatabaseHosts, untilReachable(followPrimary(url)))
     const open = (config: PgClient.PgPoolConfig) =>
@@ -378,10 +381,10 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
           (client) => withAcquirer(client, Effect.tap(client.reserve, lowerPriority))
         )
       ).pipe(Layer.provide(Reactivity.layer)),
-      Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6))).pipe(
+      Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6, process))).pipe(
         Layer.provide(Reactivity.layer)
       ),
-      Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3))).pipe(
+      Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3, process))).pipe(
         Layer.provide(Reactivity.layer)
       )
     ).pipe(Layer.provideMerge(hosts))

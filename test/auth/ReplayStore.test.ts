@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { ServingClient } from "../../src/platform/Database.ts"
 import { sha256 } from "../../src/platform/Secrets.ts"
+import { toDate } from "../../src/platform/Time.ts"
 import { layerNoon } from "../kit/Noon.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 
@@ -59,6 +61,28 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
           yield* Effect.flip(store.write(signatureOf("early"), now)).pipe(Effect.map(({ code }) => code)),
           "REPLAYED_REQUEST"
         )
+      })
+    ))
+
+  it.effect("refuses a signature of another process, which may have ended, as of unknown outcome", () =>
+    inProcess((store) =>
+      Effect.gen(function*() {
+        const sql = yield* ServingClient
+        const now = yield* Clock.currentTimeMillis
+        const storeBy = (name: string, process: Statement.Fragment) =>
+          sql`INSERT INTO accepted_signatures (signature, accepted_at, process)
+            VALUES (decode(${signatureOf(name)}, 'hex'), ${toDate(now)}, ${process})`
+        yield* storeBy("other", sql.literal("'other'"))
+        yield* storeBy("unnamed", sql.literal("''"))
+        yield* storeBy("own", sql.literal("DEFAULT"))
+        const refusals = yield* Effect.forEach(["other", "unnamed", "own"], (name) =>
+          Effect.flip(store.write(signatureOf(name), now)), { concurrency: "unbounded" })
+        const unknown = { outcome: "unknown", retry: "sign_again" }
+        assert.deepStrictEqual(refusals.map(({ code, details }) => [code, details]), [
+          ["REPLAYED_REQUEST", unknown],
+          ["REPLAYED_REQUEST", unknown],
+          ["REPLAYED_REQUEST", {}]
+        ])
       })
     ))
 

@@ -306,10 +306,29 @@ describe("trying again", () => {
       assert.lengthOf(long.sent, 1)
     }))
 
+  it.effect("a replay of unknown outcome is signed again, with the same key", () =>
+    Effect.gen(function*() {
+      const abandoned: Answer = {
+        status: 401,
+        body: {
+          error: { code: "REPLAYED_REQUEST", message: "No.", details: { outcome: "unknown", retry: "sign_again" } }
+        }
+      }
+      const { http, sent } = wireOf(abandoned, good)
+      yield* untilDone(deposit(yield* operatorOn(http)))
+      assert.lengthOf(sent, 2)
+      const [first, second] = sent
+      assert.strictEqual(second?.headers["idempotency-key"], first?.headers["idempotency-key"])
+      assert.notStrictEqual(second?.headers["x-signature"], first?.headers["x-signature"])
+    }))
+
   it.effect("final refusals are not retried", () =>
     Effect.gen(function*() {
       for (
-        const [status, code] of [[401, "INVALID_SIGNATURE"], [422, "VALIDATION_FAILED"], [404, "NOT_FOUND"]] as const
+        const [status, code] of [[401, "INVALID_SIGNATURE"], [401, "REPLAYED_REQUEST"], [422, "VALIDATION_FAILED"], [
+          404,
+          "NOT_FOUND"
+        ]] as const
       ) {
         const { http, sent } = wireOf(refusal(status, code))
         const error = yield* failureOf(deposit(yield* operatorOn(http)))

@@ -230,7 +230,12 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         const signature = Buffer.from(headers["X-Signature"] ?? "", "hex")
         return {
           signature,
-          send: Effect.map(exchange(agent, port, target, { ...asked, headers }), ({ code, status }) => code ?? status)
+          send: Effect.map(
+            exchange(agent, port, target, { ...asked, headers }),
+            (
+              { code, json, status }
+            ) => [code ?? status, code === undefined ? undefined : Object(json).error.details.outcome]
+          )
         }
       }
       const isStored = (signature: Buffer) =>
@@ -245,9 +250,9 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       ] as const
       for (const [expected, what] of rests) {
         const { send, signature } = prepare(one, what)
-        assert.strictEqual(yield* send, expected)
+        assert.strictEqual((yield* send)[0], expected)
         assert.isTrue(yield* isStored(signature), String(expected))
-        assert.strictEqual(yield* send, "REPLAYED_REQUEST")
+        assert.deepStrictEqual(yield* send, ["REPLAYED_REQUEST", undefined])
       }
       // some of many that are committed together
       const many = Array.from({ length: 12 }, (_, index) => ({
@@ -256,6 +261,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       }))
       for (const { isKnown, signature } of many) {
         if (isKnown) {
+          // by another process
           yield* sql`INSERT INTO accepted_signatures (signature, accepted_at) VALUES (${signature}, ${new Date(
             timestamp * 1000
           )})`
@@ -263,7 +269,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
       }
       assert.deepStrictEqual(
         yield* Effect.forEach(many, ({ send }) => send, { concurrency: "unbounded" }),
-        many.map(({ isKnown }) => isKnown ? "REPLAYED_REQUEST" : 201)
+        many.map(({ isKnown }) => isKnown ? ["REPLAYED_REQUEST", "unknown"] : [201, undefined])
       )
       const balances = yield* Effect.forEach(players, (id) => call.send(`/api/v1/operator/players/${id}/wallet`))
       assert.deepStrictEqual(balances.map(({ json }) => Object(json).data.balance), [5000 - 700 + 30, 60])

@@ -249,7 +249,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     signatures: extend(
       known?.signatures,
       query.signature === null ? [] : [query.signature],
-      (signature) => signatures.get(signature) === undefined ? undefined : true as const
+      (signature) => signatures.get(signature) === undefined ? undefined : "this" as const
     ),
     seeds: query.seeds ? seedsOf(player.id) : known?.seeds
   })

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { noChange } from "../../src/domain/state/Change.ts"
 import { answer, missing, refused, type Step } from "../../src/domain/state/Decision.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
-import { replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
+import { type Accepter, replayedRequest, replayOf } from "../../src/domain/state/AcceptedSignature.ts"
 import { storingSignature } from "../../src/domain/state/StoringSignature.ts"
 import { makePlayer } from "../kit/Messages.ts"
 
@@ -16,10 +16,10 @@ const nothingKnown = {
   payments: new Map(),
   paymentsById: new Map(),
   promoCodes: new Map(),
-  signatures: new Map<string, true | null>([[accepted.signature, null]]),
+  signatures: new Map<string, Accepter | null>([[accepted.signature, null]]),
   seeds: undefined
 }
-const known = { ...nothingKnown, signatures: new Map([[accepted.signature, true as const]]) }
+const knownFrom = (accepter: Accepter) => ({ ...nothingKnown, signatures: new Map([[accepted.signature, accepter]]) })
 
 // Goal: a signature is stored with an effect and never without one, and no effect comes of a known one. Method: rules of each
 // outcome, wrapped.
@@ -45,7 +45,11 @@ it("a decision without an effect leaves its signature to the caller", () => {
   })
 })
 
-it("a known signature is refused before the rule is asked", () => {
+it("a known signature is refused before the rule is asked, and one of another process as of unknown outcome", () => {
   const step = storingSignature(() => assert.fail("not to be asked"), accepted)
-  assert.deepStrictEqual(step(player, { now: 1, firstId: 1, known }), refused(replayedRequest))
+  const refusalOf = (accepter: Accepter) => step(player, { now: 1, firstId: 1, known: knownFrom(accepter) })
+  assert.deepStrictEqual(refusalOf("this"), refused(replayedRequest))
+  assert.deepInclude(refusalOf("other"), {
+    error: { ...replayOf("other"), code: "REPLAYED_REQUEST", details: { outcome: "unknown", retry: "sign_again" } }
+  })
 })

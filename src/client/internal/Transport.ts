@@ -117,10 +117,14 @@ export const transportOver = (
     })
   })
 
+  /** Whether the service asks for the request under another signature: what became of the first, which a proxy may have sent twice, is unknown. */
+  const asksToSignAgain = (error: Refused | NoAnswer): boolean =>
+    error._tag === "Refused" && error.code === "REPLAYED_REQUEST" && error.details["retry"] === "sign_again"
+
   /** Milliseconds before the next attempt; undefined when there is none. */
   const pauseAfter = Effect.fnUntraced(function*(error: Refused | NoAnswer, attempts: number) {
     const { isRepeatable } = yield* CurrentCall
-    if (!isRepeatable || attempts >= maxAttempts || !isTransient(error)) return undefined
+    if (!isRepeatable || attempts >= maxAttempts || !(isTransient(error) || asksToSignAgain(error))) return undefined
     const asked = error._tag === "Refused" ? (error.retryAfterSeconds ?? 0) * 1000 : 0
     if (asked > longestPause) return undefined
     // jittered, so that callers that failed together do not retry together

@@ -38,7 +38,9 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     details: {}
   },
   REPLAYED_REQUEST: {
-    meaning: "This very signature was accepted before. Sign anew, with a nonce when it is within the same second.",
+    meaning:
+      "This very signature was accepted before. Sign anew, with a nonce when it is within the same second. `details.retry` of `sign_again`: " +
+      "another node accepted it, and what became of it is unknown; sign it again, with the same `Idempotency-Key`.",
     message: "This signed request was already received. Sign a new one.",
     details: {}
   },

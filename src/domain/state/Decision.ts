@@ -1,6 +1,7 @@
 /**
  * The shape of every rule that changes a player: a pure function from the player and the circumstances to a decision.
  */
+import type { Accepter } from "./AcceptedSignature.ts"
 import type { Change, Payment } from "./Change.ts"
 import type { PlayerBonus } from "./Bonus.ts"
 import type { PlayerSeeds } from "./PlayerSeeds.ts"
@@ -20,7 +21,7 @@ export interface Knowledge {
   readonly paymentsById: ReadonlyMap<number, Payment | null>
   readonly promoCodes: ReadonlyMap<number, PromoStanding | null>
   /** Of accepted requests. */
-  readonly signatures: ReadonlyMap<string, true | null>
+  readonly signatures: ReadonlyMap<string, Accepter | null>
   /** Seeds of this player; null when there are none, undefined when not looked up. */
   readonly seeds: PlayerSeeds | null | undefined
 }

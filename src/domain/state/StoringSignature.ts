@@ -1,5 +1,5 @@
 /** Signatures of requests stored with the commit of their effects, for the refusal of replays. */
-import { type AcceptedSignature, replayedRequest } from "./AcceptedSignature.ts"
+import { type AcceptedSignature, replayOf } from "./AcceptedSignature.ts"
 import { refused, type Step } from "./Decision.ts"
 import type { Refusal } from "../Refusal.ts"
 
@@ -19,8 +19,8 @@ export const storingSignature = <Reply, Error>(
   accepted: AcceptedSignature
 ): Step<Recorded<Reply>, Error | Refusal<"REPLAYED_REQUEST">> =>
 (player, context) => {
-  const isKnown = context.known?.signatures.get(accepted.signature) ?? null
-  if (isKnown !== null) return refused(replayedRequest)
+  const accepter = context.known?.signatures.get(accepted.signature) ?? null
+  if (accepter !== null) return refused(replayOf(accepter))
   const decision = step(player, context)
   if (decision._tag !== "Accept") return decision
   const { change, reply } = decision

@@ -10,6 +10,7 @@ import type { PersonalData } from "../../platform/PersonalData.ts"
 import { playerBonusNames } from "../BonusRows.ts"
 import { PaymentRow, toPayments } from "../PaymentRow.ts"
 import { isRolledBack, rollbackOf } from "../RollbacksInEffect.ts"
+import { processSql } from "../../platform/ServiceProcesses.ts"
 import { columnsOf } from "../Rows.ts"
 import { numbers, texts } from "../../platform/ArrayParameters.ts"
 import { openSeedsText, SeedRow, toSeeds } from "../SeedRows.ts"
@@ -84,9 +85,14 @@ const promoText =
   FROM unnest($1::float8[], $2::float8[], $3::float8[]) AS u(player_id, id, request)
   JOIN promo_codes c ON c.id = u.id::bigint`
 
-const SignatureRow = Schema.Struct({ signature: Schema.String, ...ofRequest.fields })
+const SignatureRow = Schema.Struct({
+  signature: Schema.String,
+  accepter: Schema.Literals(["this", "other"]),
+  ...ofRequest.fields
+})
 
-const signaturesText = `SELECT encode(t.signature, 'hex') AS signature, u.request
+const signaturesText = `SELECT encode(t.signature, 'hex') AS signature, u.request,
+    CASE t.process WHEN ${processSql} THEN 'this' ELSE 'other' END AS accepter
   FROM unnest($1::text[], $2::float8[]) AS u(signature, request)
   JOIN accepted_signatures t ON t.signature = decode(u.signature, 'hex')`
 
@@ -259,7 +265,7 @@ export const makeLookUp = (sql: SqlClient.SqlClient, personal: PersonalData["Ser
         signatures: extend(
           known?.signatures,
           query.signature === null ? [] : [query.signature],
-          own(byRequest.signatures).map(({ signature }) => [signature, true])
+          own(byRequest.signatures).map(({ accepter, signature }) => [signature, accepter])
         ),
         payments: extend(
           known?.payments,

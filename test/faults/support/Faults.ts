@@ -107,7 +107,7 @@ const killPostgres = Effect.fnUntraced(function*(scene: Scene) {
 })
 
 const killBackend = Effect.fnUntraced(function*(scene: Scene) {
-  const pids = yield* backendsOf(scene, "pitboss-journal")
+  const pids = yield* backendsOf(scene, "pitboss-journal/%")
   const pid = scene.chance.pick(pids)
   yield* atMoment(scene, () => signal([pid], "SIGKILL"))
 })
