@@ -18,7 +18,6 @@ import { Bonuses } from "./features/bonuses/Bonuses.ts"
 import { FreeRounds } from "./features/freeRounds/FreeRounds.ts"
 import { Games } from "./features/games/Games.ts"
 import { Integrations } from "./features/integrations/Integrations.ts"
-import { IntegrationWallet } from "./features/settlement/IntegrationWallet.ts"
 import { Launches } from "./features/launches/Launches.ts"
 import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
 import { VendorHttp } from "./features/integrations/VendorHttp.ts"
@@ -79,8 +78,7 @@ import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
  */
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
-    ProviderWallet.layer,
-    IntegrationWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer)),
+    ProviderWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer)),
     Integrations.layer,
     Wallet.layer,
     Ledger.layer,

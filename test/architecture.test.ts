@@ -53,8 +53,8 @@ const packagesLoadedBy = (program: string): ReadonlySet<string> => {
 const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: [],
   platform: [],
-  // vendors' messages and their meaning for the wallet: no service, no SQL, no HTTP of ours
-  protocols: ["domain", "platform"],
+  // providers' messages and their meaning for the wallet: no service, no SQL, no HTTP of ours
+  protocols: ["domain", "platform", "contract", "auth"],
   engine: ["platform"],
   chain: ["domain", "platform"],
   // ownership and forwarding: no player, no HTTP
@@ -84,7 +84,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   features: words(`keys exchangeRates payments operators staff staffSessions bonuses compliance corrections games
     integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
     responsibleGaming sessions reports search webhooks demo`),
-  endpoints: words(`account audit bonuses compliance corrections figures freeRounds games integrations jobs keys ledger
+  endpoints: words(`account audit bonuses compliance corrections figures freeRounds games jobs keys ledger
     nodes operators originals payments wallet players providers reports responsibleGaming rounds search secrets
     sessions settlement staff staffSessions webhooks`)
 }

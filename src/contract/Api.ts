@@ -56,10 +56,10 @@ export const ProviderApi = HttpApi.make("provider")
   .prefix("/api/v1/provider/wallet")
   .middleware(ProviderAuth)
 
-export const Api = documented(
-  HttpApi.make("pitboss")
-    .addHttpApi(OperatorApi)
-    .addHttpApi(PlayerApi)
-    .addHttpApi(ProviderApi)
-    .annotate(HttpApi.ParseOptions, { errors: "all" })
-)
+/** The API that the router serves: providers are served by a lane of their own. */
+export const RoutedApi = HttpApi.make("pitboss")
+  .addHttpApi(OperatorApi)
+  .addHttpApi(PlayerApi)
+  .annotate(HttpApi.ParseOptions, { errors: "all" })
+
+export const Api = documented(RoutedApi.addHttpApi(ProviderApi))

@@ -2,8 +2,7 @@ import { type Clock, Context, type Effect, Exit, Result, Schema, type Types } fr
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { uncountedBytes } from "./AnonymousLimits.ts"
-import { refuseOverfull } from "./BodyBounds.ts"
-import { isJson } from "./FormRules.ts"
+import { isJson, refuseOverfull, textOf } from "../protocols/ApiBodies.ts"
 import { idInPath } from "../contract/common/Fields.ts"
 import { parseObject } from "../contract/common/FormErrors.ts"
 import type { CurrentOperator } from "../contract/common/Middleware.ts"
@@ -11,10 +10,10 @@ import type { RenderedReply } from "../domain/state/Idempotency.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { AcceptedSignature } from "../domain/state/AcceptedSignature.ts"
 import type { Recorded } from "../domain/state/StoringSignature.ts"
-import type { Take } from "./ExpressLane.ts"
+import type { Take } from "./Take.ts"
 import { isPath, routerConfig } from "./Methods.ts"
 import { ReadRequest } from "./ReadRequest.ts"
-import { readBody, textOf } from "./RequestBody.ts"
+import { readBody } from "./RequestBody.ts"
 
 /** Handler of an endpoint inside all middlewares except the outermost one. */
 type Serving = Effect.Effect<

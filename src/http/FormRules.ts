@@ -3,22 +3,15 @@ import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import type { ListBound } from "../contract/common/Annotations.ts"
 import { fieldIssues, parseObject } from "../contract/common/FormErrors.ts"
-import { bytesOrNone, refuseLongList, refuseOverfull } from "./BodyBounds.ts"
+import { isJson, noObject, otherMediaType, refuseOverfull } from "../protocols/ApiBodies.ts"
 import { fieldsOfQuery, parameterIssues } from "./QueryParameters.ts"
+import { bytesOrNone } from "./RequestBytes.ts"
 import { routedValues } from "./RequestTarget.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 
 const noSuchPath = refuse("NOT_FOUND", "There is nothing under this path.")
-export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
-const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
-
-/** A body without a content type counts as JSON. */
-export const isJson = (contentType: string | undefined): boolean =>
-  contentType === undefined || contentType === "application/json" ||
-  contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
 
 /** Body of the request as an object with unvalidated fields. */
 export const bodyObject = Effect.gen(function*() {
@@ -73,17 +66,6 @@ const refuseForm = (
   }
 }
 
-/** Refuses a body that exceeds its limits. */
-const refuseBounds = (request: HttpServerRequest.HttpServerRequest, list: ListBound | undefined) =>
-  Effect.flatMap(bytesOrNone(request), (bytes): Effect.Effect<FormRefusal | undefined> => {
-    const overfull = refuseOverfull(bytes)
-    if (overfull !== undefined || list === undefined) return Effect.succeed(overfull)
-    return Effect.map(Effect.orElseSucceed(request.text, () => ""), (text) => {
-      const body = parseObject(text)
-      return body === undefined ? undefined : refuseLongList(body, list)
-    })
-  })
-
 /** Decodes a part of a request for its errors alone. */
 const issuesOf = (schema: Schema.Top | undefined) => {
   if (schema === undefined) return () => ({})
@@ -116,11 +98,10 @@ const makeParameterRules = (
   })
 }
 
-/** What else runs around a handler: checks before its errors are told, and a list bounded before its elements are decoded. */
+/** What else runs around a handler: checks before its errors are told. */
 interface FormOptions<E, R> {
   /** May refuse first, for a missing resource of the path. */
   readonly checkPath?: Effect.Effect<void, E, R>
-  readonly list?: ListBound | undefined
   /** Endpoint whose undeclared query parameters are refused; only reads do. */
   readonly endpoint?: HttpApiEndpoint.Top
   /** Parameters left alone besides. */
@@ -130,7 +111,7 @@ interface FormOptions<E, R> {
 /** Runs a handler with its decoding and refuses malformed requests. */
 export const withFormRules = <E, R, E2 = never, R2 = never>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  { checkPath = Effect.void, endpoint, ignored = [], list }: FormOptions<E2, R2> = {}
+  { checkPath = Effect.void, endpoint, ignored = [] }: FormOptions<E2, R2> = {}
 ) => {
   type Answered = Effect.Effect<
     HttpServerResponse.HttpServerResponse,
@@ -161,6 +142,6 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
     (request): typeof handled =>
       request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])
         ? handled
-        : Effect.flatMap(refuseBounds(request, list), refusing)
+        : Effect.flatMap(bytesOrNone(request), (bytes) => refusing(refuseOverfull(bytes)))
   )
 }

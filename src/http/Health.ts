@@ -2,7 +2,8 @@ import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { refuse } from "../domain/Refusal.ts"
 import { type Ready, Readiness } from "./Readiness.ts"
-import { draining, jsonResponse, refusalResponse } from "./Refusals.ts"
+import { draining } from "../contract/common/Envelope.ts"
+import { jsonResponse, refusalResponse } from "./Refusals.ts"
 
 const alive = jsonResponse(200, JSON.stringify({ status: "ok" }))
 const notReading = refuse("TRY_AGAIN", "The database does not answer.")

@@ -2,7 +2,7 @@
 import { refuse } from "../domain/Refusal.ts"
 import { isLoopback } from "../platform/Loopback.ts"
 import type { SettingsShape } from "../platform/Settings.ts"
-import type { Take } from "./ExpressLane.ts"
+import type { Take } from "./Take.ts"
 import { writeRefusal } from "./Refusals.ts"
 
 /** Refusal of a request under a host that is not one of the back office. */

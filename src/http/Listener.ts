@@ -11,10 +11,11 @@ import { type Contain, keepAliveMs, makeContain } from "./AnswerWriter.ts"
 import { Drain } from "./Drain.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { Forwarding } from "./Forwarding.ts"
-import type { Take } from "./ExpressLane.ts"
+import type { Take } from "./Take.ts"
 import { routerConfig } from "./Methods.ts"
+import { maxBodyBytes, refusalBody } from "../contract/common/Envelope.ts"
 import { type AddressSettings, cannotListen, type ListenAddress, probePort, publicSettings } from "./Ports.ts"
-import { maxBodyBytes, refusalBody, writeRefusal } from "./Refusals.ts"
+import { writeRefusal } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
@@ -93,7 +94,7 @@ const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, 
   answerRaw(ids, socket, 404, noSuchPath)
 }
 
-/** Offers requests to the takers in order, before all other listeners. */
+/** Offers requests to the takers in order, before all other listeners; those that ask whether to send their body too. */
 const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Contain): void => {
   const emit = server.emit.bind(server)
   const isTaken = (request: Http.IncomingMessage, response: Http.ServerResponse): boolean => {
@@ -105,7 +106,8 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Con
   }
   server.emit = (event: string, ...args: ReadonlyArray<unknown>): boolean => {
     const [request, response] = args
-    return event === "request" && request instanceof Http.IncomingMessage && response instanceof Http.ServerResponse &&
+    return (event === "request" || event === "checkContinue") && request instanceof Http.IncomingMessage &&
+        response instanceof Http.ServerResponse &&
         isTaken(request, response) || emit(event, ...args)
   }
 }

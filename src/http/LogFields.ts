@@ -1,18 +1,19 @@
 /** Log fields of a request and its caller, read from the context of the fiber that logs. */
 import { Context } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { CurrentOperator, CurrentPlayer, CurrentProvider } from "../contract/common/Middleware.ts"
+import { CurrentOperator, CurrentPlayer } from "../contract/common/Middleware.ts"
 import type { LogFields } from "../platform/Logging.ts"
 import { type Named, RequestIds } from "./RequestIds.ts"
 
-/** A request of the express lane, outside the router. */
+/** A request of the providers' lane, outside the router. */
 export interface LaneRequest {
   readonly id: () => string
+  readonly method: string
   readonly path: string
   readonly providerId: number
 }
 
-/** Request of the current express-lane fiber. */
+/** Request of the current fiber of the providers' lane. */
 export const CurrentLaneRequest = Context.Reference<LaneRequest | undefined>("pitboss/http/CurrentLaneRequest", {
   defaultValue: () => undefined
 })
@@ -26,14 +27,13 @@ const idOf = (context: Context.Context<never>, request: Named): string | undefin
 export const logFields: LogFields = (context) => {
   const lane = Context.get(context, CurrentLaneRequest)
   if (lane !== undefined) {
-    return { request_id: lane.id(), method: "POST", path: lane.path, provider_id: lane.providerId }
+    return { request_id: lane.id(), method: lane.method, path: lane.path, provider_id: lane.providerId }
   }
   const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
   if (request === undefined) return {}
   const route = Context.getOrUndefined(context, HttpRouter.RouteContext)
   const caller = Context.getOrUndefined(context, CurrentOperator)
   const player = Context.getOrUndefined(context, CurrentPlayer)
-  const provider = Context.getOrUndefined(context, CurrentProvider)
   const named = route?.params["player"]
   const playerId = player?.playerId ?? (named !== undefined && idForm.test(named) ? Number(named) : undefined)
   return {
@@ -41,7 +41,6 @@ export const logFields: LogFields = (context) => {
     method: request.method,
     path: route?.route.path,
     operator_id: caller?.operator.id ?? player?.operator.id,
-    provider_id: provider?.id,
     player_id: playerId
   }
 }

@@ -5,7 +5,6 @@
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
-/** A path may hold a provider's transaction id with every byte escaped. */
 export const routerConfig = { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 1024 }
 
 type Path = `/${string}`
@@ -24,10 +23,7 @@ interface KnownRoute {
 export type RouteOf = (url: string) => KnownRoute | undefined
 
 /** Paths of players, whose pages are of other origins. */
-export const playerPaths = "/api/v1/player/"
-
-/** Paths of providers, whose refusals say what to do next. */
-export const providerPaths = "/api/v1/provider/"
+export const playerPaths = "/api/v1/player/" as const
 
 /** Collects the routes of an API and of additional read-only paths. */
 export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -45,8 +41,8 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.Constrai
   for (const [path, known] of methods) {
     paths.on("GET", path, { path, methods: known.has("GET") ? [...known, "HEAD"] : [...known] })
   }
-  const unknown = [playerPaths, providerPaths].map((audience) => ({ audience, path: `${audience}*`, methods: [] }))
-  for (const { methods, path } of unknown) if (isPath(path)) paths.on("GET", path, { path, methods })
+  const unknown = { path: `${playerPaths}*`, methods: [] } as const
+  paths.on("GET", unknown.path, unknown)
   // the router does not read broken escapes and long names; nothing is there, and its beginning says for whom
-  return (url) => paths.find("GET", url)?.handler ?? unknown.find(({ audience }) => url.startsWith(audience))
+  return (url) => paths.find("GET", url)?.handler ?? (url.startsWith(playerPaths) ? unknown : undefined)
 }

@@ -5,7 +5,7 @@
 import { Cause, Clock, Context, Effect, Exit, Fiber, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
-import { Api } from "../contract/Api.ts"
+import { RoutedApi } from "../contract/Api.ts"
 import { Forwarder } from "../cluster/Forwarder.ts"
 import type { RenderedReply } from "../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
@@ -18,8 +18,9 @@ import { Drain } from "./Drain.ts"
 import { serveForwardedRequests } from "./ForwardedRequests.ts"
 import { type Ending, Endpoints, type Found } from "./Endpoints.ts"
 import { servedBy } from "./Forwarding.ts"
-import { providerPaths, type RouteOf, routesOf } from "./Methods.ts"
-import { answerCause, bodyText, draining, refusalResponse, type Retry, serverError } from "./Refusals.ts"
+import { type RouteOf, routesOf } from "./Methods.ts"
+import { draining, serverError } from "../contract/common/Envelope.ts"
+import { answerCause, bodyText, refusalResponse } from "./Refusals.ts"
 import { namedBy, RequestIds } from "./RequestIds.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { originOf } from "./RequestOrigin.ts"
@@ -41,10 +42,6 @@ const weights = new Map<string, number>([
 const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 const unacceptable = refuse("INVALID_REQUEST", "The request cannot be processed as it was sent.")
 
-/** Retry advice in refusals to providers, by the path of the route; undefined for other callers. */
-const retryFor = (route: string): Retry | undefined =>
-  route === "/api/v1/provider/wallet/bet" ? "rollback" : route.startsWith(providerPaths) ? "same_request" : undefined
-
 const isUnknownRoute = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(({ _tag, ...reason }) =>
     _tag === "Fail" && "error" in reason && HttpServerError.isHttpServerError(reason.error) &&
@@ -56,23 +53,19 @@ const addedByWriter = new Set(["content-length", "cache-control", servedBy])
 
 /** 405 where the path has other methods, else 404. */
 const answerUnknown = (request: HttpServerRequest.HttpServerRequest, routeOf: RouteOf) => {
-  const { methods = [], path = "" } = routeOf(request.url) ?? {}
-  const retry = retryFor(path) === undefined ? undefined : "never"
-  if (methods.length === 0) return refusalResponse(noSuchRoute, retry)
+  const { methods = [] } = routeOf(request.url) ?? {}
+  if (methods.length === 0) return refusalResponse(noSuchRoute)
   const allow = methods.join(", ")
   const refusal: Refusal = refuse("METHOD_NOT_ALLOWED", `This path takes ${allow}.`, { allowed_methods: methods })
-  return HttpServerResponse.setHeader(refusalResponse(refusal, retry), "allow", allow)
+  return HttpServerResponse.setHeader(refusalResponse(refusal), "allow", allow)
 }
 
 /** Replaces a refusal by the framework with the service's envelope. */
-const inEnvelope = (response: HttpServerResponse.HttpServerResponse, route: string) =>
+const inEnvelope = (response: HttpServerResponse.HttpServerResponse) =>
   response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
     ? response
     : HttpServerResponse.setStatus(
-      refusalResponse(
-        response.status < 500 ? unacceptable : serverError,
-        retryFor(route) === undefined ? undefined : "never"
-      ),
+      refusalResponse(response.status < 500 ? unacceptable : serverError),
       response.status
     )
 
@@ -134,9 +127,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
           ? undefined
           : anonymousLimits.take(originOf(request), weight)
         const known = route === "none" ? routeOf(request.url)?.path ?? route : route
-        const answer = refusal === undefined
-          ? inEnvelope(response, known)
-          : refusalResponse(refusal, retryFor(known))
+        const answer = refusal === undefined ? inEnvelope(response) : refusalResponse(refusal)
         if (traces !== undefined) recordAnswer(context, request.method, route, answer.status)
         metrics.observe(request.method, route, answer.status, clock.monotonicTimeNanosUnsafe() - startedAt)
         return Effect.succeed(HttpServerResponse.setHeaders(answer, {
@@ -151,8 +142,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
         const request = forRouter(received)
         const startedAt = clock.monotonicTimeNanosUnsafe()
-        const retry = () => retryFor(routeOf(request.url)?.path ?? "")
-        if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining, retry()))
+        if (drain.isDraining()) return finish(request, startedAt, refusalResponse(draining))
         const preflight = crossOrigin?.preflight(request, routeOf)
         if (preflight !== undefined) return finish(request, startedAt, preflight)
         const routed = request === received
@@ -164,7 +154,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
             Effect.flatMap(
               isUnknownRoute(cause)
                 ? Effect.succeed(answerUnknown(request, routeOf))
-                : Effect.provideService(answerCause(cause, retry()), RequestIds, ids),
+                : Effect.provideService(answerCause(cause), RequestIds, ids),
               (response) => finish(request, startedAt, response)
             )
         })
@@ -182,7 +172,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
       response: HttpServerResponse.HttpServerResponse
     ): void => {
       const { path } = handler.route
-      const answer = inEnvelope(response, path)
+      const answer = inEnvelope(response)
       const { body, status } = answer
       metrics.observe(request.method, path, status, clock.monotonicTimeNanosUnsafe() - startedAt)
       const lines = linesOf(headersOf(request, path, answer)) + linesOf(answer.headers, addedByWriter)
@@ -245,10 +235,10 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
           if (Exit.isSuccess(exit)) return answerDirectly(found, exit.value)
           if (Cause.hasInterruptsOnly(exit.cause)) {
             // interrupted by a disconnect or by the shutdown
-            if (!target.destroyed) answerDirectly(found, refusalResponse(draining, retryFor(route.path)))
+            if (!target.destroyed) answerDirectly(found, refusalResponse(draining))
             return
           }
-          fork(Effect.provideService(answerCause(exit.cause, retryFor(route.path)), RequestIds, ids))
+          fork(Effect.provideService(answerCause(exit.cause), RequestIds, ids))
             .addObserver(finish)
         })
         end(found)
@@ -297,7 +287,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
 
     const runFound = (found: Found): void => {
       const { handler } = found
-      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining, retryFor(handler.route.path)))
+      if (drain.isDraining()) return answerDirectly(found, refusalResponse(draining))
       if (!isStarted(found)) serve(found, handler.serving)
     }
     // run by the events of sockets, where nothing else would catch a defect
@@ -317,7 +307,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
 export const OutermostMiddleware = HttpRouter.middleware(
   Effect.flatMap(Settings, ({ docs, playerOrigins }) =>
     makeOutermostMiddleware(
-      routesOf(Api, docs ? [...healthPaths, ...documentPaths] : healthPaths),
+      routesOf(RoutedApi, docs ? [...healthPaths, ...documentPaths] : healthPaths),
       makeCrossOrigin(playerOrigins)
     )),
   { global: true }

@@ -1,7 +1,7 @@
 import { Effect, Inspectable, Option, Stream } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import type { IncomingHttpHeaders } from "node:http"
-import { textOf } from "./RequestBody.ts"
+import { textOf } from "../protocols/ApiBodies.ts"
 
 const unsupported = Effect.die(new Error("no endpoint takes a body of this kind"))
 

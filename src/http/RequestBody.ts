@@ -16,10 +16,6 @@ export const readBody = (source: IncomingMessage, length: number, use: (body: Bu
   })
 }
 
-/** Decodes UTF-8 and removes a byte order mark. */
-export const textOf = (body: Buffer): string =>
-  body.toString("utf8", body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
-
 /** Passes a body of unknown length to the callback, undefined as soon as it exceeds the maximum. A truncated body is never passed. */
 export const readBounded = (
   source: IncomingMessage,

@@ -7,6 +7,19 @@ import type { Refusal } from "../domain/Refusal.ts"
 import type { Settlement, SettlementPolicy } from "../domain/settlement/Settlement.ts"
 import type { Amount, Decimal } from "./Decimal.ts"
 
+/** Call of a provider before its body is read. */
+export interface CallHead {
+  readonly method: string
+  /** Path and query exactly as sent. */
+  readonly target: string
+  /** Value of a header, by its name in lower case. */
+  readonly header: (name: string) => string | undefined
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Address of the caller, behind trusted proxies the one that they name; undefined when that is none. */
+  readonly address: () => string | undefined
+}
+
 /** Call of a vendor with its whole body. */
 export interface VendorCall {
   readonly method: string
@@ -29,6 +42,8 @@ export interface VendorAnswer {
   readonly body: string
   /** `application/json` by default. */
   readonly contentType?: string
+  /** Further headers. */
+  readonly headers?: { readonly [name: string]: string }
 }
 
 /** Player of a call, by reference if given; a token beside it must be of the same player. A transaction is used only without either. */
@@ -43,8 +58,11 @@ export type WalletAction =
     readonly action: "bet"
     readonly transactionId: string
     readonly amount: Amount
-    /** A free bet: its stake is paid by the vendor. The amount has to be one of the currency, and is not taken. */
-    readonly isFree?: boolean
+    /**
+     * A free bet. `true`: its stake is paid by the vendor; the amount has to be one of the currency, and is not taken. `without_stake`: it has no
+     * stake; an amount with it is refused.
+     */
+    readonly isFree?: boolean | "without_stake"
     readonly closesRound: boolean | "when_settled"
   }
   | {
@@ -81,7 +99,17 @@ export type SettleCall = Extract<WalletCall, { readonly kind: "settle" }>
 /** Kind of a win without a bet. */
 export type PromoKind = Extract<WalletAction, { readonly action: "promo_win" }>["kind"]
 
-/** Request of a vendor's call to the wallet. */
+/** What actions are about. */
+export interface ActionSubject {
+  readonly player: PlayerName
+  readonly gameId: string | null
+  readonly roundId: string | null
+  readonly currency: string | null
+  /** A bet needs a running session under the token; `none`: the call names no session, and needs a running one of the player at the provider. */
+  readonly session: "token" | "none"
+}
+
+/** Request of a provider's call to the wallet. */
 export type WalletCall =
   /** Owner of a session token; `exchange` replaces the token by a new one, and the old one takes no more bets. */
   | {
@@ -109,25 +137,25 @@ export type WalletCall =
     readonly player: PlayerName
     readonly gameIds: ReadonlyArray<string>
   }
+  /** Owner and end of the session under a token, as `identify` without the player's profile. */
+  | { readonly kind: "session"; readonly method: string; readonly player: PlayerName }
+  /** What became of a message. */
+  | { readonly kind: "status"; readonly method: string; readonly player: PlayerName; readonly transactionId: string }
   /**
    * In order, all or nothing. Without actions nothing moves and the player's funds are answered. A round may be closed without naming its game: it is
    * looked for among the player's latest rounds, and ignored when not found there.
    */
-  | {
+  | ActionSubject & {
     readonly kind: "settle"
     readonly method: string
-    readonly player: PlayerName
-    readonly gameId: string | null
-    readonly roundId: string | null
-    readonly currency: string | null
-    /** A bet needs a running session under the token; `none`: the call names no session, and needs a running one of the player at the provider. */
-    readonly session: "token" | "none"
     readonly actions: ReadonlyArray<WalletAction>
     /**
      * The same call about another round of the player, for a vendor whose own reference names the bet, whatever round is named beside it: used where
      * the bet that the first action names is unknown, and another round has it.
      */
     readonly inRound?: (roundId: string) => SettleCall
+    /** A bet and its win count as one action: one settlement, and the wallet sequence rises once. */
+    readonly isOne?: boolean
     /** Free-round grant that the call finishes or belongs to; an unknown one is refused with NOT_FOUND where `mustExist`. */
     readonly grant?: {
       readonly reference: string
@@ -136,6 +164,12 @@ export type WalletCall =
       /** Total won, if different from what the call's actions pay; null: not given. */
       readonly won?: Amount | null
     }
+  }
+  /** Actions with a subject each, all of one player: in order, all or nothing. */
+  | {
+    readonly kind: "batch"
+    readonly method: string
+    readonly entries: ReadonlyArray<ActionSubject & { readonly action: WalletAction }>
   }
 
 /** Funds of a player for a game, in minor units; `bonus` is zero where it may not be staked on the game. May be negative. */
@@ -164,6 +198,20 @@ export type WalletOutcome =
   /** In the order of the call's games. */
   | { readonly _tag: "Balances"; readonly playerRef: string; readonly funds: ReadonlyArray<Funds> }
   | {
+    readonly _tag: "Session"
+    readonly playerRef: string
+    readonly country: string
+    readonly language: string
+    /** Epoch milliseconds. */
+    readonly expiresAt: number
+    readonly funds: Funds
+  }
+  | {
+    readonly _tag: "Status"
+    readonly transactionId: string
+    readonly status: "unknown" | "processed" | "rolled_back" | "tombstone"
+  }
+  | {
     readonly _tag: "Settled"
     /** One per action, in order. */
     readonly settlements: ReadonlyArray<Settlement>
@@ -181,6 +229,10 @@ export type WalletOutcome =
 /** Outcome other than a refusal. */
 export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
 
+/** Funds of the player in an outcome; null where it has none, or those of several games. */
+export const fundsIn = (outcome: WalletOutcome): Funds | null =>
+  outcome._tag === "Status" || outcome._tag === "Balances" ? null : outcome.funds
+
 /** Parsed call: the request to the wallet, and the renderer of its outcome. */
 export interface ReadCall {
   readonly call: WalletCall
@@ -190,7 +242,12 @@ export interface ReadCall {
 export type Received =
   | { readonly _tag: "NotFound" }
   /** Refused before a good signature, whatever else is wrong: counted against the caller's address, and no call of the provider. */
-  | { readonly _tag: "Stranger"; readonly answer: VendorAnswer }
+  | {
+    readonly _tag: "Stranger"
+    readonly answer: VendorAnswer
+    /** What failed; the signature where not given. */
+    readonly refusal?: Refusal
+  }
   /** Signed, and answered without the wallet. `reason` is for `provider calls`; `notice`: an informational call that moves nothing. */
   | {
     readonly _tag: "Answered"

@@ -1,16 +1,14 @@
 /** Public server: endpoints of operators, players and game providers with the request pipeline. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../contract/Api.ts"
+import { RoutedApi } from "../contract/Api.ts"
 import { Settings } from "../platform/Settings.ts"
 import { AuthenticationFailures } from "../http/AuthenticationFailures.ts"
 import { Documentation } from "../http/Documentation.ts"
 import { Drain } from "../http/Drain.ts"
 import { OutermostMiddleware } from "../http/OutermostMiddleware.ts"
-import { providerLanes } from "../endpoints/settlement/Lanes.ts"
-import { makeVendorCalls } from "../endpoints/integrations/IntegrationLanes.ts"
-import { ExpressLane, type Take } from "../http/ExpressLane.ts"
-import { VendorLane } from "../http/VendorLane.ts"
+import { makeProviderCalls } from "../endpoints/settlement/ProviderCalls.ts"
+import { ProviderLane } from "../http/ProviderLane.ts"
 import { AccountHandlers } from "../endpoints/account/Handlers.ts"
 import { BonusesHandlers } from "../endpoints/bonuses/Handlers.ts"
 import { FreeRoundsHandlers } from "../endpoints/freeRounds/Handlers.ts"
@@ -18,7 +16,6 @@ import { GamesHandlers } from "../endpoints/games/Handlers.ts"
 import { PaymentsHandlers } from "../endpoints/payments/Handlers.ts"
 import { PlayerSessionHandlers } from "../endpoints/sessions/Handlers.ts"
 import { PlayersHandlers } from "../endpoints/players/Handlers.ts"
-import { ProviderWalletHandlers } from "../endpoints/settlement/Handlers.ts"
 import { ReportsHandlers } from "../endpoints/reports/Handlers.ts"
 import { ResponsibleGamingHandlers } from "../endpoints/responsibleGaming/Handlers.ts"
 import { WalletHandlers } from "../endpoints/wallet/Handlers.ts"
@@ -27,7 +24,6 @@ import { serveAt } from "../http/Listener.ts"
 import { IdempotentPostLive, PlayerIdempotentPostLive } from "../http/middleware/IdempotentPostLive.ts"
 import { OperatorAuthLive } from "../http/middleware/OperatorAuthLive.ts"
 import { PlayerAuthLive } from "../http/middleware/PlayerAuthLive.ts"
-import { ProviderAuthLive } from "../http/middleware/ProviderAuthLive.ts"
 import { PlayerRequestRulesLive, RequestRulesLive } from "../http/middleware/RequestRulesLive.ts"
 import { PathResources } from "../http/PathResources.ts"
 import { RequestIds } from "../http/RequestIds.ts"
@@ -44,14 +40,12 @@ const Handlers = Layer.mergeAll(
   ReportsHandlers,
   PlayerSessionHandlers,
   BonusesHandlers,
-  FreeRoundsHandlers,
-  ProviderWalletHandlers
+  FreeRoundsHandlers
 )
 
 const Pipeline = Layer.mergeAll(
   OperatorAuthLive,
   PlayerAuthLive,
-  ProviderAuthLive,
   IdempotentPostLive,
   PlayerIdempotentPostLive,
   RequestRulesLive,
@@ -59,7 +53,7 @@ const Pipeline = Layer.mergeAll(
 )
 
 const Routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api),
+  HttpApiBuilder.layer(RoutedApi),
   Documentation,
   Health,
   OutermostMiddleware
@@ -76,10 +70,8 @@ export const layerHttpServices = Layer.mergeAll(
 /** Serves the public API at `HOST` and `PORT`. Needs the capabilities, the database, and {@link layerHttpServices}. */
 export const layerPublicServer = Layer.unwrap(Effect.gen(function*() {
   const { host, nodePort: ownPort, port } = yield* Settings
-  const express = yield* ExpressLane
-  const vendors = yield* VendorLane
-  const take: Take = (request, response) => express.take(request, response) || vendors.take(request, response)
+  const { take } = yield* ProviderLane
   return serveAt(Routes, { host, port, ownPort }, take)
 })).pipe(
-  Layer.provide([PathResources.layer, ExpressLane.layerOf(providerLanes), VendorLane.layerOf(makeVendorCalls)])
+  Layer.provide([PathResources.layer, ProviderLane.layerOf(makeProviderCalls)])
 )

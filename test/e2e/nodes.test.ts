@@ -94,7 +94,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
           yield* callWallet(provider, "win", { ...win, request_id: "w", transaction_id: `w${index}${name}` })
         )
         assert.strictEqual(settled.balance, 900 + 250 * (index + 1))
-        // a long body takes the router instead of the express lane
+        // of unknown length
         const raw = JSON.stringify({ request_id: "c", player_ref: table.ref, round_id: "q", game_id: game.externalId })
         const closed = yield* provider.send("/api/v1/provider/wallet/round/close", {
           method: "POST",

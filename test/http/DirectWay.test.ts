@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Net from "node:net"
 import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
 import { type Reply, sendSigned, signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
-import { addApiKey, addProvider } from "../kit/Keys.ts"
+import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
 // Goal: answers do not reveal the path of a request, and a kept connection carries on after it.
@@ -78,14 +78,12 @@ layer(layerEdgeServer())("the direct way", (it) => {
       const port = yield* portOf
       const operator = yield* addOperator("ways")
       const key = yield* addApiKey(operator.id, { rateLimit: 1_000_000 })
-      const provider = yield* addProvider("ways")
       const timestamp = yield* unixSeconds
       let count = 0
       const signed = (asked: Asked, way: { readonly [name: string]: string }): string => {
         const { method, path, raw = "" } = asked
-        const signer = path.startsWith("/api/v1/provider") ? provider : key
         const call = { timestamp, raw, method, nonce: `way-${count++}` }
-        return bytesOf({ ...asked, headers: { ...signedHeaders(signer, path, call), ...way, ...asked.headers } })
+        return bytesOf({ ...asked, headers: { ...signedHeaders(key, path, call), ...way, ...asked.headers } })
       }
       const base = "/api/v1/operator"
       const orderOf = (name: string) => JSON.stringify({ amount: 1, name })
@@ -123,10 +121,7 @@ layer(layerEdgeServer())("the direct way", (it) => {
         { method: "POST", path: `${base}/players/1/orders`, raw: "[]", headers: json },
         { method: "POST", path: `${base}/act/limit` },
         { method: "POST", path: `${base}/act/die` },
-        { method: "PUT", path: `${base}/set/forbidden` },
-        { method: "POST", path: "/api/v1/provider/bet", raw: order, headers: json },
-        { method: "POST", path: "/api/v1/provider/act/again" },
-        { method: "GET", path: "/api/v1/provider/transactions/7" }
+        { method: "PUT", path: `${base}/set/forbidden` }
       ]
       // until its key is in memory, a request goes through its handler
       const [first] = yield* pipelined(port, asked.slice(0, 1).map((one) => signed(one, {})))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerEdgeServer, portOf, Probe } from "../kit/EdgeServer.ts"
+import { layerEdgeServer, portOf, Probe, providerBet, providerWin } from "../kit/EdgeServer.ts"
 import {
   type Call,
   type Reply,
@@ -232,7 +232,9 @@ layer(Live)("operator requests", (it) => {
 })
 
 layer(Live)("provider requests", (it) => {
-  const bet = "/api/v1/provider/bet"
+  const base = "/api/v1/provider/wallet"
+  const bet = `${base}/bet`
+  const order = providerBet("b-1")
 
   const assertTold = (reply: Reply, status: number, code: string, retry: string) => {
     assertRefused(reply, status, code)
@@ -274,7 +276,9 @@ layer(Live)("provider requests", (it) => {
       assertTold(yield* call(provider, bet, { body: {} }), 403, "IP_NOT_ALLOWED", "never")
       const headers = { "X-Forwarded-For": "203.0.113.9" }
       assertTold(yield* call(provider, bet, { raw: "{", headers }), 422, "INVALID_REQUEST", "never")
-      const invalid = yield* call(provider, bet, { body: { name: "a" }, headers })
+      const text = { ...headers, "Content-Type": "text/plain" }
+      assertTold(yield* call(provider, bet, { body: order, headers: text }), 422, "INVALID_REQUEST", "never")
+      const invalid = yield* call(provider, bet, { body: { request_id: "a" }, headers })
       assertTold(invalid, 422, "VALIDATION_FAILED", "never")
       assert.deepStrictEqual(invalid.details["amount"], ["is required"])
       assertTold(yield* call(provider, bet, { raw: "x".repeat(300_000), headers }), 413, "INVALID_REQUEST", "never")
@@ -284,21 +288,50 @@ layer(Live)("provider requests", (it) => {
   it.effect("a bet with unknown outcome is to be rolled back, other messages repeated", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
-      const post = (path: string) => call(provider, `/api/v1/provider/${path}`, { method: "POST" })
-      assertTold(yield* post("act/die"), 500, "SERVER_ERROR", "rollback")
-      assertTold(yield* post("settle/die"), 500, "SERVER_ERROR", "same_request")
-      const busy = yield* post("act/again")
+      const place = (id: string) => call(provider, bet, { body: providerBet(id) })
+      const pay = (id: string) => call(provider, `${base}/win`, { body: providerWin(id) })
+      assertTold(yield* place("die"), 500, "SERVER_ERROR", "rollback")
+      assertTold(yield* pay("die"), 500, "SERVER_ERROR", "same_request")
+      const busy = yield* place("again")
       assertTold(busy, 503, "TRY_AGAIN", "rollback")
       assert.strictEqual(busy.headers["retry-after"], "1")
-      assertTold(yield* post("settle/again"), 503, "TRY_AGAIN", "same_request")
-      assertTold(yield* post("settle/limit"), 422, "LIMIT_EXCEEDED", "never")
+      assertTold(yield* pay("again"), 503, "TRY_AGAIN", "same_request")
+      assertTold(yield* place("limit"), 422, "LIMIT_EXCEEDED", "never")
     }))
 
   it.effect("to unknown paths and methods are refused in the same form", () =>
     Effect.gen(function*() {
       const port = yield* portOf
-      assertTold(yield* send(port, "/api/v1/provider/nothing"), 404, "NOT_FOUND", "never")
-      assertTold(yield* send(port, bet), 405, "METHOD_NOT_ALLOWED", "never")
+      for (const path of ["/api/v1/provider/nothing", `${base}/nothing`, `${base}/bet/more`, `${base}//bet`, base]) {
+        assertTold(yield* send(port, path, { method: "POST" }), 404, "NOT_FOUND", "never")
+      }
+      const otherMethod = yield* send(port, bet)
+      assertTold(otherMethod, 405, "METHOD_NOT_ALLOWED", "never")
+      assert.strictEqual(otherMethod.headers["allow"], "POST")
+      const status = yield* send(port, `${base}/transactions/1`, { method: "POST" })
+      assert.strictEqual(status.headers["allow"], "GET, HEAD")
+    }))
+
+  it.effect("may come in any form that HTTP has for them", () =>
+    Effect.gen(function*() {
+      const provider = yield* addProvider(unique("p"))
+      for (const path of [`${bet}?id=1`, `${bet}/`, `${base}/b%65t`]) {
+        assert.strictEqual((yield* call(provider, path, { body: order })).status, 200, path)
+      }
+      const port = yield* portOf
+      const timestamp = yield* unixSeconds
+      const raw = JSON.stringify(order)
+      const signed = signedHeaders(provider, bet, { timestamp, raw, method: "POST" })
+      for (const headers of [{ expect: "100-continue" }, { "transfer-encoding": "chunked" }, { upgrade: "h2c" }]) {
+        const reply = yield* send(port, bet, { method: "POST", raw, headers: { ...signed, ...headers } })
+        assert.strictEqual(reply.status, 200, JSON.stringify(headers) + reply.text)
+      }
+      const path = `${base}/transactions/1`
+      const head = yield* send(port, path, {
+        method: "HEAD",
+        headers: signedHeaders(provider, path, { timestamp, method: "HEAD" })
+      })
+      assert.deepStrictEqual([head.status, head.text], [200, ""])
     }))
 
   // Goal: a disabled provider can settle its open rounds; the refusal of its bets is tested in
@@ -314,7 +347,7 @@ layer(Live)("provider requests", (it) => {
   it.effect("an id in a path may be any text of sane length", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
-      const look = (id: string) => call(provider, `/api/v1/provider/transactions/${id}`)
+      const look = (id: string) => call(provider, `${base}/transactions/${id}`)
       for (
         const id of ["a", "A-1_b.c~", "a;b", "a;b;c=d", "a#b", "a;b#c", "x".repeat(128), "%C3%BC%2F%3F%23", "a%20b"]
       ) {

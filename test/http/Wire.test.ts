@@ -97,6 +97,7 @@ const segment = fc.oneof(
     "orders",
     "players",
     "7",
+    "wallet",
     "bet",
     "act",
     "die",
@@ -115,7 +116,7 @@ const path = fc.tuple(
 const known = fc.constantFrom(
   "/api/v1/operator/orders",
   "/api/v1/operator/players/1/orders",
-  "/api/v1/provider/bet",
+  "/api/v1/provider/wallet/bet",
   "/api/v1/operator/list?page=1"
 )
 const body = fc.oneof(

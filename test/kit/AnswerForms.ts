@@ -7,6 +7,8 @@ import * as Crypto from "node:crypto"
 import type { Message, Session } from "../../scripts/simulators/Dialect.ts"
 import { makeDialect } from "../../scripts/simulators/Dialects.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
+import { sign, signingKey } from "../../src/auth/Signature.ts"
+import { type RefusalCode, statusByCode } from "../../src/domain/Refusal.ts"
 import { readForm } from "../../src/protocols/FormBody.ts"
 import { pragmaticHash } from "../../src/protocols/pragmatic/PragmaticHash.ts"
 import type { AnyProtocol } from "../../src/protocols/Protocol.ts"
@@ -308,6 +310,8 @@ const parsed = (text: string): unknown => {
 /** A protocol as seen from outside. */
 export interface AnswerForm extends Pick<Row, "paths"> {
   readonly name: string
+  /** Address below which the calls are. */
+  readonly address: string
   readonly protocol: AnyProtocol
   readonly settings: Settings
   /** Genuine bodies, of every kind of message. */
@@ -330,6 +334,7 @@ export const answerForms: ReadonlyArray<AnswerForm> = Object.entries(rows).map((
   const { answers, paths, tryAgain } = row
   return {
     name,
+    address: `/api/v1/integrations/${name}`,
     protocol,
     settings: sample.provider,
     paths,
@@ -344,3 +349,94 @@ export const answerForms: ReadonlyArray<AnswerForm> = Object.entries(rows).map((
       status === tryAgain.status && Object(parsed(body))[tryAgain.field] === tryAgain.value
   }
 })
+
+/** Keys of providers of Pitboss's own protocol: one that may call from anywhere, and one that may not call from here. */
+export const ownKeys = { open: "pbp_open", walled: "pbp_walled" }
+export const ownSecret = "secret"
+
+const ownAddress = "/api/v1/provider/wallet"
+
+const ownBet = {
+  request_id: "1",
+  transaction_id: "17",
+  session_token: "a-token",
+  game_id: "table",
+  round_id: "1",
+  amount: 1050,
+  currency: "EUR"
+}
+
+const ownWin = {
+  request_id: "2",
+  transaction_id: "18",
+  player_ref: "1018",
+  game_id: "table",
+  round_id: "1",
+  bet_transaction_id: "17",
+  amount: 500,
+  currency: "EUR",
+  round_closed: true
+}
+
+const ownRollback = { request_id: "3", transaction_id: "19", player_ref: "1018", target_transaction_id: "17" }
+
+const ownBodies: ReadonlyArray<object> = [
+  { session_token: "a-token" },
+  ownBet,
+  ownWin,
+  { ...ownBet, win: { transaction_id: "18", amount: 500 } },
+  ownRollback,
+  {
+    actions: [{ action: "bet", ...ownBet }, { action: "win", ...ownWin }, { action: "rollback", ...ownRollback }]
+  },
+  { player_ref: "1018", game_id: "table", round_id: "1" },
+  {
+    request_id: "4",
+    transaction_id: "20",
+    player_ref: "1018",
+    amount: 500,
+    currency: "EUR",
+    kind: "jackpot",
+    campaign_id: "c"
+  }
+]
+
+const isCode = (code: unknown): code is RefusalCode => typeof code === "string" && Object.hasOwn(statusByCode, code)
+
+const retryIn = (body: string): unknown => Object(Object(Object(parsed(body)).error).details).retry
+
+/** Pitboss's own protocol, which has no settings. */
+export const ownForm: Omit<AnswerForm, "protocol" | "settings"> = {
+  name: "pitboss",
+  address: ownAddress,
+  paths: [
+    "authenticate",
+    "balance",
+    "bet",
+    "win",
+    "bet-win",
+    "batch",
+    "rollback",
+    "round/close",
+    "promo-win"
+  ].map((name) => `/${name}`),
+  bodies: ownBodies.map((body) => Buffer.from(JSON.stringify(body))),
+  sign: (path, body, nowSeconds) => {
+    const timestamp = String(nowSeconds)
+    const message = { method: "POST", uri: `${ownAddress}${path}`, timestamp, nonce: undefined, body }
+    const signature = sign(signingKey(ownSecret), message)
+    return {
+      headers: { "x-provider-key": ownKeys.open, "x-timestamp": timestamp, "x-signature": signature },
+      body
+    }
+  },
+  isAnswer: ({ body, contentType, status }) => {
+    if (contentType !== "application/json") return false
+    const { data, error } = Object(parsed(body))
+    if (status === 200) return typeof data === "object" && error === undefined
+    const { code, details, message } = Object(error)
+    const isKnown = isCode(code) && (statusByCode[code] === status || (status === 413 && code === "INVALID_REQUEST"))
+    return isKnown && typeof message === "string" && ["never", "same_request", "rollback"].includes(details.retry)
+  },
+  isTryAgain: ({ body }) => ["same_request", "rollback"].includes(String(retryIn(body)))
+}

@@ -7,16 +7,14 @@ import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { DigestKey, PersonalData } from "../../src/platform/PersonalData.ts"
-import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../../src/contract/common/Annotations.ts"
+import { RequiredFeature, RequiredScope } from "../../src/contract/common/Annotations.ts"
 import { refusals } from "../../src/contract/common/Errors.ts"
 import { amountFrom, oneOf, pathId, text } from "../../src/contract/common/Fields.ts"
 import {
   CurrentClaim,
   CurrentOperator,
-  CurrentProvider,
   IdempotentPost,
   OperatorAuth,
-  ProviderAuth,
   RequestRules
 } from "../../src/contract/common/Middleware.ts"
 import { pageQuery, single } from "../../src/contract/common/Pagination.ts"
@@ -27,6 +25,11 @@ import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { type AcceptedSignature, replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
+import type { Settlement } from "../../src/domain/settlement/Settlement.ts"
+import { ownEntryPoint } from "../../src/endpoints/settlement/EntryPoints.ts"
+import type { CallingProvider } from "../../src/features/settlement/WalletActions.ts"
+import { type ProviderCalls, ProviderLane } from "../../src/http/ProviderLane.ts"
+import type { WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
 import { makeOutermostMiddleware } from "../../src/http/OutermostMiddleware.ts"
 import { Endpoints } from "../../src/http/Endpoints.ts"
 import { Health } from "../../src/http/Health.ts"
@@ -34,7 +37,6 @@ import { serveAt } from "../../src/http/Listener.ts"
 import { routesOf } from "../../src/http/Methods.ts"
 import { IdempotentPostLive } from "../../src/http/middleware/IdempotentPostLive.ts"
 import { OperatorAuthLive } from "../../src/http/middleware/OperatorAuthLive.ts"
-import { ProviderAuthLive } from "../../src/http/middleware/ProviderAuthLive.ts"
 import { RequestRulesLive } from "../../src/http/middleware/RequestRulesLive.ts"
 import { PathResources } from "../../src/http/PathResources.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
@@ -82,24 +84,11 @@ const ProbeGroup = HttpApiGroup.make("probe")
     HttpApiEndpoint.put("set", "/set/:act", { params: { act: Schema.String }, success: Outcome, error: codes })
   )
 
-const ProviderProbeGroup = HttpApiGroup.make("provider_probe")
-  .add(
-    HttpApiEndpoint.post("bet", "/bet", { payload: Order, success: Outcome }).annotate(RetryAfterFailure, "rollback"),
-    HttpApiEndpoint.post("act", "/act/:act", { params: { act: Schema.String }, success: Outcome, error: codes })
-      .annotate(RetryAfterFailure, "rollback"),
-    HttpApiEndpoint.post("settle", "/settle/:act", { params: { act: Schema.String }, success: Outcome, error: codes }),
-    HttpApiEndpoint.get("look", "/transactions/:transaction_id", {
-      params: { transaction_id: text(128) },
-      success: Outcome
-    })
-  )
-
 export const ProbeApi = HttpApi.make("probe")
   .addHttpApi(
     HttpApi.make("operator").add(ProbeGroup).prefix("/api/v1/operator")
       .middleware(RequestRules).middleware(IdempotentPost).middleware(OperatorAuth)
   )
-  .addHttpApi(HttpApi.make("provider").add(ProviderProbeGroup).prefix("/api/v1/provider").middleware(ProviderAuth))
   .annotate(HttpApi.ParseOptions, { errors: "all" })
 
 /** Calls of the handlers, and the gates they wait at. */
@@ -174,63 +163,118 @@ const place = (
 
 const count = (body: unknown) => Effect.map(Probe, (probe) => ({ data: { calls: ++probe.calls, body } }))
 
-const ProbeHandlers = Layer.mergeAll(
-  HttpApiBuilder.group(
-    ProbeApi,
-    "probe",
-    Effect.fnUntraced(function*(handlers) {
-      const endpoints = yield* Endpoints
-      const probe = yield* Probe
-      const sql = yield* SqlClient.SqlClient
-      const fork = Effect.runForkWith(yield* Effect.context<never>())
-      /** Places an order with its signature, as a commit does. */
-      const placeSigned = (order: typeof Order.Type, { acceptedAt, signature }: AcceptedSignature) =>
-        orTryAgain(sql`INSERT INTO accepted_signatures (signature, accepted_at)
+const ProbeHandlers = HttpApiBuilder.group(
+  ProbeApi,
+  "probe",
+  Effect.fnUntraced(function*(handlers) {
+    const endpoints = yield* Endpoints
+    const probe = yield* Probe
+    const sql = yield* SqlClient.SqlClient
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    /** Places an order with its signature, as a commit does. */
+    const placeSigned = (order: typeof Order.Type, { acceptedAt, signature }: AcceptedSignature) =>
+      orTryAgain(sql`INSERT INTO accepted_signatures (signature, accepted_at)
           VALUES (${Buffer.from(signature, "hex")}, ${new Date(acceptedAt)}) ON CONFLICT DO NOTHING RETURNING 1`).pipe(
-          Effect.flatMap((rows): Effect.Effect<typeof Outcome.Type, Refusal> => {
-            if (rows.length === 0) return Effect.fail(replayedRequest)
-            probe.posted++
-            return place(probe, order)
-          }),
-          Effect.map((reply) => ({ reply, isRecorded: true }))
-        )
-      // the direct way answers it from memory, and counts no call
-      endpoints.addRead(
-        ProbeApi.groups.probe.endpoints.open,
-        ({ operator }) => (done) => done(Exit.succeed({ calls: probe.calls, body: operator.slug })),
-        (data) => ({ data })
+        Effect.flatMap((rows): Effect.Effect<typeof Outcome.Type, Refusal> => {
+          if (rows.length === 0) return Effect.fail(replayedRequest)
+          probe.posted++
+          return place(probe, order)
+        }),
+        Effect.map((reply) => ({ reply, isRecorded: true }))
       )
-      endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, accepted, done) => {
-        if (order.name === "look up") return false
-        if (!withoutEffect.has(order.name)) {
-          fork(placeSigned(order, accepted)).addObserver(done)
-          return true
-        }
-        probe.posted++
-        const placed = place(probe, order)
-        // a defect of a command may also be thrown
-        if (Exit.isFailure(placed) && Cause.hasDies(placed.cause)) throw Cause.squash(placed.cause)
-        done(Exit.map(placed, (reply) => ({ reply, isRecorded: false })))
+    // the direct way answers it from memory, and counts no call
+    endpoints.addRead(
+      ProbeApi.groups.probe.endpoints.open,
+      ({ operator }) => (done) => done(Exit.succeed({ calls: probe.calls, body: operator.slug })),
+      (data) => ({ data })
+    )
+    endpoints.addCommand(ProbeApi.groups.probe.endpoints.order, Order, (_, __, order, accepted, done) => {
+      if (order.name === "look up") return false
+      if (!withoutEffect.has(order.name)) {
+        fork(placeSigned(order, accepted)).addObserver(done)
         return true
-      }, (data) => ({ status: 201, body: JSON.stringify(data) }))
-      return handlers
-        .handle("open", () => Effect.flatMap(CurrentOperator, ({ operator }) => count(operator.slug)))
-        .handle("list", ({ query }) => count(query))
-        .handle("wrong", () => Effect.succeed({ data: { name: "far too long" } }))
-        .handle("order", ({ payload }) => place(probe, payload))
-        .handle("about", ({ payload }) => count(payload))
-        .handle("act", ({ params }) => perform(params.act))
-        .handle("look", ({ params }) => perform(params.act))
-        .handle("set", ({ params }) => perform(params.act))
-    })
-  ),
-  HttpApiBuilder.group(ProbeApi, "provider_probe", (handlers) =>
-    handlers
-      .handle("bet", ({ payload }) => Effect.andThen(CurrentProvider, count(payload)))
+      }
+      probe.posted++
+      const placed = place(probe, order)
+      // a defect of a command may also be thrown
+      if (Exit.isFailure(placed) && Cause.hasDies(placed.cause)) throw Cause.squash(placed.cause)
+      done(Exit.map(placed, (reply) => ({ reply, isRecorded: false })))
+      return true
+    }, (data) => ({ status: 201, body: JSON.stringify(data) }))
+    return handlers
+      .handle("open", () => Effect.flatMap(CurrentOperator, ({ operator }) => count(operator.slug)))
+      .handle("list", ({ query }) => count(query))
+      .handle("wrong", () => Effect.succeed({ data: { name: "far too long" } }))
+      .handle("order", ({ payload }) => place(probe, payload))
+      .handle("about", ({ payload }) => count(payload))
       .handle("act", ({ params }) => perform(params.act))
-      .handle("settle", ({ params }) => perform(params.act))
-      .handle("look", ({ params }) => count(params.transaction_id)))
+      .handle("look", ({ params }) => perform(params.act))
+      .handle("set", ({ params }) => perform(params.act))
+  })
 )
+
+/** A message of a game provider, complete as every call of its kind; the wallet does what its transaction id says. */
+export const providerBet = (transactionId: string) => ({
+  request_id: "1",
+  transaction_id: transactionId,
+  session_token: "token",
+  game_id: "game",
+  round_id: "round",
+  amount: 1,
+  currency: "EUR"
+})
+
+export const providerWin = (transactionId: string) => {
+  const { session_token: _, ...win } = providerBet(transactionId)
+  return { ...win, player_ref: "player", bet_transaction_id: "bet" }
+}
+
+const settlementOf = (transactionId: string): Settlement => ({
+  transactionId,
+  status: "processed",
+  first: "processed",
+  settledAt: 0,
+  entryIds: [],
+  realAmount: 0,
+  bonusAmount: 0,
+  balance: 0,
+  bonusBalance: 0,
+  currency: "EUR",
+  walletSeq: 1,
+  roundState: "open"
+})
+
+/** Outcome of a provider's call, named by its transaction id. */
+const outcomeOf = (call: WalletCall): WalletOutcome => {
+  if (call.kind === "status") return { _tag: "Status", transactionId: call.transactionId, status: "unknown" }
+  const [action] = call.kind === "settle" ? call.actions : []
+  const id = action === undefined || action.action === "close_round" ? "" : action.transactionId
+  const refusal = id === "again"
+    ? refuse("TRY_AGAIN", "Busy.")
+    : id === "limit"
+    ? refuse("LIMIT_EXCEEDED", "Too much.", { limit: "max_daily_deposit" })
+    : undefined
+  return refusal === undefined
+    ? {
+      _tag: "Settled",
+      settlements: [settlementOf(id)],
+      playerRef: "player",
+      funds: { currency: "EUR", real: 0, bonus: 0 }
+    }
+    : { _tag: "Refused", refusal, playerRef: null, funds: null }
+}
+
+const isDeadly = (call: WalletCall): boolean =>
+  call.kind === "settle" && call.actions.some((action) => "transactionId" in action && action.transactionId === "die")
+
+/** Calls of providers over a wallet that has no money. */
+const probeCalls = Effect.map(Credentials, (credentials): ProviderCalls<CallingProvider> => ({
+  entryPoints: [ownEntryPoint(credentials)],
+  start: () => false,
+  run: (_, call) => isDeadly(call) ? Effect.die(new Error("secret detail")) : Effect.succeed(outcomeOf(call)),
+  playerOf: () => undefined,
+  note: () => {}
+}))
 
 const ProbeEdge = HttpRouter.middleware(
   Effect.suspend(() => makeOutermostMiddleware(routesOf(ProbeApi, ["/health/live", "/health/ready"]))),
@@ -239,11 +283,14 @@ const ProbeEdge = HttpRouter.middleware(
 
 const Routes = Layer.mergeAll(HttpApiBuilder.layer(ProbeApi), Health, ProbeEdge).pipe(
   Layer.provide(ProbeHandlers),
-  Layer.provide([OperatorAuthLive, ProviderAuthLive, IdempotentPostLive, RequestRulesLive])
+  Layer.provide([OperatorAuthLive, IdempotentPostLive, RequestRulesLive])
 )
 
 /** The server and the services that it runs on, without a database. */
-export const layerEdgeServerOn = serveAt(Routes, { host: "127.0.0.1", port: 0 }).pipe(
+export const layerEdgeServerOn = Layer.unwrap(
+  Effect.map(ProviderLane, ({ take }) => serveAt(Routes, { host: "127.0.0.1", port: 0 }, take))
+).pipe(
+  Layer.provide(ProviderLane.layerOf(probeCalls)),
   Layer.provideMerge(PathResources.layer),
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
   Layer.provideMerge(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest))),

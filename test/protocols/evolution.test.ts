@@ -122,7 +122,7 @@ describe("requests", () => {
       assert.strictEqual(malformed(method, without("sid")).status, "INVALID_PARAMETER", method)
     }
     for (const method of ["credit", "cancel"]) {
-      assert.deepInclude(asCall(send(method, without("sid"))).call.player, { ref: "1018", token: null })
+      assert.deepInclude(asAction(send(method, without("sid"))).call.player, { ref: "1018", token: null })
     }
   })
 

@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { makeBackOff } from "../../src/http/BackOff.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { layerEdgeServer, portOf } from "../kit/EdgeServer.ts"
+import { layerEdgeServer, portOf, providerBet } from "../kit/EdgeServer.ts"
 import { layerE2eServer, portOf as portOfApi } from "../kit/E2eServer.ts"
 import { send, sendSigned, signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
 import { addApiKey, addProvider } from "../kit/Keys.ts"
@@ -42,14 +42,14 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
           assert.match(refused.headers["retry-after"] ?? "", /^[1-9]\d*$/)
         }
         assert.strictEqual((yield* sendSigned(port, key, "/api/v1/operator/open")).status, 200)
-        const body = { amount: 1, name: "n" }
+        const body = providerBet("b-1")
         for (let count = 0; count < 20; count++) {
-          assert.strictEqual((yield* sendSigned(port, provider, "/api/v1/provider/bet", { body })).status, 200)
+          assert.strictEqual((yield* sendSigned(port, provider, "/api/v1/provider/wallet/bet", { body })).status, 200)
         }
         const wrong = { "X-Signature": "0".repeat(64) }
         const failed = yield* sendSigned(port, key, "/api/v1/operator/open", { headers: wrong })
         assert.strictEqual(failed.status, 429)
-        const failedBet = yield* sendSigned(port, provider, "/api/v1/provider/bet", { body, headers: wrong })
+        const failedBet = yield* sendSigned(port, provider, "/api/v1/provider/wallet/bet", { body, headers: wrong })
         assert.deepStrictEqual([failedBet.status, failedBet.details["retry"]], [429, "same_request"])
         yield* TestClock.adjust("1 second")
         assert.strictEqual((yield* send(port, "/health/live")).status, 200)
@@ -62,10 +62,10 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
         yield* TestClock.adjust("1 minute")
         lines.length = 0
         const call = { body: {}, headers: { "X-Signature": "0".repeat(64) } }
-        for (let count = 0; count < 5; count++) yield* sendSigned(port, provider, "/api/v1/provider/bet", call)
+        for (let count = 0; count < 5; count++) yield* sendSigned(port, provider, "/api/v1/provider/wallet/bet", call)
         yield* TestClock.adjust("5 seconds")
         const unknown = { ...provider, key: "a-secret-in-the-wrong-place" }
-        yield* sendSigned(port, unknown, "/api/v1/provider/bet", call)
+        yield* sendSigned(port, unknown, "/api/v1/provider/wallet/bet", call)
         const told = lines.filter((line) => line.includes("authentication failed")).map((line) =>
           JSON.parse(line).annotations
         )

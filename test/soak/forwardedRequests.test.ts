@@ -11,7 +11,7 @@ import { eventually, makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: a request that one node forwards to another is one trace, and both nodes' metrics count it; and those of both count the players
 // that one hands over. Method: two processes with a collector that records spans; requests to one node about a player of the other,
-// by the router and by the express lane; the metrics of both before and after; then the player's node is drained.
+// of an operator and of a provider; the metrics of both before and after; then the player's node is drained.
 
 const counted = ["sent", "answered", "received", "not_mine", "lost", "unsent", "overloaded"] as const
 
@@ -81,12 +81,12 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to a
       assert.strictEqual((after[0]?.messages ?? 0) - (before[0]?.messages ?? 0), calls)
 
       const caller = "d".repeat(16)
-      const traceOf = { ordinary: "a".repeat(32), router: "b".repeat(32), lane: "c".repeat(32) }
+      const traceOf = { operator: "a".repeat(32), provider: "c".repeat(32) }
       const traced = (trace: string) => ({ traceparent: `00-${trace}-${caller}-01` })
       const deposited = yield* operator.post(`/api/v1/operator/players/${table.playerId}/deposits`, {
         amount: 100,
         external_reference: "traced"
-      }, traced(traceOf.ordinary))
+      }, traced(traceOf.operator))
       const bet = (id: string, headers: { readonly [name: string]: string }) =>
         studio.call.post("/api/v1/provider/wallet/bet", {
           request_id: id,
@@ -97,14 +97,10 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to a
           amount: 5,
           currency: "EUR"
         }, headers)
-      const byRouter = yield* bet("router", {
-        ...traced(traceOf.router),
-        "content-type": "application/json;charset=UTF-8"
-      })
-      const byLane = yield* bet("lane", traced(traceOf.lane))
+      const placed = yield* bet("traced", traced(traceOf.provider))
       assert.deepStrictEqual(
-        [deposited, byRouter, byLane].map(({ headers, status }) => [status, headers["x-served-by"]]),
-        [[201, ownerId], [200, ownerId], [200, ownerId]]
+        [deposited, placed].map(({ headers, status }) => [status, headers["x-served-by"]]),
+        [[201, ownerId], [200, ownerId]]
       )
 
       const drained = yield* staff.send(`/backoffice/v1/nodes/${ownerId}/drain`, { method: "POST" })
@@ -130,10 +126,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to a
       const betting = "POST /api/v1/provider/wallet/bet"
       for (
         const [traceId, name, isTracedAtEntry] of [
-          [traceOf.ordinary, depositing, true],
-          [traceOf.router, betting, true],
-          // the express lane forwards the caller's trace as it is
-          [traceOf.lane, betting, false]
+          [traceOf.operator, depositing, true],
+          // the providers' lane forwards the caller's trace as it is
+          [traceOf.provider, betting, false]
         ] as const
       ) {
         const trace = spans.filter((span) => span.traceId === traceId)

@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { IdempotencyClaim } from "../../domain/state/Idempotency.ts"
-import type { ApiKey, Operator, Provider } from "../../domain/state/Operator.ts"
+import type { ApiKey, Operator } from "../../domain/state/Operator.ts"
 import { refusals } from "./Errors.ts"
 
 /** Operator whose key signed the request, and that key. */
@@ -13,9 +13,6 @@ export class CurrentOperator extends Context.Service<CurrentOperator, {
   readonly operator: Operator
   readonly apiKey: ApiKey
 }>()("pitboss/contract/CurrentOperator") {}
-
-/** Game provider whose key signed the request. */
-export class CurrentProvider extends Context.Service<CurrentProvider, Provider>()("pitboss/contract/CurrentProvider") {}
 
 /** Player of the request's session token, and the operator whose key issued it. */
 export class CurrentPlayer extends Context.Service<CurrentPlayer, {
@@ -101,8 +98,8 @@ export class OperatorAuth extends HttpApiMiddleware.Service<OperatorAuth, { prov
   }
 ) {}
 
-/** Authenticates signed requests of game providers. */
-export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth, { provides: CurrentProvider }>()(
+/** Authenticates signed requests of game providers; part of their lane, outside the router. */
+export class ProviderAuth extends HttpApiMiddleware.Service<ProviderAuth>()(
   "pitboss/contract/ProviderAuth",
   {
     error: refusals(

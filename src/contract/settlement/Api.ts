@@ -131,7 +131,7 @@ export const BatchAction = Schema.Union([
 ]).annotate({ message: "must be an object with an action of bet, win or rollback" })
 
 /** How many actions a batch may have. */
-export const batchActions: ListBound = { field: "actions", maximum: 100, message: "must hold 1 to 100 actions" }
+const batchActions: ListBound = { field: "actions", maximum: 100, message: "must hold 1 to 100 actions" }
 
 export const Batch = Schema.Struct({
   request_id: Schema.optionalKey(reference),

@@ -13,7 +13,7 @@ const tagBytes = 16
 /** 24 bytes are 32 characters of base64url, with none to spare. */
 const refLength = prefix.length + 32
 
-/** How many refs that were read before are remembered: twice this at most. */
+/** How many refs that were read, and made, before are remembered: twice this at most of each. */
 const remembered = 50_000
 
 interface Named {
@@ -44,6 +44,7 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
       const tagKey = yield* keyOf("player-ref-tag")
       const maskKey = yield* keyOf("player-ref-mask")
       const read = new RecentMap<string, Named>(remembered)
+      const made = new RecentMap<string, string>(remembered)
 
       const tagOf = (providerId: number, playerId: number): Buffer => {
         const input = Buffer.alloc(16)
@@ -67,10 +68,15 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
 
       return PlayerRefs.of({
         playerRef: (providerId, playerId) => {
+          const key = `${providerId}/${playerId}`
+          const known = made.get(key)
+          if (known !== undefined) return known
           const tag = tagOf(providerId, playerId)
           const masked = Buffer.alloc(8)
           masked.writeBigUInt64BE(BigInt(playerId) ^ maskOf(tag))
-          return prefix + Buffer.concat([tag, masked]).toString("base64url")
+          const ref = prefix + Buffer.concat([tag, masked]).toString("base64url")
+          made.set(key, ref)
+          return ref
         },
         parse: (providerId, ref) => {
           const known = read.get(ref)

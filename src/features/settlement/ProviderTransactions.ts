@@ -21,12 +21,14 @@ const storedIds = rowsOf(Schema.Struct({ id: Schema.String }))
 /** Rounds of a player that are looked through for a bet whose round was named wrong. */
 const latestRounds = 500
 
+export type StoredTransaction = typeof StoredTransaction.Type
+
 export class ProviderTransactions extends Context.Service<ProviderTransactions, {
   /** The message that a provider sent with this id. */
   readonly find: (
     providerId: number,
     transactionId: string
-  ) => Effect.Effect<typeof StoredTransaction.Type | undefined, Refusal<"TRY_AGAIN">>
+  ) => Effect.Effect<StoredTransaction | undefined, Refusal<"TRY_AGAIN">>
   /** Rounds of a player in which a bet stands under the id that it would have there. */
   readonly findRounds: (
     providerId: number,

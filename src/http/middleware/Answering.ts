@@ -3,19 +3,17 @@ import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AuthenticationFailures, type CallerKind } from "../AuthenticationFailures.ts"
 import { elsewhereOf } from "../../store/PlayerActors.ts"
-import { answerCause, isRefusal, type Retry } from "../Refusals.ts"
+import { answerCause, isRefusal } from "../Refusals.ts"
 import { RequestIds } from "../RequestIds.ts"
 import { originOf } from "../RequestOrigin.ts"
 
 export const makeAnswering = Effect.fnUntraced(function*(callerKind: CallerKind) {
   const ids = yield* RequestIds
   const failures = yield* AuthenticationFailures
-  const answered = (cause: Cause.Cause<unknown>, onFailure?: Retry) =>
-    Effect.provideService(answerCause(cause, onFailure), RequestIds, ids)
+  const answered = (cause: Cause.Cause<unknown>) => Effect.provideService(answerCause(cause), RequestIds, ids)
   return {
-    answering: (onFailure?: Retry) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.catchCause(effect, (cause) => answered(cause, onFailure)),
-    /** As `answering()`, except that the refusal for a player of another node propagates to the forwarding code. */
+    answering: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.catchCause(effect, answered),
+    /** As `answering`, except that the refusal for a player of another node propagates to the forwarding code. */
     answeringHere: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.catchCause(effect, (cause) => {
         const failure = Cause.findErrorOption(cause)

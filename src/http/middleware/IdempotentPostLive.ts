@@ -13,7 +13,8 @@ import {
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
 import { elsewhereOf } from "../../store/PlayerActors.ts"
-import { bodyText, isRefusal, jsonResponse, refusalBody, refuseBody, statusOf } from "../Refusals.ts"
+import { refusalBody, statusOf } from "../../contract/common/Envelope.ts"
+import { bodyText, isRefusal, jsonResponse, refuseBody } from "../Refusals.ts"
 import { targetOf } from "../RequestTarget.ts"
 
 const maxKeyLength = 255

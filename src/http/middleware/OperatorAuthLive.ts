@@ -85,7 +85,7 @@ export const OperatorAuthLive = Layer.effect(
         handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
         Effect.provideService(
-          answering()(forwarding.around(handled, caller.apiKey.key, about)),
+          answering(forwarding.around(handled, caller.apiKey.key, about)),
           CurrentOperator,
           caller
         )
@@ -163,7 +163,7 @@ export const OperatorAuthLive = Layer.effect(
         served: ReturnType<typeof serveRead>
       ) =>
         Effect.map(
-          answering()(counting(request, apiKey.key)(served)),
+          answering(counting(request, apiKey.key)(served)),
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
 
@@ -251,7 +251,7 @@ export const OperatorAuthLive = Layer.effect(
           : serveAs(remembered, now)
       })
 
-      const run = answering()(Effect.flatMap(
+      const run = answering(Effect.flatMap(
         CurrentPrincipal,
         (key): Served => key === undefined ? runHere : serveForwarded(key)
       ))

@@ -109,7 +109,7 @@ export const PlayerAuthLive = Layer.effect(
           : serveAs(remembered, now)
         // the player's node checks the token: revocations are in the player's state
         return forwarding.around(serving, "", { playerId: token.playerId })
-      }).pipe(answering())
+      }).pipe(answering)
 
       // a disconnect must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)

@@ -2,7 +2,7 @@
 import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { Granted, ReadCall, WalletAction } from "../Protocol.ts"
+import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
 import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { balanceText, render, renderIssue } from "./A8rAnswers.ts"
 
@@ -21,7 +21,10 @@ const amountOf = (fields: JsonFields): Decimal => {
   return amount ?? zero
 }
 
-const balanceOf = (outcome: Granted): string => outcome._tag === "Balances" ? "0" : balanceText(outcome.funds)
+const balanceOf = (outcome: Granted): string => {
+  const funds = fundsIn(outcome)
+  return funds === null ? "0" : balanceText(funds)
+}
 
 const renderBalance = (outcome: Granted) => ({ balance: balanceOf(outcome) })
 

@@ -126,6 +126,8 @@ export const answerTo = (method: Method, uuid: string | undefined, outcome: Wall
       return answerOf("OK", { uuid, sid: outcome.player.token })
     case "Balance":
       return answerOf("OK", { uuid, funds: outcome.funds })
+    case "Session":
+    case "Status":
     case "Balances":
       return answerOf("TEMPORARY_ERROR", { uuid })
     case "Settled": {

@@ -4,7 +4,7 @@ import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal
 import { readDecimal, readInteger } from "../JsonBody.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { Granted, ReadCall, WalletAction } from "../Protocol.ts"
+import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
 import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { render, renderIssue } from "./GcpAnswers.ts"
@@ -37,10 +37,11 @@ const amountOf = (fields: JsonFields, currency: string, name = "amount"): Amount
 
 /** `inDecimals`: the studio sends decimals, and gets the balance as a decimal too. */
 const balanceValues = (outcome: Granted, inDecimals = false): object => {
-  if (outcome._tag === "Balances") return { balance: 0 }
-  const total = shownTotal(outcome.funds)
+  const funds = fundsIn(outcome)
+  if (funds === null) return { balance: 0 }
+  const total = shownTotal(funds)
   return inDecimals
-    ? { balance: total, balance_currency: toMajorText(total, outcome.funds.currency) }
+    ? { balance: total, balance_currency: toMajorText(total, funds.currency) }
     : { balance: total }
 }
 

@@ -129,6 +129,8 @@ export const answerTo = (
     case "Balance":
     case "Settled":
       return answerOf("RS_OK", { requestId, user: outcome.playerRef }, outcome.funds)
+    case "Session":
+    case "Status":
     case "Balances":
       // not requested by any of their calls
       return answerOf("RS_ERROR_UNKNOWN", { requestId, user })

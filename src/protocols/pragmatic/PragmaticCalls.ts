@@ -2,7 +2,14 @@
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { toMajorText } from "../Decimal.ts"
 import type { FormFields } from "../FormFields.ts"
-import type { Granted, PlayerName, PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
+import {
+  fundsIn,
+  type Granted,
+  type PlayerName,
+  type PromoKind,
+  type WalletAction,
+  type WalletCall
+} from "../Protocol.ts"
 import { shownFunds } from "../ShownFunds.ts"
 import { balanceFields, moneyFields } from "./PragmaticAnswers.ts"
 
@@ -41,9 +48,15 @@ const playerOf = (form: FormFields, token: string | null = null): PlayerName => 
   transactionId: null
 })
 
-const moneyOf = (outcome: Granted): string => outcome._tag === "Balances" ? "" : moneyFields(outcome.funds)
+const moneyOf = (outcome: Granted): string => {
+  const funds = fundsIn(outcome)
+  return funds === null ? "" : moneyFields(funds)
+}
 
-const balanceOf = (outcome: Granted): string => outcome._tag === "Balances" ? "" : balanceFields(outcome.funds)
+const balanceOf = (outcome: Granted): string => {
+  const funds = fundsIn(outcome)
+  return funds === null ? "" : balanceFields(funds)
+}
 
 const transactionField = (id: string): string => `"transactionId":${JSON.stringify(id)},`
 

@@ -1,6 +1,6 @@
 /** Answers to Slotegrator: JSON under HTTP 200, including the protocol's two errors. */
 import { toMajorText } from "../Decimal.ts"
-import type { Funds, VendorAnswer, WalletOutcome } from "../Protocol.ts"
+import { type Funds, fundsIn, type VendorAnswer, type WalletOutcome } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
 
 /** A failed bet is refunded and any other failure retried: the protocol has no final refusal. */
@@ -17,8 +17,10 @@ const balanceAnswer = (funds: Funds, fields = ""): VendorAnswer => ({
 
 /** Renders outcomes; `fields` is added to the balance. */
 export const slotegratorRenderer = (action: string, fields = "") => (outcome: WalletOutcome): VendorAnswer => {
-  if (outcome._tag === "Balances") return slotegratorError("INTERNAL_ERROR", "Not answered.")
-  if (outcome._tag !== "Refused") return balanceAnswer(outcome.funds, fields)
+  if (outcome._tag !== "Refused") {
+    const funds = fundsIn(outcome)
+    return funds === null ? slotegratorError("INTERNAL_ERROR", "Not answered.") : balanceAnswer(funds, fields)
+  }
   const { funds, refusal } = outcome
   // a refund rolled back before it arrived is complete: its target never happened
   const earlier = refusal.details["earlier"]

@@ -133,6 +133,8 @@ export const answerTo = (method: Method, echo: Echo, outcome: WalletOutcome): Ve
       return answerOf(200, playerData(outcome.player.playerRef, outcome.funds))
     case "Balance":
       return answerOf(200, playerData(outcome.playerRef, outcome.funds))
+    case "Session":
+    case "Status":
     case "Balances":
       return answerOf(500)
     case "Settled": {

@@ -11,6 +11,7 @@ import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
 import { Approvals } from "../../../src/features/payments/Approvals.ts"
 import { Payments } from "../../../src/features/payments/Payments.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
+import { ownWallet } from "../../kit/OwnWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { type Action, ownPolicy, settleAll, type SettlementPolicy } from "../../../src/domain/settlement/Settlement.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
@@ -31,7 +32,7 @@ const play = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const wallet = yield* Wallet
   const corrections = yield* Corrections
-  const games = yield* ProviderWallet
+  const games = ownWallet(yield* ProviderWallet)
   const operator = yield* addOperator("one")
   const other = yield* addOperator("two", "SEK")
   yield* sql`INSERT INTO providers (id, slug, name, key, secret_sealed, created_at, updated_at)

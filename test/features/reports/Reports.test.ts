@@ -17,6 +17,7 @@ import { Payments } from "../../../src/features/payments/Payments.ts"
 import { Reports } from "../../../src/features/reports/Reports.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
+import { ownWallet } from "../../kit/OwnWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { Calendar, goTo, pass } from "../../kit/Calendar.ts"
 import { dayText, ReportNotes, slowReports, type Source } from "../../kit/ReportModel.ts"
@@ -127,7 +128,7 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const wallet = yield* Wallet
-    const runner = yield* ProviderWallet
+    const runner = ownWallet(yield* ProviderWallet)
     const games = yield* Games
     const run = yield* (yield* Ids).reserve(1)
     const at = new Date(yield* Clock.currentTimeMillis)

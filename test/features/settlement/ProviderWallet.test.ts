@@ -5,8 +5,11 @@ import { TestClock } from "effect/testing"
 import type { Provider } from "../../../src/domain/state/Operator.ts"
 import { Launches } from "../../../src/features/launches/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
-import { type ActionMessage, ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
+import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
+import { authenticateCall, balanceCall, batchCall, statusCall } from "../../../src/protocols/pitboss/PitbossCalls.ts"
+import type { WalletCall, WalletOutcome } from "../../../src/protocols/Protocol.ts"
+import { type ActionMessage, callingProvider, ownWallet } from "../../kit/OwnWallet.ts"
 import { acme } from "../../kit/Providers.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
@@ -17,8 +20,8 @@ const other: Provider = { ...acme, id: 9, slug: "other", key: "other" }
 const plainAnswer = { claim: undefined, render: () => ({ status: 200, body: "{}" }) }
 
 layer(layerAtNoon)("a player in memory", (it) => {
-  // Goal: frequent calls need no fiber, and where they decline nothing was done. Method: calls of both kinds about one player, compared.
-  it.effect("is authenticated, asked for balances and settled in batches at once", () =>
+  // Goal: frequent calls need no fiber; one that has to look something up says so and does nothing. Method: calls about one player, started.
+  it.effect("is authenticated, asked for balances and settled in batches without a fiber", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const wallet = yield* ProviderWallet
@@ -34,16 +37,35 @@ layer(layerAtNoon)("a player in memory", (it) => {
       const { sessionToken } = yield* (yield* Launches).launch(operator.id, playerId, 2, launch, plainAnswer)
       const playerRef = (yield* PlayerRefs).playerRef(1, playerId)
 
-      const authenticated = yield* wallet.authenticate(acme, sessionToken)
-      assert.deepInclude(authenticated, { playerRef, balance: 1000, currency: "EUR" })
-      assert.deepStrictEqual(wallet.peek.authenticate(acme, sessionToken), authenticated)
-      const balances = { currency: "EUR", balance: 1000, bonusBalance: 0 }
-      assert.deepStrictEqual(wallet.peek.balance(acme, { sessionToken }), balances)
-      assert.deepStrictEqual(wallet.peek.balance(acme, { playerRef }), balances)
-      assert.isUndefined(wallet.peek.authenticate(other, sessionToken))
-      assert.isUndefined(wallet.peek.balance(acme, { playerRef: (yield* PlayerRefs).playerRef(9, playerId) }))
+      const start = (call: WalletCall, provider = acme) =>
+        Effect.gen(function*() {
+          const done = yield* Deferred.make<Exit.Exit<WalletOutcome>>()
+          const isStarted = wallet.start(
+            callingProvider(provider),
+            call,
+            (exit) => Deferred.doneUnsafe(done, Effect.succeed(exit))
+          )
+          return isStarted ? yield* Effect.flatten(Deferred.await(done)) : undefined
+        })
+      const refusalOf = (outcome: WalletOutcome | undefined) =>
+        outcome?._tag === "Refused" ? outcome.refusal.code : undefined
+
+      const session = yield* start(authenticateCall({ session_token: sessionToken }))
+      assert(session?._tag === "Session")
+      const funds = { currency: "EUR", real: 1000, bonus: 0 }
+      assert.deepInclude(session, { playerRef, funds })
+      const balance = { _tag: "Balance" as const, playerRef, funds }
+      assert.deepStrictEqual(yield* start(balanceCall({ session_token: sessionToken })), balance)
+      assert.deepStrictEqual(yield* start(balanceCall({ player_ref: playerRef })), balance)
+      assert.strictEqual(
+        refusalOf(yield* start(authenticateCall({ session_token: sessionToken }), other)),
+        "INVALID_SESSION"
+      )
+      const stranger = (yield* PlayerRefs).playerRef(9, playerId)
+      assert.strictEqual(refusalOf(yield* start(balanceCall({ player_ref: stranger }))), "NOT_FOUND")
 
       const round = { game_id: "reels", round_id: "r1", currency: "EUR" }
+      const bet = { ...round, transaction_id: "b0", session_token: sessionToken, amount: 1 }
       const actions: ReadonlyArray<ActionMessage> = [
         { action: "bet", request_id: "1", transaction_id: "b1", session_token: sessionToken, amount: 100, ...round },
         {
@@ -56,21 +78,25 @@ layer(layerAtNoon)("a player in memory", (it) => {
           ...round
         }
       ]
-      const starts = (messages: ReadonlyArray<ActionMessage>) =>
-        wallet.start.batch(acme, messages, () => assert.fail("it was answered"))
-      // the game is in memory after its first bet
-      yield* wallet.bet(acme, { ...round, transaction_id: "b0", session_token: sessionToken, amount: 1 })
-      assert.isFalse(starts(actions.map((action) => ({ ...action, game_id: "nobody's" }))))
-      assert.isFalse(starts(actions.map((action) => ({ ...action, session_token: "none", player_ref: "none" }))))
-      const done = yield* Deferred.make<Exit.Exit<ReadonlyArray<{ readonly balance: number }>, unknown>>()
-      assert.isTrue(wallet.start.batch(acme, actions, (exit) => Deferred.doneUnsafe(done, Effect.succeed(exit))))
-      const settled = yield* Effect.flatten(Deferred.await(done))
-      assert.deepStrictEqual(settled.map(({ balance }) => balance), [899, 1149])
-      assert.strictEqual(wallet.peek.balance(acme, { playerRef })?.balance, 1149)
+      assert.isUndefined(yield* start(statusCall("b0")))
+      assert.strictEqual((yield* ownWallet(wallet).bet(acme, bet)).status, "processed")
+      const changed = (change: object) => batchCall({ actions: actions.map((action) => ({ ...action, ...change })) })
+      assert.isUndefined(yield* start(changed({ game_id: "nobody's" })))
+      assert.isUndefined(yield* start(changed({ session_token: "none", player_ref: "none" })))
+      assert.isUndefined(yield* start(changed({ amount: 200_000 })), "terms of large credits")
+      const settled = yield* start(batchCall({ actions }))
+      assert(settled?._tag === "Settled")
+      assert.deepStrictEqual(settled.settlements.map(({ balance }) => balance), [899, 1149])
+      const after = yield* start(balanceCall({ player_ref: playerRef }))
+      assert.strictEqual(after?._tag === "Balance" ? after.funds.real : undefined, 1149)
 
-      yield* TestClock.setTime(authenticated.sessionExpiresAt)
-      yield* wallet.balance(acme, { playerRef })
-      assert.isUndefined(wallet.peek.authenticate(acme, sessionToken), "the session has expired")
-      assert.isDefined(wallet.peek.balance(acme, { playerRef }))
+      yield* TestClock.setTime(session.expiresAt)
+      yield* ownWallet(wallet).balance(acme, playerRef)
+      assert.strictEqual(
+        refusalOf(yield* start(authenticateCall({ session_token: sessionToken }))),
+        "INVALID_SESSION",
+        "the session has expired"
+      )
+      assert.strictEqual((yield* start(balanceCall({ player_ref: playerRef })))?._tag, "Balance")
     }))
 })

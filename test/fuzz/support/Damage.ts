@@ -1,6 +1,6 @@
 /** Damage to a valid request: in its values, its bytes, its headers and its path. */
 import fc from "fast-check"
-import { maxBodyBytes } from "../../../src/http/Refusals.ts"
+import { maxBodyBytes } from "../../../src/contract/common/Envelope.ts"
 import { isNode } from "./Endpoints.ts"
 import { oddValues } from "./Values.ts"
 

@@ -3,7 +3,7 @@
  * the clock that starts jobs. They record requests and answers.
  */
 import { Context, Effect, Schema } from "effect"
-import type { ActionMessage, BetMessage } from "../../../src/features/settlement/ProviderWallet.ts"
+import type { ActionMessage, BetMessage } from "../../kit/OwnWallet.ts"
 import { gameById, operatorOfPlayer, playerIds, refs, strangerTo, tokens } from "./Fixture.ts"
 import type { Network } from "./Network.ts"
 import type { Action, Payout, Plan, Stake, TakeBack } from "./Plan.ts"

@@ -9,7 +9,7 @@ import type {
   PromoWinMessage,
   RollbackMessage,
   WinMessage
-} from "../../../src/features/settlement/ProviderWallet.ts"
+} from "../../kit/OwnWallet.ts"
 import type { What } from "./Plan.ts"
 
 /** Requests of a game provider. */

@@ -26,10 +26,13 @@ import { Payments } from "../../../src/features/payments/Payments.ts"
 import { StaffSpending } from "../../../src/office/StaffSpending.ts"
 import { Thresholds } from "../../../src/features/payments/Thresholds.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
+import { ownWallet } from "../../kit/OwnWallet.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
 import { elsewhereOf, PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { FreeRounds } from "../../../src/features/freeRounds/FreeRounds.ts"
+import { VendorPlayers } from "../../../src/features/integrations/VendorPlayers.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
@@ -44,6 +47,9 @@ const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((siz
 
 /** No simulated game belongs to a vendor. */
 const layerNoVendors = Layer.succeed(VendorLaunches, { address: () => Effect.die(new Error("there are no vendors")) })
+
+/** No simulated call asks for a player's profile or for free rounds. */
+const layerNoProfiles = Layer.merge(Layer.mock(VendorPlayers)({}), Layer.mock(FreeRounds)({}))
 
 /** Complete service without HTTP. */
 export const layerService = (
@@ -69,7 +75,7 @@ export const layerService = (
     })
   )
   return Layer.mergeAll(
-    ProviderWallet.layerWithoutRepository,
+    ProviderWallet.layerWithoutRepository.pipe(Layer.provide(layerNoProfiles)),
     Wallet.layer,
     Payments.layer,
     Approvals.layerWithoutRepository,
@@ -160,7 +166,7 @@ export const makePort = Effect.fnUntraced(function*(
   const placement = yield* Placement
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const actors = yield* PlayerActors
-  const provider = yield* ProviderWallet
+  const provider = ownWallet(yield* ProviderWallet)
   const wallet = yield* Wallet
   const payments = yield* Payments
   const approvals = yield* Approvals
@@ -195,11 +201,11 @@ export const makePort = Effect.fnUntraced(function*(
           settled
         )
       case "balance":
-        return Effect.map(provider.balance(by, { playerRef: request.playerRef }), ({ balance, bonusBalance }) => ({
+        return Effect.map(provider.balance(by, request.playerRef), ({ bonus, real }) => ({
           _tag: "Balances",
           playerId: refs.parse(by.id, request.playerRef) ?? 0,
-          real: balance,
-          bonus: bonusBalance
+          real,
+          bonus
         }))
       case "status":
         return Effect.map(provider.transactionStatus(by, request.transactionId), (status) => ({

@@ -1,10 +1,19 @@
-/** Refusals of bodies beyond the limits, before they are decoded. */
-import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
+/** Bodies of Pitboss's own APIs: JSON objects within bounds. */
+import type { ListBound } from "../contract/common/Annotations.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { isOverfull, maxJsonDepth, maxJsonValues } from "../platform/JsonBounds.ts"
-import { ReadRequest } from "./ReadRequest.ts"
-import type { ListBound } from "../contract/common/Annotations.ts"
+
+export const noObject = refuse("INVALID_REQUEST", "The body must be a JSON object.")
+export const otherMediaType = refuse("INVALID_REQUEST", "The body must be sent as application/json.")
+
+/** Decodes UTF-8 and removes a byte order mark. */
+export const textOf = (body: Buffer): string =>
+  body.toString("utf8", body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0)
+
+/** A body without a content type counts as JSON. */
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType === undefined || contentType === "application/json" ||
+  contentType.split(";", 1)[0]?.trim().toLowerCase() === "application/json"
 
 const overfull = refuse("INVALID_REQUEST", "The body has too many values, or they are nested too deeply.", {
   max_values: maxJsonValues,
@@ -23,10 +32,3 @@ export const refuseLongList = (
   const list: unknown = Object.entries(body).find(([name]) => name === field)?.[1]
   return Array.isArray(list) && list.length > maximum ? refuseFields({ [field]: [message] }) : undefined
 }
-
-/** Bytes of a request's body; empty when it cannot be read, which the decoder reports. */
-export const bytesOrNone = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
-  request instanceof ReadRequest ? Effect.succeed(request.body) : Effect.match(request.arrayBuffer, {
-    onSuccess: (buffer) => new Uint8Array(buffer),
-    onFailure: () => new Uint8Array(0)
-  })

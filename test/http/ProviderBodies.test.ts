@@ -4,16 +4,22 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Http from "node:http"
 import { networks } from "../../src/auth/Addresses.ts"
+import { signingKey } from "../../src/auth/Signature.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { refuse, type RefusalCode, refuseFields, statusByCode } from "../../src/domain/Refusal.ts"
+import { ownPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { serveAt } from "../../src/http/Listener.ts"
-import { type Integration, VendorLane, type VendorCalls } from "../../src/http/VendorLane.ts"
+import { ownEntryPoint, vendorEntryPoint } from "../../src/endpoints/settlement/EntryPoints.ts"
+import type { Integration } from "../../src/features/integrations/Integrations.ts"
+import type { CallingProvider } from "../../src/features/settlement/WalletActions.ts"
+import { type ProviderCalls, ProviderLane } from "../../src/http/ProviderLane.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import type { WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
-import { type AnswerForm, answerForms } from "../kit/AnswerForms.ts"
+import { type AnswerForm, answerForms, ownForm, ownKeys, ownSecret } from "../kit/AnswerForms.ts"
+import { acme } from "../kit/Providers.ts"
 import { portOf } from "../kit/EdgeServer.ts"
 import { euros } from "../protocols/support.ts"
 
@@ -45,12 +51,24 @@ const granted = (call: WalletCall): WalletOutcome => {
       return { _tag: "Balance", playerRef: "1018", funds: euros(1050) }
     case "balances":
       return { _tag: "Balances", playerRef: "1018", funds: call.gameIds.map(() => euros(1050)) }
+    case "session":
+      return {
+        _tag: "Session",
+        playerRef: "1018",
+        country: "DE",
+        language: "de",
+        expiresAt: 0,
+        funds: euros(1050)
+      }
+    case "status":
+      return { _tag: "Status", transactionId: call.transactionId, status: "processed" }
     case "settle":
+    case "batch":
       return {
         _tag: "Settled",
         playerRef: "1018",
         funds: euros(1050, 5),
-        settlements: call.actions.map(() => ({
+        settlements: (call.kind === "batch" ? call.entries : call.actions).map(() => ({
           transactionId: "t-1",
           status: "processed",
           first: "processed",
@@ -82,28 +100,45 @@ const outcomeOf = (call: WalletCall): Exit.Exit<WalletOutcome> =>
 
 const integrations = new Map(answerForms.flatMap(({ name, protocol, settings }) => {
   const bound = Result.getOrThrow(protocol.bind(settings))
-  const open: Integration = { providerId: 1, slug: name, allowed: [], bound }
+  const open: Integration = { providerId: 1, slug: name, allowed: [], policy: ownPolicy, bound }
   return [open, { ...open, slug: `walled-${name}`, allowed: networks(["10.0.0.0/8"]) }].map((one) =>
     [one.slug, one] as const
   )
 }))
 
-const calls: VendorCalls<Integration> = {
-  peek: (slug) => integrations.get(slug),
-  refuserOf: (slug) => answerForms.find(({ name }) => slug.endsWith(name))?.protocol.refuse,
-  find: () => Effect.fail(refuse("TRY_AGAIN", "The database does not answer.")),
+const unavailable = Effect.fail(refuse("TRY_AGAIN", "The database does not answer."))
+
+const credentialOf = (key: string) =>
+  [ownKeys.open, ownKeys.walled].includes(key)
+    ? {
+      provider: { ...acme, key },
+      signingKey: signingKey(ownSecret),
+      allowed: networks(key === ownKeys.walled ? ["10.0.0.0/8"] : [])
+    }
+    : undefined
+
+const calls: ProviderCalls<CallingProvider> = {
+  entryPoints: [
+    vendorEntryPoint({
+      peek: (slug) => integrations.get(slug),
+      refuserOf: (slug) => answerForms.find(({ name }) => slug.endsWith(name))?.protocol.refuse,
+      find: () => unavailable
+    }),
+    ownEntryPoint({ rememberedProvider: credentialOf, provider: () => unavailable })
+  ],
   start: (_, call, done) => {
     done(outcomeOf(call))
     return true
   },
   run: () => Effect.die(new Error("started")),
+  playerOf: () => undefined,
   note: () => {}
 }
 
 const Live = Layer.unwrap(
-  Effect.map(VendorLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
+  Effect.map(ProviderLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
 ).pipe(
-  Layer.provide(VendorLane.layerOf(Effect.succeed(calls))),
+  Layer.provide(ProviderLane.layerOf(Effect.succeed(calls))),
   Layer.provideMerge(layerHttpServices),
   Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
 )
@@ -119,7 +154,7 @@ interface Sent {
 
 const send = (port: number, path: string, { body, headers = {}, isChunked = false, method = "POST", query }: Sent) =>
   new Promise<{ readonly status: number; readonly contentType: string; readonly body: string }>((resolve, reject) => {
-    const target = `/api/v1/integrations/${path}${query === undefined ? "" : `?${query}`}`
+    const target = `${path}${query === undefined ? "" : `?${query}`}`
     const sized: Http.OutgoingHttpHeaders = isChunked ? headers : { ...headers, "content-length": body.length }
     const request = Http.request({ host: "127.0.0.1", port, path: target, method, headers: sized }, (response) => {
       let text = ""
@@ -186,7 +221,7 @@ const splitFields = (body: Buffer) => {
 }
 
 /** A genuine body of the protocol, with one kind of damage. */
-const damaged = ({ bodies }: AnswerForm): fc.Arbitrary<Buffer> => {
+const damaged = ({ bodies }: Pick<AnswerForm, "bodies">): fc.Arbitrary<Buffer> => {
   const genuine = fc.constantFrom(...bodies)
   const ofFields = fc.tuple(genuine, fc.nat(40), strange, fc.constantFrom("replace", "remove", "repeat", "nest", "add"))
     .map(([body, at, value, how]) => {
@@ -258,8 +293,8 @@ const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
   while (take({ peer: "127.0.0.1", forwardedFor: undefined }) === undefined);
 })
 
-layer(Live)("a call of a vendor that is wrong in any way", (it) => {
-  it.effect.each(answerForms)("is answered in the words of $name", (form) =>
+layer(Live)("a call of a provider that is wrong in any way", (it) => {
+  it.effect.each([...answerForms, ownForm])("is answered in the words of $name", (form) =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -276,7 +311,7 @@ layer(Live)("a call of a vendor that is wrong in any way", (it) => {
           fc.asyncProperty(cases, async ({ body, isChunked, isSigned, outcome, path, type }) => {
             next = outcome
             const signed = isSigned ? form.sign(path, body, nowSeconds) : { headers: {}, body }
-            const answer = await send(port, `${form.name}${path}`, {
+            const answer = await send(port, `${form.address}${path}`, {
               ...signed,
               headers: { ...signed.headers, ...type !== undefined && { "content-type": type } },
               isChunked
@@ -294,7 +329,7 @@ layer(Live)("a call of a vendor that is wrong in any way", (it) => {
       const port = yield* portOfRested
       const [path = ""] = form.paths
       const call = (slug: string, sent: Partial<Sent> = {}) =>
-        Effect.promise(() => send(port, `${slug}${path}`, { body: Buffer.from("{}"), ...sent }))
+        Effect.promise(() => send(port, `/api/v1/integrations/${slug}${path}`, { body: Buffer.from("{}"), ...sent }))
       const large = Buffer.alloc(256 * 1024 + 1, "[")
       const refusals = {
         "another address": yield* call(`walled-${form.name}`),
@@ -320,11 +355,40 @@ layer(Live)("a call of a vendor that is wrong in any way", (it) => {
         const [path = ""] = form.paths
         for (const [slug, below, method] of [[form.name, `${path}/x`, "POST"], [form.name, path, "GET"]] as const) {
           for (const body of [Buffer.from("{}"), Buffer.alloc(256 * 1024 + 1, "[")]) {
-            const answer = yield* Effect.promise(() => send(port, `${slug}${below}`, { body, method }))
+            const answer = yield* Effect.promise(() =>
+              send(port, `/api/v1/integrations/${slug}${below}`, { body, method })
+            )
             assert.strictEqual(answer.status, 404, `${method} ${below}`)
             assert.strictEqual(JSON.parse(answer.body).error.code, "NOT_FOUND")
           }
         }
       })
   )
+
+  it.effect("is answered in Pitboss's own words before it is read", () =>
+    Effect.gen(function*() {
+      const port = yield* portOfRested
+      const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const [path = ""] = ownForm.paths
+      const large = Buffer.alloc(256 * 1024 + 1, "[")
+      const call = (key: string, body = Buffer.from("{}"), isChunked = false) => {
+        const signed = ownForm.sign(path, body, nowSeconds)
+        const headers = { ...signed.headers, "x-provider-key": key }
+        return Effect.promise(() => send(port, `${ownForm.address}${path}`, { ...signed, headers, isChunked }))
+      }
+      const answers = {
+        IP_NOT_ALLOWED: yield* call(ownKeys.walled),
+        INVALID_REQUEST: yield* call(ownKeys.open, large),
+        TRY_AGAIN: yield* call("unread"),
+        VALIDATION_FAILED: yield* call(ownKeys.open)
+      }
+      for (const [code, answer] of Object.entries(answers)) {
+        assert.isTrue(ownForm.isAnswer(answer), answer.body)
+        assert.strictEqual(JSON.parse(answer.body).error.code, code)
+      }
+      assert.strictEqual((yield* call(ownKeys.open, large, true)).status, 413)
+      yield* takeAll
+      const limited = yield* call("unread", large)
+      assert.isTrue(ownForm.isTryAgain(limited), limited.body)
+    }))
 })

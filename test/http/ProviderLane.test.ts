@@ -4,10 +4,14 @@ import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import { networks } from "../../src/auth/Addresses.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
+import { ownPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
 import { serveAt } from "../../src/http/Listener.ts"
-import { type AnsweredCall, type Integration, VendorLane, type VendorCalls } from "../../src/http/VendorLane.ts"
+import { vendorEntryPoint } from "../../src/endpoints/settlement/EntryPoints.ts"
+import type { Integration } from "../../src/features/integrations/Integrations.ts"
+import type { CallingProvider } from "../../src/features/settlement/WalletActions.ts"
+import { type AnsweredCall, type ProviderCalls, ProviderLane } from "../../src/http/ProviderLane.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import type {
@@ -68,6 +72,7 @@ const integration = (slug: string, allowed: ReadonlyArray<string> = []): Integra
   providerId: 1,
   slug,
   allowed: networks(allowed),
+  policy: ownPolicy,
   bound
 })
 
@@ -77,22 +82,27 @@ const known = new Map([
   ["unread", integration("unread")]
 ])
 
-const outcomeOf = ({ player: { ref }, ...call }: WalletCall): WalletOutcome => ({
-  _tag: "Balance",
-  playerRef: ref ?? "",
-  funds: { currency: call.kind === "balance" ? call.currency ?? "" : "", real: 0, bonus: 0 }
-})
+const outcomeOf = (call: WalletCall): WalletOutcome => {
+  assert(call.kind === "balance")
+  return {
+    _tag: "Balance",
+    playerRef: call.player.ref ?? "",
+    funds: { currency: call.currency ?? "", real: 0, bonus: 0 }
+  }
+}
 
 const notes: Array<AnsweredCall> = []
 const found = new Set<string>()
 
-const calls: VendorCalls<Integration> = {
-  peek: (slug) => found.has(slug) && !slug.endsWith("unread") ? known.get(slug) : undefined,
-  refuserOf: (slug) => known.has(slug) ? refuseUnread : undefined,
-  find: (slug) => {
-    found.add(slug)
-    return slug.endsWith("unread") ? Effect.fail(refuse("TRY_AGAIN", "Later.")) : Effect.succeed(known.get(slug))
-  },
+const calls: ProviderCalls<CallingProvider> = {
+  entryPoints: [vendorEntryPoint({
+    peek: (slug) => found.has(slug) && !slug.endsWith("unread") ? known.get(slug) : undefined,
+    refuserOf: (slug) => known.has(slug) ? refuseUnread : undefined,
+    find: (slug) => {
+      found.add(slug)
+      return slug.endsWith("unread") ? Effect.fail(refuse("TRY_AGAIN", "Later.")) : Effect.succeed(known.get(slug))
+    }
+  })],
   start: (_, call, done) => {
     switch (call.method) {
       case "start":
@@ -122,15 +132,16 @@ const calls: VendorCalls<Integration> = {
         return Effect.delay(Effect.succeed(outcomeOf(call)), "0 millis")
     }
   },
+  playerOf: () => undefined,
   note: (_, answered) => {
     notes.push(answered)
   }
 }
 
 const Live = Layer.unwrap(
-  Effect.map(VendorLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
+  Effect.map(ProviderLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
 ).pipe(
-  Layer.provide(VendorLane.layerOf(Effect.succeed(calls))),
+  Layer.provide(ProviderLane.layerOf(Effect.succeed(calls))),
   Layer.provideMerge(layerHttpServices),
   Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
 )
@@ -183,7 +194,7 @@ const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent =
 
 const codeOf = (text: string): unknown => JSON.parse(text).error.code
 
-layer(Live)("vendors' lane", (it) => {
+layer(Live)("the providers' lane", (it) => {
   it.effect("a call is answered in the protocol's words, started or run", () =>
     Effect.gen(function*() {
       for (const method of ["start", "run"]) {

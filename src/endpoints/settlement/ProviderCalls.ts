@@ -1,0 +1,79 @@
+/** Calls of game providers as their lane needs them: entry points, the wallet, and the record of calls. */
+import { Effect } from "effect"
+import type { Credentials } from "../../auth/Credentials.ts"
+import type { Integrations } from "../../features/integrations/Integrations.ts"
+import { ProviderCallLog } from "../../features/integrations/ProviderCallLog.ts"
+import { ProviderWallet } from "../../features/settlement/ProviderWallet.ts"
+import type { CallingProvider } from "../../features/settlement/WalletActions.ts"
+import type { AnsweredCall, ProviderCalls } from "../../http/ProviderLane.ts"
+import { decimalText } from "../../protocols/Decimal.ts"
+import type { WalletAction, WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"
+import { makeEntryPoints } from "./EntryPoints.ts"
+
+/** Refusals of a bet that are about the player, not about the call: staff ask for the reason. */
+const playerRefusals = new Set(["PLAYER_RESTRICTED", "LIMIT_EXCEEDED", "BONUS_INVALID"])
+
+/** Amount of an action, signed as it moves the player's money; undefined for one without. */
+const amountOfAction = (action: WalletAction): string | undefined =>
+  action.action === "bet"
+    ? action.isFree === true ? "0" : `-${decimalText(action.amount)}`
+    : "amount" in action
+    ? decimalText(action.amount)
+    : undefined
+
+/** The first amount of a call. */
+const amountOf = (call: WalletCall | undefined): string | null => {
+  if (call?.kind === "settle") {
+    for (const action of call.actions) {
+      const amount = amountOfAction(action)
+      if (amount !== undefined) return amount
+    }
+  }
+  return null
+}
+
+const playerOf = (outcome: WalletOutcome | undefined): string | null =>
+  outcome === undefined || outcome._tag === "Status"
+    ? null
+    : outcome._tag === "Identified"
+    ? outcome.player.playerRef
+    : outcome.playerRef
+
+export const makeProviderCalls: Effect.Effect<
+  ProviderCalls<CallingProvider>,
+  never,
+  Credentials | Integrations | ProviderWallet | ProviderCallLog
+> = Effect.gen(function*() {
+  const wallet = yield* ProviderWallet
+  const calls = yield* ProviderCallLog
+  const entryPoints = yield* makeEntryPoints
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+
+  const note = (
+    { providerId }: CallingProvider,
+    { answer, at, call, latencyMs, method, outcome, reason }: AnsweredCall
+  ) => {
+    const refusal = outcome?._tag === "Refused" ? outcome.refusal : undefined
+    calls.note(providerId, {
+      at,
+      method,
+      player: playerOf(outcome),
+      round: call?.kind === "settle" ? call.roundId : null,
+      amount: amountOf(call),
+      status: answer.status,
+      refusal: refusal?.code ?? (reason === "notice" ? null : reason) ?? null,
+      latencyMs
+    })
+    if (refusal !== undefined && playerRefusals.has(refusal.code)) {
+      fork(Effect.annotateLogs(Effect.logInfo("bet refused"), {
+        provider_id: providerId,
+        player_ref: playerOf(outcome),
+        code: refusal.code,
+        // of the rule, not of the player: which limit, which restriction
+        reason: refusal.details["reason"] ?? refusal.details["limit"]
+      }))
+    }
+  }
+
+  return { entryPoints, start: wallet.start, run: wallet.run, playerOf: wallet.playerOf, note }
+})

@@ -1,0 +1,38 @@
+/** Addresses of the service below which game providers call, and the way from a call to its provider and protocol. */
+import type { Effect } from "effect"
+import type { Refusal } from "../domain/Refusal.ts"
+import type { CallHead, Received, VendorAnswer, WalletCall } from "../protocols/Protocol.ts"
+
+/** A call whose provider was found: its body may be read. */
+export interface Admitted<Provider> {
+  readonly _tag: "Admitted"
+  readonly provider: Provider
+  /** Names the provider in the log of failed authentications. */
+  readonly name: string
+  readonly receive: (body: Buffer) => Received
+}
+
+/** A call that is refused before its body is read. */
+export interface TurnedAway {
+  readonly _tag: "TurnedAway"
+  readonly refusal: Refusal
+  /** Who the caller claims to be, undefined for nobody; null when there is no such call, whoever makes it. */
+  readonly name: string | undefined | null
+}
+
+export type Admission<Provider> = Admitted<Provider> | TurnedAway
+
+/** An address of the service below which providers call, and the way from a call to its provider and protocol. */
+export interface EntryPoint<Provider> {
+  /** Every request whose target begins with it is this entry point's. */
+  readonly path: string
+  /** Admits from memory; undefined when the provider has to be looked up. */
+  readonly peek: (head: CallHead) => Admission<Provider> | undefined
+  readonly admit: (head: CallHead) => Effect.Effect<Admission<Provider>, Refusal>
+  /** Answers a call that is refused before it is read. */
+  readonly refuse: (head: CallHead, refusal: Refusal) => VendorAnswer
+  /** Label of a call in metrics and logs. */
+  readonly routeOf: (head: CallHead) => string
+  /** Name of a call in traces. */
+  readonly spanOf: (route: string, call: WalletCall) => string
+}

@@ -1,0 +1,125 @@
+/**
+ * Pitboss's own protocol (`docs/api.md`, `src/contract/settlement`). Its providers are known by the key that a request names, so that a call is judged by its head
+ * first, then by its signature, then by the address it comes from, then by its body. It has no replay protection and no rate limit: retries are
+ * idempotent by their transaction ids. A deactivated provider may settle its open rounds; the settlement rules refuse its new bets.
+ */
+import { isWithin, type Networks } from "../../auth/Addresses.ts"
+import {
+  addressNotAllowed,
+  invalidSignature,
+  missingCredentials,
+  refuseNonce,
+  refuseTimestamp,
+  type SignedHeaders,
+  signedHeaders
+} from "../../auth/Checks.ts"
+import { type SigningKey, verify } from "../../auth/Signature.ts"
+import { parseObject } from "../../contract/common/FormErrors.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { isJson, noObject, otherMediaType, refuseLongList, refuseOverfull, textOf } from "../ApiBodies.ts"
+import type { CallHead, Received, VendorAnswer } from "../Protocol.ts"
+import { answerTo, refusalAnswer } from "./PitbossAnswers.ts"
+import { locate, type Located, type PitbossEndpoint, type ReadBody } from "./PitbossEndpoints.ts"
+
+const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
+
+const noCredentials = missingCredentials("X-Provider-Key")
+
+const methodsOf = ({ method }: PitbossEndpoint): ReadonlyArray<string> => method === "GET" ? ["GET", "HEAD"] : [method]
+
+const otherMethod = (endpoint: PitbossEndpoint): Refusal => {
+  const methods = methodsOf(endpoint)
+  return refuse("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, { allowed_methods: methods })
+}
+
+const pathOf = (target: string): string => {
+  const question = target.indexOf("?")
+  return question < 0 ? target : target.slice(0, question)
+}
+
+/** A call with a known endpoint and complete credentials, before they are checked. */
+export interface PitbossHead extends Located {
+  readonly signed: SignedHeaders
+}
+
+/** Reads what a call is and who says that it is theirs. */
+export const readHead = ({ header, method, target }: CallHead): PitbossHead | Refusal => {
+  const located = locate(pathOf(target))
+  if (located === undefined) return noSuchRoute
+  const { endpoint, name } = located
+  if (!methodsOf(endpoint).includes(method)) return otherMethod(endpoint)
+  const signed = signedHeaders({
+    "x-provider-key": header("x-provider-key"),
+    "x-timestamp": header("x-timestamp"),
+    "x-signature": header("x-signature"),
+    "x-nonce": header("x-nonce")
+  }, "x-provider-key")
+  return signed === undefined ? noCredentials : { endpoint, name, signed }
+}
+
+/** Refuses credentials that no signature makes good. */
+export const refuseHead = ({ signed }: PitbossHead, now: number): Refusal | undefined =>
+  refuseTimestamp(signed.timestamp, now) ?? refuseNonce(signed.nonce)
+
+/** Signing key of a provider, and the addresses it may call from; none allow any. */
+export interface PitbossCredential {
+  readonly signingKey: SigningKey
+  readonly allowed: Networks
+}
+
+const readBody = (
+  { list, method, read }: PitbossEndpoint,
+  name: string | undefined,
+  contentType: string | undefined,
+  body: Buffer
+): ReadBody | Refusal => {
+  if (method === "GET") return read(name)
+  if (!isJson(contentType)) return otherMediaType
+  const overfull = refuseOverfull(body)
+  if (overfull !== undefined) return overfull
+  const object = parseObject(textOf(body))
+  if (object === undefined) return noObject
+  const tooLong = list === undefined ? undefined : refuseLongList(object, list)
+  return tooLong ?? read(object)
+}
+
+/** Receives a call whose head was read and not refused. */
+export const receivePitboss = (
+  head: CallHead,
+  { endpoint, name, signed }: PitbossHead,
+  { allowed, signingKey }: PitbossCredential,
+  sent: Buffer
+): Received => {
+  const { onFailure, route } = endpoint
+  const body = endpoint.method === "GET" ? sent.subarray(0, 0) : sent
+  const { nonce, signature, timestamp } = signed
+  const { address, header, method, target } = head
+  const stranger = (refusal: Refusal): Received => ({
+    _tag: "Stranger",
+    refusal,
+    answer: refusalAnswer(refusal, onFailure)
+  })
+  if (!verify(signingKey, { method, uri: target, timestamp, nonce, body }, signature)) return stranger(invalidSignature)
+  if (allowed.length > 0 && !isWithin(allowed, address())) return stranger(addressNotAllowed)
+  const asked = readBody(endpoint, name, header("content-type"), body)
+  if ("_tag" in asked) {
+    return { _tag: "Answered", reason: "form", method: route, answer: refusalAnswer(asked, onFailure) }
+  }
+  const { call, requested } = asked
+  return { _tag: "Call", call, render: (outcome) => answerTo(requested, onFailure, outcome) }
+}
+
+/** Answers a call that is refused before it is read. */
+export const refusePitboss = ({ target }: CallHead, refusal: Refusal): VendorAnswer => {
+  const answer = refusalAnswer(refusal, locate(pathOf(target))?.endpoint.onFailure ?? "same_request")
+  const { allowed_methods: methods } = refusal.details
+  return refusal.code === "METHOD_NOT_ALLOWED" && Array.isArray(methods)
+    ? { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
+    : answer
+}
+
+/** Label of a call in metrics and logs: the template of its path, `none` for one that there is not. */
+export const routeOfPitboss = ({ method, target }: CallHead): string => {
+  const endpoint = locate(pathOf(target))?.endpoint
+  return endpoint !== undefined && methodsOf(endpoint).includes(method) ? endpoint.route : "none"
+}
