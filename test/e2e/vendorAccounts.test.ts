@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Message } from "../../scripts/simulators/Dialect.ts"
 import { layerE2eServer } from "../kit/E2eServer.ts"
+import { accountStates, protocolRows } from "../kit/ProtocolRows.ts"
 import { play, vendorCases } from "../kit/Vendors.ts"
 import { messagesOf, openTable, realOf } from "../kit/VendorTables.ts"
 
@@ -9,49 +10,9 @@ import { messagesOf, openTable, realOf } from "../kit/VendorTables.ts"
 // Method: two bets of every vendor over HTTP, then the operator changes the player, then a third bet, a win of the first bet, a rollback of
 // the second and a prize; the answers, and the player's money.
 
-const states = ["locked", "closed", "excluded", "limited", "ended"] as const
-
-type State = typeof states[number]
-
-/** Expected answers to a bet, by each vendor's description. */
-const words: { readonly [vendor: string]: { readonly [state in State]: string } } = {
-  hub88: {
-    locked: "RS_ERROR_USER_DISABLED",
-    closed: "RS_ERROR_USER_DISABLED",
-    excluded: "RS_ERROR_USER_DISABLED",
-    limited: "RS_ERROR_LIMIT_REACHED",
-    ended: "RS_ERROR_TOKEN_EXPIRED"
-  },
-  caleta: {
-    locked: "RS_ERROR_USER_DISABLED",
-    closed: "RS_ERROR_USER_DISABLED",
-    excluded: "RS_ERROR_USER_DISABLED",
-    limited: "RS_ERROR_BET_LIMIT_EXCEEDED",
-    ended: "RS_ERROR_TOKEN_EXPIRED"
-  },
-  pragmatic: { locked: "6", closed: "6", excluded: "6", limited: "50", ended: "4" },
-  slotegrator: {
-    locked: "INTERNAL_ERROR",
-    closed: "INTERNAL_ERROR",
-    excluded: "INTERNAL_ERROR",
-    limited: "INTERNAL_ERROR",
-    ended: "INTERNAL_ERROR"
-  },
-  a8r: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "101" },
-  gcp: { locked: "110", closed: "110", excluded: "110", limited: "105", ended: "101" },
-  evolution: {
-    locked: "ACCOUNT_LOCKED",
-    closed: "ACCOUNT_LOCKED",
-    excluded: "ACCOUNT_LOCKED",
-    limited: "CASINO_LIMIT_EXCEEDED_STAKE",
-    ended: "INVALID_SID"
-  },
-  spribe: { locked: "405", closed: "405", excluded: "405", limited: "405", ended: "401" }
-}
-
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("accounts at vendors", (it) => {
   for (const found of vendorCases) {
-    for (const state of states) {
+    for (const state of accountStates) {
       it.effect(`${found.name}: ${state}`, () =>
         Effect.gen(function*() {
           const { operator, playerId, session, vendor } = yield* openTable(found)
@@ -79,7 +40,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("acc
           assert.isBelow(changed.status, 300, changed.text)
 
           const refused = yield* send(late)
-          assert.strictEqual(refused.code, words[found.name]?.[state], refused.text)
+          assert.strictEqual(refused.code, protocolRows[found.name]?.refusals[state], refused.text)
           yield* rightly(win("w1", won))
           yield* rightly(rollback("x2", taken))
           if (dialect.close) yield* rightly({ kind: "close", roundId: won.roundId, gameId: won.gameId })

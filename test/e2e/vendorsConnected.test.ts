@@ -8,30 +8,18 @@ import { play } from "../../scripts/simulators/Play.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 import { BothServers, command, layerBothServers, made, runHere } from "../kit/Backoffice.ts"
 import { openCasino, outcomeOf } from "../kit/Casino.ts"
+import { protocolRows } from "../kit/ProtocolRows.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
 // Goal: a connected vendor's games can be listed, opened, played and given free rounds, and its day reconciles with the ledger. Method: each
 // protocol's simulated vendor beside both servers, over real HTTP; it checks the requests and answers that it receives.
 
-/** Capabilities of each protocol besides launches. */
-const everything = { catalogue: true, demo: true, freeRounds: true, feed: true }
-const offers = {
-  hub88: everything,
-  caleta: everything,
-  pragmatic: everything,
-  slotegrator: { ...everything, feed: false },
-  a8r: { ...everything, feed: false },
-  gcp: { ...everything, catalogue: false, feed: false },
-  evolution: { catalogue: false, demo: false, freeRounds: false, feed: false },
-  spribe: { catalogue: false, demo: false, freeRounds: false, feed: false }
-}
-
-/** Amount of play: enough for every kind of story. */
+/** Amount of play: enough for every kind of scenario. */
 const pace = { callsPerSecond: 400, seconds: 1 }
 
 layer(layerBothServers, { excludeTestServices: true })("a vendor that is connected", (it) => {
-  for (const [name, offer] of Object.entries(offers)) {
+  for (const [name, { offers: offer }] of Object.entries(protocolRows)) {
     it.effect(`by ${name} has its games, its players and its day`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { publicPort } = yield* BothServers

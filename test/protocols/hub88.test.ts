@@ -17,7 +17,6 @@ import {
   identified,
   launchOf,
   noon,
-  passing,
   refusedWith,
   settled,
   valuesOf,
@@ -437,19 +436,6 @@ describe("answers", () => {
       assert.strictEqual(statusOf("/transaction/win", refusedWith(code)), "RS_ERROR_UNKNOWN")
       assert.strictEqual(statusOf("/transaction/rollback", refusedWith(code)), "RS_ERROR_UNKNOWN")
       assert.strictEqual(caletaStatusOf("/wallet/win", refusedWith(code)), "RS_ERROR_UNKNOWN")
-    }
-  })
-
-  it("RS_ERROR_UNKNOWN with HTTP 200: what cannot be answered now, and a defect", () => {
-    for (const code of passing) {
-      for (const path of Object.keys(bodies)) {
-        const refused = answer(path, refusedWith(code, {}, null))
-        assert.strictEqual(refused.status, 200)
-        assert.strictEqual(valuesOf(refused)["status"], "RS_ERROR_UNKNOWN", `${path} ${code}`)
-      }
-      for (const path of Object.keys(caletaBodies)) {
-        assert.strictEqual(caletaStatusOf(path, refusedWith(code, {}, null)), "RS_ERROR_UNKNOWN")
-      }
     }
   })
 })
