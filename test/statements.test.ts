@@ -93,7 +93,7 @@ const isNamed = (statement: string): boolean =>
   /=\s*(\w+\.)?"?(operator_id|player_id)\b/.test(statement) ||
   /\((\w+\.)?(operator_id|player_id)\b[^()]*\)\s*(=|>|<|IN\b)/.test(statement) ||
   /(^|[\s.("])id"?\)?\s*(=|IN\b|IS NOT DISTINCT)/.test(statement) ||
-  /\$operator\b|\bofOperator\b|\bin id\b|\bwithin\b/.test(statement)
+  /\$operator\b|\bofOperator\b|\bin id\b|\bwithin\b|\bofList\b/.test(statement)
 
 /** Work on whatever a database holds, in every cell on its own; and what names its rows in another way. */
 const exceptions: Readonly<Record<string, string>> = {

@@ -1,17 +1,18 @@
 /** Audit log of the back office: actor, action, record before and after; written in the change's own transaction, never updated. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../chain/Chain.ts"
 import type { AuditLine } from "../chain/Lines.ts"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"
 import { Ids } from "../platform/Ids.ts"
 import { inTransaction } from "../platform/InTransaction.ts"
 import { toDate } from "../platform/Time.ts"
-import { equalTo, recordsOf } from "../store/Records.ts"
-import { idCursors, type Part, type PartQuery } from "../store/Cursors.ts"
-import { isStorable, orTryAgain } from "../store/Rows.ts"
+import { recordsOf } from "../store/Records.ts"
+import type { Part, PartQuery } from "../store/Cursors.ts"
+import { listOf, newestFirst } from "../store/Lists.ts"
+import { orTryAgain } from "../store/Rows.ts"
 import type { Action } from "./Authorisation.ts"
-import { type Scope, within } from "./OperatorScope.ts"
+import { type Scope } from "../store/OperatorScope.ts"
 import { AuditLine as AuditRecord } from "../contract/audit/StaffApi.ts"
 
 /** Audit record. `before` and `after` hold no secrets. */
@@ -119,32 +120,25 @@ export class AuditLog extends Context.Service<AuditLog, {
 
       const log = yield* recordsOf("audit_log", AuditRecord)
 
-      const conditionsOf = (filters: AuditFilters): ReadonlyArray<Statement.Fragment> => [
-        ...within(sql, filters.scope),
-        ...equalTo(sql, {
-          player_id: filters.playerId,
-          actor: filters.actor,
-          action: filters.action
-        }),
-        ...(filters.from === undefined ? [] : [sql`at >= ${toDate(filters.from)}`]),
-        ...(filters.to === undefined ? [] : [sql`at <= ${toDate(filters.to)}`])
-      ]
+      const listed = listOf<AuditRecord, Omit<AuditFilters, "scope">, "newest">(sql, {
+        read: (where, end) => log.all(sql`${where} ${end}`),
+        operator: "operator_id",
+        filters: {
+          playerId: (value) => sql`player_id = ${value}::float8::bigint`,
+          actor: (value) => sql`actor = ${value}`,
+          action: (value) => sql`action = ${value}`,
+          from: (value) => sql`at >= ${toDate(value)}`,
+          to: (value) => sql`at <= ${toDate(value)}`
+        },
+        orders: {
+          newest: { ...newestFirst("at", "id", ({ at }) => Date.parse(at)), typed: { from: "audit_log" } }
+        }
+      })
 
-      const list = Effect.fn("AuditLog.list")(function*(query: AuditFilters & PartQuery) {
-        const { action, cursor, limit, scope } = query
-        const position = yield* idCursors.read(cursor)
-        if (action !== undefined && !isStorable(action)) return { items: [], next: null }
-        const conditions = [
-          sql`true`,
-          ...conditionsOf(query),
-          ...(position === undefined
-            ? []
-            : [sql`(at, id) < (SELECT b.at, b.id FROM audit_log b
-              WHERE ${sql.and([sql`b.id = ${position}`, ...within(sql, scope, "b.operator_id")])})`])
-        ]
-        const rows = yield* log.all(sql`${sql.and(conditions)} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`)
-        return idCursors.part(rows, limit, ({ id }) => id)
-      }, orTryAgain)
+      const list = Effect.fn("AuditLog.list")(
+        ({ scope, ...query }: AuditFilters & PartQuery) => listed.part(scope, query, "newest"),
+        orTryAgain
+      )
 
       return AuditLog.of({ change, list })
     })

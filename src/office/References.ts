@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
-import { isWithin, type Scope, within } from "./OperatorScope.ts"
+import { isWithin, type Scope, within } from "../store/OperatorScope.ts"
 import { isStorable, oneOf, rowsOf } from "../store/Rows.ts"
 
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"
 import { toDate } from "../platform/Time.ts"
+import { isStorable } from "./Rows.ts"
 
 /** Requested part of a list. */
 export interface PartQuery {
@@ -18,8 +19,11 @@ export interface Part<out A> {
   readonly next: string | null
 }
 
+/** The last moment of the year 9999. */
+const lastMoment = 253_402_300_799_999
+
 /** Instant of a position, epoch milliseconds up to the year 9999: a forged cursor is refused without a query. */
-export const moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799_999 }))
+export const moment = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: lastMoment }))
 
 /** Position in a list ordered by time (epoch milliseconds), then id. */
 export interface TimedPosition {
@@ -35,6 +39,7 @@ const cursorsOf = <Position>(
   parse: (text: string) => Position | undefined
 ) => ({
   write,
+  parse,
   read: (cursor: string | undefined): Effect.Effect<Position | undefined, Refusal<"VALIDATION_FAILED">> => {
     if (cursor === undefined || cursor === "") return Effect.undefined
     const position = parse(cursor)
@@ -53,17 +58,11 @@ const cursorsOf = <Position>(
   }
 })
 
-const numbersIn = (base: number, form: RegExp) =>
-  cursorsOf<number>(
-    (position) => position.toString(base),
-    (text) => form.test(text) ? Number.parseInt(text, base) : undefined
-  )
-
 /** Cursors of a single number: an id, or the sequence number of an entry. */
-export const numberCursors = numbersIn(36, /^[0-9a-z]{1,10}$/)
-
-/** Cursors that are ids as staff read and type them. */
-export const idCursors = numbersIn(10, /^[1-9]\d{0,14}$/)
+export const numberCursors = cursorsOf<number>(
+  (position) => position.toString(36),
+  (text) => /^[0-9a-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : undefined
+)
 
 /** Cursors of time and id. */
 export const timedCursors = cursorsOf<TimedPosition>(
@@ -73,6 +72,41 @@ export const timedCursors = cursorsOf<TimedPosition>(
     return at === "" ? undefined : { at: Number.parseInt(at, 36), id: Number.parseInt(id, 36) }
   }
 )
+
+/** Kind of a column that a list is ordered by; an instant is epoch milliseconds. */
+export type KeyKind = "integer" | "instant" | "text"
+export type KeyValue = number | string
+
+/** What the columns of an order hold may be in a cursor, and no more: a forged one is refused without a query. */
+const isKey = (kind: KeyKind, value: KeyValue | undefined): boolean =>
+  kind === "text"
+    ? typeof value === "string" && isStorable(value)
+    : typeof value === "number" && Number.isSafeInteger(value) && value >= 0 &&
+      (kind === "integer" || value <= lastMoment)
+
+/**
+ * Cursors of the columns of an order: numbers as they are typed, or to the base 36; with a text among them base64url of their JSON.
+ */
+export const cursorsOfKeys = (kinds: ReadonlyArray<KeyKind>, isTyped = false) => {
+  const areKeys = (values: ReadonlyArray<KeyValue>): boolean =>
+    values.length === kinds.length && kinds.every((kind, index) => isKey(kind, values[index]))
+  const checked = (values: ReadonlyArray<KeyValue>) => areKeys(values) ? values : undefined
+  if (kinds.includes("text")) {
+    const keys = cursorsOfShape(Schema.Array(Schema.Union([Schema.Number, Schema.String])))
+    return cursorsOf<ReadonlyArray<KeyValue>>(keys.write, (text) => checked(keys.parse(text) ?? []))
+  }
+  const base = isTyped ? 10 : 36
+  const form = isTyped ? /^[1-9]\d{0,14}$/ : /^[0-9a-z]{1,11}$/
+  return cursorsOf<ReadonlyArray<KeyValue>>(
+    (values) => values.map((value) => value.toString(base)).join("-"),
+    (text) => {
+      const parts = text.split("-", kinds.length + 1)
+      return parts.every((part) => form.test(part))
+        ? checked(parts.map((part) => Number.parseInt(part, base)))
+        : undefined
+    }
+  )
+}
 
 /** Cursors of any other shape: base64url of their JSON. */
 export const cursorsOfShape = <

@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { iso } from "../platform/Time.ts"
-import { offsetOf, oneOf, type Page, type PageQuery, rowsOf } from "./Rows.ts"
+import { oneOf, rowsOf } from "./Rows.ts"
 
 interface Options {
   /** Columns named differently from the field. */
@@ -65,17 +65,12 @@ export const recordsOf = <Fields extends Schema.Struct.Fields>(
       all,
       /** First record of {@link all}. */
       find: (condition: Statement.Fragment) => oneOf(all(condition)),
-      /** Page of the records that meet all conditions, in an order, with their total number. */
-      page: (conditions: ReadonlyArray<Statement.Fragment>, order: Statement.Fragment, query: PageQuery) => {
-        const where = conditions.length === 0 ? sql`true` : sql.and(conditions)
-        return Effect.map(
-          Effect.all([
-            all(sql`${where} ORDER BY ${order} LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`),
-            counts(sql`SELECT count(*) AS total FROM ${source} WHERE ${where}`)
-          ], { concurrency: 2 }),
-          ([items, [counted]]): Page<Item> => ({ items, total: counted?.total ?? 0 })
-        )
-      },
+      /** Number of records under a condition. */
+      count: (condition: Statement.Fragment) =>
+        Effect.map(
+          counts(sql`SELECT count(*) AS total FROM ${source} WHERE ${condition}`),
+          ([counted]) => counted?.total ?? 0
+        ),
       insert: (record: Item, more: object = {}): Effect.Effect<void, SqlError.SqlError> =>
         Effect.asVoid(sql`INSERT INTO ${sql(table)} ${sql.insert(rowOf(record, more))}`),
       /** Writes the fields that differ. */

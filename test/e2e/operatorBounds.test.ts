@@ -328,7 +328,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
       assert.sameMembers(operators.map(({ slug }) => slug), [mine.casino.slug, second.casino.slug])
       const players = yield* call("GET", "/players")
       assert.sameMembers(array(players.data).map((player) => Object(player).id), [mine.playerId, second.playerId])
-      assert.strictEqual(players.meta.total, 2)
+      assert.isNull(players.meta.next_cursor)
 
       const given = yield* call("POST", `/players/${mine.playerId}/bonuses`, { bonus: other.bonusId })
       const missing = yield* call("POST", `/players/${mine.playerId}/bonuses`, { bonus: 999_999_999 })

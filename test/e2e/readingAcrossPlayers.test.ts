@@ -211,11 +211,9 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       const name = String(players[2]?.["username"])
       const [typed] = yield* staff("GET", `/players?starting_with=${name.toUpperCase()}`)
       assert.strictEqual(typed.id, ids[2])
-      // far pages need cursors, which take precedence over the page
-      for (const list of ["/players", "/payments"]) {
-        const far = `/backoffice/v1${list}?operator=${casino.slug}&page=101`
-        assert.property((yield* staffCall("GET", far)).details, "page")
-        assert.strictEqual((yield* staffCall("GET", `${far}&cursor=`)).status, 200)
+      // no list across players counts, or reads what lies before a page
+      for (const list of ["/players", "/payments", "/games"]) {
+        assert.property((yield* staffCall("GET", `/backoffice/v1${list}?page=2`)).details, "page")
       }
     }))
 

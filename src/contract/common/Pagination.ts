@@ -27,16 +27,6 @@ export const pageAlone = (query: { readonly [name: string]: unknown }) => {
   return isAlone ? Option.getOrUndefined(Result.getSuccess(decodePage(query))) : undefined
 }
 
-/** Maximum page of an unbounded staff list. A page costs a read of all rows before it: at most 10,000; later rows are reached by cursor. */
-export const maxNearPage = 100
-
-/** `page` of such a list. Its handler refuses a later one without a cursor; with a cursor it is ignored. */
-export const nearPage = {
-  page: integer(1, maxPage).annotate({
-    description: `Up to ${maxNearPage}, unless the list is walked; what lies behind is reached by cursor.`
-  }).pipe(withDefault(1))
-}
-
 const PageMeta = Schema.Struct({
   current_page: Schema.Int,
   per_page: Schema.Int,

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"
 import { refusals } from "../common/Errors.ts"
 import { integer, pathId } from "../common/Fields.ts"
-import { created, page, pageQuery, single } from "../common/Pagination.ts"
+import { created, part, partQuery, single } from "../common/Pagination.ts"
 import { FreeRounds, freeRoundsTerms } from "./FreeRoundsResource.ts"
 
 const anyId = integer(1, Number.MAX_SAFE_INTEGER)
@@ -28,7 +28,7 @@ export const StaffFreeRoundsGroup = HttpApiGroup.make("free_rounds").annotate(
     error: refusals("BONUS_INVALID")
   }).annotateMerge(action("Take back what was not played", { roles: ["support", "payments"], concern: "operator" })),
   HttpApiEndpoint.get("list", "/free-rounds", {
-    query: { ...pageQuery, player: pathId.annotate({ description: "Id of the player." }) },
-    success: page(FreeRounds)
+    query: { ...partQuery, player: pathId.annotate({ description: "Id of the player." }) },
+    success: part(FreeRounds)
   }).annotateMerge(action("A player's free rounds, newest first", { roles: anyRole, concern: "operator" }))
 )

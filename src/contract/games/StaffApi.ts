@@ -3,7 +3,7 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"
 import { flagInQuery, oneOf, pathId, percent, reference, text, webAddress } from "../common/Fields.ts"
-import { created, page, pageQuery, single } from "../common/Pagination.ts"
+import { created, part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 import { gameTypes } from "../../domain/state/Bonus.ts"
 
@@ -63,7 +63,7 @@ export const GameGroup = HttpApiGroup.make("game").annotate(OpenApi.Description,
   }).annotateMerge(action("Change a game", { roles: [], concern: "installation" })),
   HttpApiEndpoint.get("list", "/games", {
     query: {
-      ...pageQuery,
+      ...partQuery,
       provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
       active: optional(flagInQuery.annotate({ description: "Filter by whether it is offered." })),
       type: optional(oneOf(gameTypes).annotate({ description: "Filter by type." })),
@@ -74,6 +74,6 @@ export const GameGroup = HttpApiGroup.make("game").annotate(OpenApi.Description,
         )
       )
     },
-    success: page(StaffGame)
+    success: part(StaffGame)
   }).annotateMerge(action("Games by name, offered or not", { roles: anyRole, concern: "catalogue" }))
 )

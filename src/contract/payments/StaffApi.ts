@@ -5,7 +5,7 @@ import { createdPeriod, ofOperator, ofPlayer, operatorReference } from "../commo
 import { action, anyRole } from "../common/StaffAction.ts"
 import { refusals } from "../common/Errors.ts"
 import { amountFrom, currency, lines, oneOf, pathId, text } from "../common/Fields.ts"
-import { created, list, nearPage, pageOrWalk, pageQuery, single } from "../common/Pagination.ts"
+import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 import { objections } from "../../domain/staff/FourEyes.ts"
@@ -57,15 +57,8 @@ export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Descri
     .annotateMerge(action("One payment", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("list", "/payments", {
     query: {
-      ...pageQuery,
-      ...nearPage,
-      cursor: Schema.optionalKey(
-        Schema.String.annotate({
-          description:
-            "Walks the list instead of paging it: empty for its beginning, then each next_cursor. Nothing is counted."
-        }).check(Schema.isPattern(/^[\w-]{0,200}$/u, { message: "must be empty or a next_cursor of this list" }))
-      ),
-      sort: Schema.optionalKey(oneOf(paymentOrders).annotate({ description: "Order (newest); without pages." })),
+      ...partQuery,
+      sort: Schema.optionalKey(oneOf(paymentOrders).annotate({ description: "Order (newest)." })),
       id: Schema.optionalKey(pathId.annotate({ description: "Id of a payment." })),
       method: Schema.optionalKey(text(50, { description: "Filter by payment method." })),
       currency: Schema.optionalKey(
@@ -84,7 +77,7 @@ export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Descri
       ),
       ...createdPeriod
     },
-    success: pageOrWalk(StaffPayment)
+    success: part(StaffPayment)
   }).annotateMerge(action("Payments, newest first", { roles: anyRole, concern: "operator" })),
   transition("approve", "Allow a withdrawal; above the operator's threshold two people must", { is: "money" }),
   transition("pay", "Tell that an allowed withdrawal was paid out", { is: "money" }),

@@ -16,7 +16,6 @@ import {
   created,
   cursorPage,
   cursorQuery,
-  nearPage,
   pageOrWalk,
   part,
   partQuery,
@@ -101,10 +100,9 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
   }).annotateMerge(action("One player", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("list", "/players", {
     query: {
-      ...walkQuery,
-      ...nearPage,
+      ...partQuery,
       ...ofOperator,
-      sort: optional(oneOf(playerOrders).annotate({ description: "Order (newest); without pages." })),
+      sort: optional(oneOf(playerOrders).annotate({ description: "Order (newest)." })),
       starting_with: optional(text(254, {
         description:
           "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
@@ -112,7 +110,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       ...PlayerFilterFields.fields,
       external_id: optional(text(128, { description: "Filter by external id, exact match." }))
     },
-    success: pageOrWalk(StaffPlayer)
+    success: part(StaffPlayer)
   }).annotateMerge(action("Players, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("wallet", "/players/:player/wallet", { params: { player: pathId }, success: single(Wallet) })
     .annotateMerge(action("The balances", { roles: anyRole, concern: "operator" })),

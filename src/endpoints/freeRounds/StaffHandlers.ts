@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
-import { paginated } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
 import { FreeRounds } from "../../features/freeRounds/FreeRounds.ts"
 
@@ -24,11 +24,8 @@ export const StaffFreeRoundsHandlers = HttpApiBuilder.group(
       .handle("cancel", ({ params }) => asStaff((actor) => freeRounds.cancel(null, params.free_rounds, actor)))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { items, total } = yield* freeRounds.list(null, query.player, {
-            page: query.page,
-            perPage: query.per_page
-          })
-          return yield* paginated(query, total, items)
+          const { cursor, per_page: limit, player } = query
+          return yield* walked(limit, yield* freeRounds.walk(player, { limit, cursor }))
         }))
   })
 )

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
-import { paginated } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { Catalogue } from "../../features/games/Catalogue.ts"
 
 export const GameHandlers = HttpApiBuilder.group(
@@ -16,13 +16,9 @@ export const GameHandlers = HttpApiBuilder.group(
       .handle("update", ({ params, payload }) => asStaff((actor) => catalogue.update(actor, params.game, payload)))
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { active, per_page: perPage, ...asked } = query
-          const { items, total } = yield* catalogue.list({
-            ...asked,
-            perPage,
-            active: active === undefined ? undefined : active === "true"
-          })
-          return yield* paginated(query, total, items)
+          const { active, per_page: limit, ...asked } = query
+          const isActive = active === undefined ? undefined : active === "true"
+          return yield* walked(limit, yield* catalogue.list({ ...asked, limit, active: isActive }))
         }))
   })
 )

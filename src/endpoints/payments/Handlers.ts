@@ -12,7 +12,6 @@ import { parseIso } from "../../platform/Time.ts"
 import { type DepositRequest, Wallet } from "../../features/wallet/Wallet.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { timedCursors } from "../../store/Cursors.ts"
 import { pagedOrWalked } from "../../http/Page.ts"
 
 const render = ({ isRepeat, payment }: PaymentOutcome) => ({
@@ -100,7 +99,7 @@ export const PaymentsHandlers = HttpApiBuilder.group(
           return yield* pagedOrWalked(query, {
             page: (page) => payments.list(operator.id, { ...filters, ...page }),
             part: (part) => payments.walk(operator.id, { ...filters, ...part }),
-            cursorAt: ({ createdAt, id }) => timedCursors.write({ at: createdAt, id }),
+            cursorAt: payments.cursorAt,
             toItem: paymentFields
           })
         }))

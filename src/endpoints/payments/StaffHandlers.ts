@@ -1,7 +1,6 @@
 /** Handlers of payments for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { maxNearPage } from "../../contract/common/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import type { Payment } from "../../domain/state/Change.ts"
@@ -11,7 +10,7 @@ import { Approvals } from "../../features/payments/Approvals.ts"
 import { PaymentQueue, type Waiting } from "../../features/payments/PaymentQueue.ts"
 import { Payments } from "../../features/payments/Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
-import { pagedOrWalked } from "../../http/Page.ts"
+import { walked } from "../../http/Page.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 
 const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
@@ -70,23 +69,22 @@ export const PaymentHandlers = HttpApiBuilder.group(
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          const { currency, cursor, id, method, min_amount: minAmount, per_page: limit, sort, status, type } = query
           const filters = {
+            id,
             playerId: query.player,
-            type: query.type,
-            status: query.status,
+            type,
+            status,
+            method,
+            currency,
+            minAmount,
+            sort,
             externalReference: query.external_reference,
             createdFrom: query.created_from === undefined ? undefined : parseIso(query.created_from),
             createdTo: query.created_to === undefined ? undefined : parseIso(query.created_to)
           }
-          const { currency, id, method, min_amount: minAmount, sort } = query
-          const isWalk = [sort, id, method, currency, minAmount].some((value) => value !== undefined)
-          const answer = yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
-            page: (page) => payments.staffList(scope, { ...filters, ...page }),
-            part: (part) => queue.walk(scope, { ...filters, ...part, id, method, currency, minAmount, sort }),
-            cursorAt: queue.cursorBehind,
-            toItem: (payment) => payment
-          }, maxNearPage)
-          return { ...answer, data: yield* shown(answer.data) }
+          const { items, next } = yield* queue.walk(scope, { ...filters, limit, cursor })
+          return yield* walked(limit, { items: yield* shown(items), next })
         }))
       .handle("approve", handle("approve"))
       .handle("pay", handle("pay"))

@@ -1,7 +1,6 @@
 /** Handlers of players for staff. */
 import { Effect, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { maxNearPage } from "../../contract/common/Pagination.ts"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { rolesFor } from "../../office/Authorisation.ts"
 import { Corrections } from "../../features/corrections/Corrections.ts"
@@ -26,8 +25,8 @@ import { Wallet } from "../../features/wallet/Wallet.ts"
 import { ownedBonusFields } from "../bonuses/Handlers.ts"
 import { entryFields } from "../../features/wallet/Entries.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
-import { mapPart, numberCursors } from "../../store/Cursors.ts"
-import { cursorPaged, pagedOrWalked, walked } from "../../http/Page.ts"
+import { mapPart } from "../../store/Cursors.ts"
+import { cursorPaged, walked } from "../../http/Page.ts"
 import { staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
@@ -85,14 +84,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
           const filters = filtersOf(query)
-          const { sort, starting_with: startingWith } = query
-          const isWalk = sort !== undefined || startingWith !== undefined
-          return yield* pagedOrWalked(isWalk ? { cursor: "", ...query } : query, {
-            page: (page) => players.staffList(scope, { ...filters, ...page }),
-            part: (part) => walk.walk(scope, { ...filters, ...part, sort, startingWith }),
-            cursorAt: ({ id }) => numberCursors.write(id),
-            toItem: (player) => player
-          }, maxNearPage)
+          const { cursor, per_page: limit, sort, starting_with: startingWith } = query
+          return yield* walked(limit, yield* walk.walk(scope, { ...filters, limit, cursor, sort, startingWith }))
         }))
       .handle("wallet", ({ params }) => enveloped(Effect.map(wallet.staffView(params.player), walletFields)))
       .handle("transactions", ({ params, query }) =>

@@ -11,7 +11,7 @@ import { routedValues } from "../../http/RequestTarget.ts"
 import { refuseOverfull } from "../../protocols/ApiBodies.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { concernOf } from "../../office/Authorisation.ts"
-import { isWithin, type Scope } from "../../office/OperatorScope.ts"
+import { isWithin, type Scope } from "../../store/OperatorScope.ts"
 import { makeOwners, missing, targetOf } from "../../office/OperatorTargets.ts"
 
 /** Refusal of installation-wide actions to bound staff. */

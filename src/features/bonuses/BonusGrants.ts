@@ -7,7 +7,8 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } from "../../store/BonusRows.ts"
-import { behind, mapPart, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { listOf, newestFirst } from "../../store/Lists.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "./Liabilities.ts"
@@ -82,20 +83,25 @@ export class BonusGrants extends Context.Service<BonusGrants, {
         }
       }, orTryAgain)
 
+      const grants = listOf<
+        typeof PlayerBonusRow.Type,
+        { readonly bonusId: number; readonly state?: BonusState | undefined },
+        "newest"
+      >(sql, {
+        read: (where, end) =>
+          grantRows(
+            sql`SELECT ${columns} FROM player_bonuses b JOIN players p ON p.id = b.player_id WHERE ${where} ${end}`
+          ),
+        filters: {
+          bonusId: (value) => sql`b.bonus_id = ${value}::float8::bigint`,
+          state: (value) => sql`b.state = ${value}`
+        },
+        orders: { newest: newestFirst("b.created_at", "b.id", ({ createdAt }) => createdAt) }
+      })
+
       const walk = Effect.fn("BonusGrants.walk")(function*(bonusId: number, query: GrantQuery) {
-        const { cursor, limit, state } = query
-        const position = yield* timedCursors.read(cursor)
         yield* find(bonusId)
-        const conditions = [
-          sql`b.bonus_id = ${bonusId}::float8::bigint`,
-          ...(state === undefined ? [] : [sql`b.state = ${state}`]),
-          ...behind(sql, position, "b.created_at", "b.id")
-        ]
-        const rows = yield* grantRows(
-          sql`SELECT ${columns} FROM player_bonuses b JOIN players p ON p.id = b.player_id
-            WHERE ${sql.and(conditions)} ORDER BY b.created_at DESC, b.id DESC LIMIT ${limit + 1}`
-        )
-        return mapPart(timedCursors.part(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id })), toOwnedBonus)
+        return mapPart(yield* grants.part(null, { bonusId, ...query }, "newest"), toOwnedBonus)
       }, orTryAgain)
 
       return BonusGrants.of({ show, walk })

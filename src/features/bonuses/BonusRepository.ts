@@ -12,8 +12,9 @@ import {
   PlayerBonusRow,
   toOwnedBonus
 } from "../../store/BonusRows.ts"
-import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { lastFirst, listOf } from "../../store/Lists.ts"
+import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 /** Absent means any. */
 export interface BonusFilters {
@@ -91,11 +92,18 @@ export class BonusRepository extends Context.Service<BonusRepository, {
       const catalogueSql = sql.literal(catalogueColumns)
       const playerBonusSql = sql.literal(playerBonusColumns)
 
-      const ofPlayer = (operatorId: number, playerId: number, { state }: BonusFilters) =>
-        sql`FROM player_bonuses b JOIN players p ON p.id = b.player_id
-          WHERE b.player_id = ${playerId} AND b.operator_id = ${operatorId} ${
-          state === undefined ? sql`` : sql`AND b.state = ${state}`
-        }`
+      const listed = listOf<typeof PlayerBonusRow.Type, { readonly playerId: number } & BonusFilters, "last">(sql, {
+        read: (ofList, end) =>
+          playerBonusRows(
+            sql`SELECT ${playerBonusSql} FROM player_bonuses b JOIN players p ON p.id = b.player_id WHERE ${ofList} ${end}`
+          ),
+        operator: "b.operator_id",
+        filters: {
+          playerId: (value) => sql`b.player_id = ${value}::float8::bigint`,
+          state: (value) => sql`b.state = ${value}`
+        },
+        orders: { last: lastFirst("b.id") }
+      })
 
       return BonusRepository.of({
         catalogue: (operatorId) =>
@@ -129,24 +137,18 @@ export class BonusRepository extends Context.Service<BonusRepository, {
             oneOf(owners(sql`SELECT player_id AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`))
           ),
         list: Effect.fnUntraced(function*(operatorId, playerId, query) {
-          const from = ofPlayer(operatorId, playerId, query)
-          const [found, counted] = yield* Effect.all([
-            playerBonusRows(
-              sql`SELECT ${playerBonusSql} ${from} ORDER BY b.id DESC LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
-            ),
-            counts(sql`SELECT count(*) AS total ${from}`)
-          ], { concurrency: 2 })
-          return { items: found.map(toOwnedBonus), total: counted[0]?.total ?? 0 }
+          const page = yield* listed.page([operatorId], { playerId, ...query }, "last", (ofList) =>
+            Effect.map(
+              counts(sql`SELECT count(*) AS total FROM player_bonuses b WHERE ${ofList}`),
+              ([row]) => row?.total ?? 0
+            ))
+          return { ...page, items: page.items.map(toOwnedBonus) }
         }, orTryAgain),
-        walk: Effect.fnUntraced(function*(operatorId, playerId, query) {
-          const position = yield* numberCursors.read(query.cursor)
-          const below = position === undefined ? sql`` : sql`AND b.id < ${position}`
-          const rows = yield* playerBonusRows(
-            sql`SELECT ${playerBonusSql} ${ofPlayer(operatorId, playerId, query)} ${below}
-              ORDER BY b.id DESC LIMIT ${query.limit + 1}`
-          )
-          return mapPart(numberCursors.part(rows, query.limit, ({ id }) => id), toOwnedBonus)
-        }, orTryAgain),
+        walk: (operatorId, playerId, query) =>
+          listed.part([operatorId], { playerId, ...query }, "last").pipe(
+            Effect.map((part) => mapPart(part, toOwnedBonus)),
+            orTryAgain
+          ),
         findDue: (now) =>
           owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses
               WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxDue})

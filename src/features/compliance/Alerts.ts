@@ -1,6 +1,6 @@
 /** Alerts and alert rules, worked on and configured by staff (`docs/compliance.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import {
   type AlertRule,
   alertRules,
@@ -9,15 +9,14 @@ import {
   type RuleOverrides,
   settingsWith
 } from "../../domain/compliance/AlertRules.ts"
-import { Instant } from "../../domain/Instant.ts"
 import { examinedAbove } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
-import { behind, idCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { equalTo } from "../../store/Records.ts"
+import { type Scope } from "../../store/OperatorScope.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { listOf, newestFirst } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeReferences } from "../../office/References.ts"
@@ -40,7 +39,6 @@ const maxNotes = 200
 
 type Alert = typeof Alert.Type
 
-const positionRows = rowsOf(Schema.Struct({ at: Instant, id: Schema.Number }))
 const operatorRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 
 const notFound = refuse("NOT_FOUND", "There is no such alert.")
@@ -132,30 +130,29 @@ export class Alerts extends Context.Service<Alerts, {
           (alert) => alert === undefined ? Effect.fail(notFound) : Effect.succeed(alert)
         )
 
-      const list = Effect.fn("Alerts.list")(function*(query: AlertQuery) {
-        const { assignedTo, cursor, limit, playerId, rule, scope, status } = query
-        const after = yield* idCursors.read(cursor)
-        const position = after === undefined ? undefined : yield* oneOf(positionRows(
-          sql`SELECT created_at AS at, id FROM compliance_alerts
-            WHERE ${sql.and([sql`id = ${after}::float8::bigint`, ...within(sql, scope)])}`
-        ))
-        if (after !== undefined && position === undefined) return { items: [], next: null }
-        const conditions: ReadonlyArray<Statement.Fragment> = [
-          sql`true`,
-          ...within(sql, scope, "a.operator_id"),
-          ...equalTo(sql, { "a.player_id": playerId, "a.rule": rule, "a.status": status }),
-          ...(assignedTo === undefined
-            ? []
-            : [assignedTo === null ? sql`a.assigned_to IS NULL` : sql`a.assigned_to = ${assignedTo}`]),
-          // says in words that the planner can compare with the index of those that wait
-          ...(status === undefined || status === "closed" ? [] : [sql`a.status <> 'closed'`]),
-          ...(position === undefined ? [] : behind(sql, position, "a.created_at", "a.id"))
-        ]
-        const rows = yield* alerts.all(
-          sql`${sql.and(conditions)} ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`
-        )
-        return idCursors.part(rows, limit, ({ id }) => id)
-      }, orTryAgain)
+      const listed = listOf<Alert, Omit<AlertQuery, "scope" | keyof PartQuery>, "newest">(sql, {
+        read: (where, end) => alerts.all(sql`${where} ${end}`),
+        operator: "a.operator_id",
+        filters: {
+          playerId: (value) => sql`a.player_id = ${value}::float8::bigint`,
+          rule: (value) => sql`a.rule = ${value}`,
+          // a literal, to match the partial index of those that wait
+          status: (value) =>
+            value === "closed" ? sql`a.status = ${value}` : sql`a.status = ${value} AND a.status <> 'closed'`,
+          assignedTo: (value) => value === null ? sql`a.assigned_to IS NULL` : sql`a.assigned_to = ${value}`
+        },
+        orders: {
+          newest: {
+            ...newestFirst("a.created_at", "a.id", ({ created_at: at }) => Date.parse(at)),
+            typed: { from: "compliance_alerts a" }
+          }
+        }
+      })
+
+      const list = Effect.fn("Alerts.list")(
+        ({ scope, ...query }: AlertQuery) => listed.part(scope, query, "newest"),
+        orTryAgain
+      )
 
       const write = Effect.fnUntraced(function*(
         actor: Actor,

@@ -13,9 +13,10 @@ import { StaffSpending } from "../../office/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 import { iso } from "../../platform/Time.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
-import { equalTo, recordsOf } from "../../store/Records.ts"
-import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import type { Scope } from "../../store/OperatorScope.ts"
+import { recordsOf } from "../../store/Records.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { listOf, newestFirst } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import type { Actor } from "../../office/Actor.ts"
@@ -279,21 +280,21 @@ export class Corrections extends Context.Service<Corrections, {
             }))
       )
 
-      const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(function*(query) {
-        const { cursor, limit, playerId, scope, status } = query
-        const conditions = [
-          sql`true`,
-          ...within(sql, scope),
-          ...equalTo(sql, { player_id: playerId, status }),
-          // says in words that the planner can compare with the index of those that wait
-          ...(status === "pending" ? [sql`status = 'pending'`] : []),
-          ...behind(sql, yield* timedCursors.read(cursor), "requested_at")
-        ]
-        const rows = yield* corrections.all(
-          sql`${sql.and(conditions)} ORDER BY requested_at DESC, id DESC LIMIT ${limit + 1}`
-        )
-        return timedCursors.part(rows, limit, ({ id, requested_at: at }) => ({ at: Date.parse(at), id }))
-      }, orTryAgain)
+      const listed = listOf<Correction, Omit<CorrectionQuery, "scope" | keyof PartQuery>, "newest">(sql, {
+        read: (where, end) => corrections.all(sql`${where} ${end}`),
+        operator: "operator_id",
+        filters: {
+          playerId: (value) => sql`player_id = ${value}::float8::bigint`,
+          // a literal, to match the partial index of those that wait
+          status: (value) => value === "pending" ? sql`status = 'pending'` : sql`status = ${value}`
+        },
+        orders: { newest: newestFirst("requested_at", "id", ({ requested_at: at }) => Date.parse(at)) }
+      })
+
+      const list: Corrections["Service"]["list"] = Effect.fn("Corrections.list")(
+        ({ scope, ...query }) => listed.part(scope, query, "newest"),
+        orTryAgain
+      )
 
       return Corrections.of({ correct, approve, reject, list })
     })

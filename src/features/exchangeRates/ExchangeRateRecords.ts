@@ -3,8 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
-import { equalTo, recordsOf } from "../../store/Records.ts"
-import { numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { recordsOf } from "../../store/Records.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { lastFirst, listOf } from "../../store/Lists.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { isCurrency, minorDigits } from "../../domain/Standards.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -70,17 +71,13 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
           }))
       })
 
-      const list = Effect.fn("ExchangeRates.list")(function*(query: RateQuery) {
-        const { base, currency, cursor, limit } = query
-        const position = yield* numberCursors.read(cursor)
-        const conditions = [
-          sql`true`,
-          ...equalTo(sql, { currency, base }),
-          ...(position === undefined ? [] : [sql`id < ${position}::float8::bigint`])
-        ]
-        const rows = yield* rates.all(sql`${sql.and(conditions)} ORDER BY id DESC LIMIT ${limit + 1}`)
-        return numberCursors.part(rows, limit, ({ id }) => id)
-      }, orTryAgain)
+      const listed = listOf<typeof ExchangeRate.Type, Omit<RateQuery, keyof PartQuery>, "last">(sql, {
+        read: (where, end) => rates.all(sql`${where} ${end}`),
+        filters: { currency: (value) => sql`currency = ${value}`, base: (value) => sql`base = ${value}` },
+        orders: { last: lastFirst("id") }
+      })
+
+      const list = Effect.fn("ExchangeRates.list")((query: RateQuery) => listed.part(null, query, "last"), orTryAgain)
 
       return ExchangeRates.of({ set, list })
     })

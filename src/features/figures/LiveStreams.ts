@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"
-import type { Scope } from "../../office/OperatorScope.ts"
+import type { Scope } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { type ChangedKind, changedKinds } from "../../contract/figures/OverviewResource.ts"
 import { Overviews, type Reading } from "./Overviews.ts"

@@ -7,7 +7,7 @@ import { Scheduler } from "../../platform/Scheduler.ts"
 import { iso, toDate, utcDay } from "../../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
+import { type Scope, within } from "../../store/OperatorScope.ts"
 import type { ChangedKind, Overview } from "../../contract/figures/OverviewResource.ts"
 
 /** An overview, its JSON, and a mark for each kind of list that differs when something of it has changed. */

@@ -17,6 +17,8 @@ import { fromUnits } from "../../protocols/Decimal.ts"
 import type { Outbound } from "../../protocols/Protocol.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { listOf, newestFirst } from "../../store/Lists.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { isStorable, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -113,12 +115,17 @@ export class FreeRounds extends Context.Service<FreeRounds, {
     id: number,
     actor: { readonly label: string }
   ) => Effect.Effect<Resource, Invalid | ActorRefusal>
-  /** A player's free rounds, newest first. */
+  /** Free rounds of an operator's player, newest first. */
   readonly list: (
-    operatorId: number | null,
+    operatorId: number,
     playerId: number,
     query: PageQuery
   ) => Effect.Effect<Page<Resource>, ActorRefusal>
+  /** As `list` by cursor, of any operator's player; without a count. */
+  readonly walk: (
+    playerId: number,
+    query: PartQuery
+  ) => Effect.Effect<Part<Resource>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /** Free rounds by the reference given to the vendor, or by the vendor's own. */
   readonly find: (
     providerId: number,
@@ -323,13 +330,24 @@ export class FreeRounds extends Context.Service<FreeRounds, {
         }
       )
 
+      const listed = listOf<Row, { readonly playerId: number }, "newest">(sql, {
+        read: (where, end) => records.all(sql`${where} ${end}`),
+        filters: { playerId: (value) => sql`f.player_id = ${value}::float8::bigint` },
+        orders: {
+          newest: newestFirst("f.created_at", "f.id", ({ created_at: at }) => Date.parse(at))
+        }
+      })
+
       const list: FreeRounds["Service"]["list"] = Effect.fn("FreeRounds.list")(function*(operatorId, playerId, query) {
         yield* actors.read(operatorId, playerId)
-        const { items, total } = yield* orTryAgain(
-          records.page([sql`f.player_id = ${playerId}`], sql`f.created_at DESC, f.id DESC`, query)
-        )
+        const { items, total } = yield* listed.page(null, { playerId, ...query }, "newest", records.count)
         return { items: items.map(shown), total }
-      })
+      }, orTryAgain)
+
+      const walk: FreeRounds["Service"]["walk"] = Effect.fn("FreeRounds.walk")(function*(playerId, query) {
+        yield* actors.read(null, playerId)
+        return mapPart(yield* listed.part(null, { playerId, ...query }, "newest"), shown)
+      }, orTryAgain)
 
       const find: FreeRounds["Service"]["find"] = Effect.fn("FreeRounds.find")(function*(providerId, reference) {
         if (!isStorable(reference)) return undefined
@@ -347,7 +365,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
           WHERE id = ${id} AND status <> 'finished'`
       }, orTryAgain)
 
-      return FreeRounds.of({ issue, staffIssue, cancel, list, find, finish })
+      return FreeRounds.of({ issue, staffIssue, cancel, list, walk, find, finish })
     })
   ).pipe(Layer.provide([AuditLog.layer, Entropy.layer]))
 }

@@ -7,24 +7,32 @@ import { originals } from "../../domain/original/Originals.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { iso } from "../../platform/Time.ts"
-import { equalTo, recordsOf } from "../../store/Records.ts"
-import { orTryAgain, type Page, type PageQuery } from "../../store/Rows.ts"
+import { recordsOf } from "../../store/Records.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { listOf } from "../../store/Lists.ts"
+import { orTryAgain } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeReferences, orTaken } from "../../office/References.ts"
 import type { Actor } from "../../office/Actor.ts"
+import { byName } from "./Game.ts"
 import { Games } from "./Games.ts"
 import { type GameInput, type GameUpdate, StaffGame } from "../../contract/games/StaffApi.ts"
 
 type Game = typeof StaffGame.Type
 
-interface CatalogueQuery extends PageQuery {
-  readonly provider?: string | undefined
+interface CatalogueFilters {
+  readonly providerId?: number | undefined
   readonly active?: boolean | undefined
   readonly type?: GameType | undefined
   /** A part of the name, in any case. */
   readonly name?: string | undefined
   /** Ids between commas. */
   readonly ids?: string | undefined
+}
+
+interface CatalogueQuery extends Omit<CatalogueFilters, "providerId">, PartQuery {
+  /** Id or slug. */
+  readonly provider?: string | undefined
 }
 
 const notFound = refuse("NOT_FOUND", "There is no such game.")
@@ -61,7 +69,7 @@ export class Catalogue extends Context.Service<Catalogue, {
   /** All games, on offer or not, ordered by name. */
   readonly list: (
     query: CatalogueQuery
-  ) => Effect.Effect<Page<Game>, Refusal<"NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<Part<Game>, Refusal<"VALIDATION_FAILED"> | Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/games/Catalogue") {
   static readonly layer = Layer.effect(
     Catalogue,
@@ -127,16 +135,25 @@ export class Catalogue extends Context.Service<Catalogue, {
         return game
       })
 
-      const list = Effect.fn("Catalogue.list")(function*(query: CatalogueQuery) {
-        const { active, ids, name, provider, type } = query
-        const providerId = provider === undefined ? undefined : yield* references.providerId(provider)
-        const conditions = [
-          ...equalTo(sql, { "g.provider_id": providerId, "g.active": active, "g.type": type }),
+      const listed = listOf<Game, CatalogueFilters, "name">(sql, {
+        read: (where, end) => games.all(sql`${where} ${end}`),
+        filters: {
+          providerId: (value) => sql`g.provider_id = ${value}`,
+          active: (value) => sql`g.active = ${value}`,
+          type: (value) => sql`g.type = ${value}`,
           // the catalogue is read whole: it has tens of thousands of rows at the most, and no bet waits for it
-          ...name === undefined ? [] : [sql`position(lower(${name}) IN lower(g.name)) > 0`],
-          ...ids === undefined ? [] : [sql`g.id = ANY(string_to_array(${ids}, ',')::bigint[])`]
-        ]
-        return yield* games.page(conditions, sql`g.name, g.id`, query)
+          name: (value) => sql`position(lower(${value}) IN lower(g.name)) > 0`,
+          ids: (value) => sql`g.id = ANY(string_to_array(${value}, ',')::bigint[])`
+        },
+        orders: {
+          name: byName
+        }
+      })
+
+      const list = Effect.fn("Catalogue.list")(function*(query: CatalogueQuery) {
+        const { provider } = query
+        const providerId = provider === undefined ? undefined : yield* references.providerId(provider)
+        return yield* listed.part(null, { ...query, providerId }, "name")
       }, orTryAgain)
 
       return Catalogue.of({ create, update, list })

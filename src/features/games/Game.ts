@@ -1,5 +1,6 @@
 /** A game of the catalogue with its provider. */
 import type { GameType } from "../../domain/state/Bonus.ts"
+import type { ListOrder } from "../../store/Lists.ts"
 
 interface GameProvider {
   readonly id: number
@@ -27,6 +28,14 @@ export interface Game {
   /** False when the game or its provider is switched off: it is not listed, and takes no new bets. */
   readonly active: boolean
   readonly provider: GameProvider
+}
+
+/** By name, in the order of letters: the column has the collation. */
+export const byName: ListOrder<{ readonly id: number; readonly name: string }> = {
+  keys: [
+    { column: "g.name", kind: "text", of: ({ name }) => name },
+    { column: "g.id", kind: "integer", of: ({ id }) => id }
+  ]
 }
 
 /** A game as operators see it (SPEC section 2.7). */

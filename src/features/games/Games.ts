@@ -10,21 +10,13 @@ import { ServingClient } from "../../platform/Database.ts"
 import { type SqlError } from "effect/sql"
 import { type GameType, gameTypes } from "../../domain/state/Bonus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import {
-  columnsOf,
-  isStorable,
-  offsetOf,
-  oneOf,
-  orTryAgain,
-  type Page,
-  type PageQuery,
-  rowsOf
-} from "../../store/Rows.ts"
-import type { Game } from "./Game.ts"
+import { columnsOf, isStorable, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { listOf } from "../../store/Lists.ts"
+import { byName, type Game } from "./Game.ts"
 import { GameCategory, GameProvider } from "../../contract/games/GameResource.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 
-export interface GameQuery extends PageQuery {
+interface GameFilters {
   /** A provider's slug. */
   readonly provider?: string | undefined
   readonly category?: string | undefined
@@ -32,6 +24,8 @@ export interface GameQuery extends PageQuery {
   /** Part of the name, in any case. */
   readonly search?: string | undefined
 }
+
+export interface GameQuery extends GameFilters, PageQuery {}
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
@@ -153,25 +147,31 @@ export class Games extends Context.Service<Games, {
         return game?.active === true ? game : yield* Effect.fail(notFound)
       })
 
-      const list = Effect.fn("Games.list")(function*(query: GameQuery) {
-        const texts = [query.provider, query.category, query.search]
-        if (!texts.every((text) => text === undefined || isStorable(text))) return { items: [], total: 0 }
-        const conditions = sql.and([
-          sql`g.active AND p.active`,
-          ...(query.provider === undefined ? [] : [sql`p.slug = ${query.provider}`]),
-          ...(query.category === undefined ? [] : [sql`g.category = ${query.category}`]),
-          ...(query.type === undefined ? [] : [sql`g.type = ${query.type}`]),
-          ...(query.search === undefined ? [] : [sql`strpos(lower(g.name), lower(${query.search})) > 0`])
-        ])
-        const from = sql`FROM games g JOIN providers p ON p.id = g.provider_id WHERE ${conditions}`
-        const [found, counted] = yield* Effect.all([
+      const offered = listOf<typeof GameRow.Type, GameFilters, "name">(sql, {
+        read: (where, end) =>
           games(
-            sql`SELECT ${columns} ${from} ORDER BY g.name, g.id
-              LIMIT ${query.perPage} OFFSET ${offsetOf(query)}`
+            sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id
+              WHERE g.active AND p.active AND ${where} ${end}`
           ),
-          counts(sql`SELECT count(*) AS total ${from}`)
-        ], { concurrency: 2 })
-        return { items: found.map(toGame), total: counted[0]?.total ?? 0 }
+        filters: {
+          provider: (value) => sql`p.slug = ${value}`,
+          category: (value) => sql`g.category = ${value}`,
+          type: (value) => sql`g.type = ${value}`,
+          search: (value) => sql`strpos(lower(g.name), lower(${value})) > 0`
+        },
+        orders: { name: byName }
+      })
+
+      const list = Effect.fn("Games.list")(function*(query: GameQuery) {
+        const { items, total } = yield* offered.page(null, query, "name", (where) =>
+          Effect.map(
+            counts(
+              sql`SELECT count(*) AS total FROM games g JOIN providers p ON p.id = g.provider_id
+                WHERE g.active AND p.active AND ${where}`
+            ),
+            ([row]) => row?.total ?? 0
+          ))
+        return { items: items.map(toGame), total }
       }, orTryAgain)
 
       const providers = orTryAgain(providerSummaries(

@@ -13,7 +13,7 @@ import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { idIn } from "../../office/References.ts"
 import { makeProviderMessages, type MessageLocation } from "../rounds/ProviderMessages.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
+import { type Scope, within } from "../../store/OperatorScope.ts"
 import { StaffEntry } from "../../contract/ledger/StaffApi.ts"
 
 /** Absent means any. */

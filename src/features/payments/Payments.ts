@@ -1,7 +1,7 @@
 /** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Payment, PaymentStatus, PaymentType } from "../../domain/state/Change.ts"
+import type { Payment } from "../../domain/state/Change.ts"
 import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempotency.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
@@ -11,27 +11,14 @@ import { storingReply } from "../../domain/state/StoringReply.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { type Recorded, storingSignature } from "../../domain/state/StoringSignature.ts"
 import { type Withdrawal, type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
-import { toDate } from "../../platform/Time.ts"
-import { PersonalData } from "../../platform/PersonalData.ts"
-import { paymentColumns, PaymentRow, toPayments } from "../../store/PaymentRow.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
-import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
-import { offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { type PaymentMethod, PaymentMethods } from "./Methods.ts"
-import { type Scope, sumWithin, within } from "../../office/OperatorScope.ts"
+import { makePaymentList, type PaymentFilters } from "./PaymentList.ts"
+import type { Scope } from "../../store/OperatorScope.ts"
 import { Thresholds } from "./Thresholds.ts"
-
-/** Filters; an absent one matches all. */
-export interface PaymentFilters {
-  readonly playerId?: number | undefined
-  readonly type?: PaymentType | undefined
-  readonly status?: PaymentStatus | undefined
-  readonly externalReference?: string | undefined
-  /** Epoch milliseconds, inclusive. */
-  readonly createdFrom?: number | undefined
-  readonly createdTo?: number | undefined
-}
 
 export interface PaymentQuery extends PaymentFilters, PageQuery {}
 
@@ -61,7 +48,6 @@ const ownBounds = ({ maxWithdrawal, minWithdrawal }: PaymentMethod): Bounds => (
   max: maxWithdrawal
 })
 
-const paymentRows = rowsOf(PaymentRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
 
 export class Payments extends Context.Service<Payments, {
@@ -96,8 +82,8 @@ export class Payments extends Context.Service<Payments, {
   ) => Effect.Effect<Part<Payment>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** A payment of any operator. */
   readonly staffGet: (paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
-  /** Payments of the operators of a scope, newest first. */
-  readonly staffList: (scope: Scope, query: PaymentQuery) => Effect.Effect<Page<Payment>, Unavailable>
+  /** Cursor behind a payment in the order newest first. */
+  readonly cursorAt: (payment: Payment) => string
 }>()("pitboss/payments/Payments") {
   static readonly layer = Layer.effect(
     Payments,
@@ -106,10 +92,7 @@ export class Payments extends Context.Service<Payments, {
       const actors = yield* PlayerActors
       const methods = yield* PaymentMethods
       const thresholds = yield* Thresholds
-      const personal = yield* PersonalData
-      const columns = sql.literal(paymentColumns)
-      const payments = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
-        Effect.flatMap(paymentRows(statement), (rows) => toPayments(personal, rows))
+      const payments = yield* makePaymentList
       const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
 
       const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
@@ -150,61 +133,28 @@ export class Payments extends Context.Service<Payments, {
         return true
       }
 
-      const find = Effect.fnUntraced(function*(scope: Scope, paymentId: number) {
-        const row = yield* oneOf(payments(
-          sql`SELECT ${columns} FROM payment_requests
-            WHERE ${sql.and([sql`id = ${paymentId}::float8::bigint`, ...within(sql, scope)])}`
-        ))
-        return row === undefined ? yield* Effect.fail(notFound) : row
+      const find = Effect.fnUntraced(function*(scope: Scope, id: number) {
+        return (yield* payments.find(scope, { id })) ?? (yield* Effect.fail(notFound))
       }, orTryAgain)
 
-      const conditionsOf = (scope: Scope, query: PaymentFilters) => [
-        sql`true`,
-        ...within(sql, scope),
-        ...[
-          query.playerId === undefined ? undefined : sql`player_id = ${query.playerId}::float8::bigint`,
-          query.type === undefined ? undefined : sql`type = ${query.type}`,
-          query.status === undefined ? undefined : sql`status = ${query.status}`,
-          // literals, to match the partial index of pending payments
-          query.status === "new" || query.status === "allowed" ? sql`status IN ('new', 'allowed')` : undefined,
-          query.externalReference === undefined ? undefined : sql`external_reference = ${query.externalReference}`,
-          query.createdFrom === undefined ? undefined : sql`created_at >= ${toDate(query.createdFrom)}`,
-          query.createdTo === undefined ? undefined : sql`created_at <= ${toDate(query.createdTo)}`
-        ].filter((filter) => filter !== undefined)
-      ]
-
-      const select = Effect.fnUntraced(function*(scope: Scope, query: PaymentQuery) {
-        const where = sql.and(conditionsOf(scope, query))
+      const list: Payments["Service"]["list"] = Effect.fn("Payments.list")(function*(operatorId, query) {
         const { createdFrom, createdTo, externalReference, playerId, status, type } = query
-        const [total, rows] = yield* Effect.all([
-          playerId !== undefined || externalReference !== undefined
-            ? Effect.map(
-              counts(sql`SELECT count(*) AS total FROM payment_requests WHERE ${where}`),
-              ([row]) => row?.total ?? 0
-            )
-            : sumWithin(
-              scope,
-              (operatorId) => countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo })
-            ),
-          payments(
-            sql`SELECT ${columns} FROM payment_requests WHERE ${where} ORDER BY created_at DESC, payment_requests.id DESC
-            LIMIT ${query.perPage}::float8::bigint OFFSET ${offsetOf(query)}::float8::bigint`
-          )
-        ], { concurrency: 2 })
-        return { items: rows, total }
+        return yield* payments.page(
+          [operatorId],
+          query,
+          "newest",
+          (ofList) =>
+            playerId !== undefined || externalReference !== undefined
+              ? Effect.map(
+                counts(sql`SELECT count(*) AS total FROM payment_requests WHERE ${ofList}`),
+                ([row]) => row?.total ?? 0
+              )
+              : countPayments({ operatorId, groups: { type, status }, createdFrom, createdTo })
+        )
       }, orTryAgain)
 
-      const walk = Effect.fn("Payments.walk")(
-        function*(operatorId: number, query: PaymentFilters & PartQuery) {
-          const { cursor, limit } = query
-          const where = sql.and([
-            ...conditionsOf([operatorId], query),
-            ...behind(sql, yield* timedCursors.read(cursor))
-          ])
-          const rows = yield* payments(sql`SELECT ${columns} FROM payment_requests WHERE ${where}
-            ORDER BY created_at DESC, payment_requests.id DESC LIMIT ${limit + 1}::float8::bigint`)
-          return timedCursors.part(rows, limit, ({ createdAt, id }) => ({ at: createdAt, id }))
-        },
+      const walk: Payments["Service"]["walk"] = Effect.fn("Payments.walk")(
+        (operatorId, query) => payments.part([operatorId], query, "newest"),
         orTryAgain
       )
 
@@ -212,10 +162,10 @@ export class Payments extends Context.Service<Payments, {
         withdraw,
         startWithdrawal,
         get: Effect.fn("Payments.get")((operatorId, paymentId) => find([operatorId], paymentId)),
-        list: Effect.fn("Payments.list")((operatorId, query) => select([operatorId], query)),
+        list,
         walk,
         staffGet: Effect.fn("Payments.staffGet")((paymentId: number) => find(null, paymentId)),
-        staffList: Effect.fn("Payments.staffList")(select)
+        cursorAt: payments.cursorAt("newest")
       })
     })
   )

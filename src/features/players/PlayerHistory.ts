@@ -5,6 +5,7 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { listOf } from "../../store/Lists.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { GameSession, type TimelineItem, timelineKinds } from "../../contract/players/StaffApi.ts"
@@ -13,12 +14,14 @@ type Kind = (typeof timelineKinds)[number]
 type Session = typeof GameSession.Type
 type Item = typeof TimelineItem.Type
 
-const sessionRows = rowsOf(Schema.Struct({
+const SessionRow = Schema.Struct({
+  player_id: Schema.Number,
   ...GameSession.fields,
   opened_at: Instant,
   expires_at: Instant,
   ended_at: Schema.NullOr(Instant)
-}))
+})
+const sessionRows = rowsOf(SessionRow)
 
 const itemRows = rowsOf(Schema.Struct({
   at: Instant,
@@ -36,8 +39,6 @@ const itemRows = rowsOf(Schema.Struct({
   round: Schema.NullOr(Schema.String),
   payment: Schema.NullOr(Schema.Number)
 }))
-
-const sessionCursors = cursorsOfShape(Schema.Int)
 
 /** Time, kind and `tie` of the last line, and the number of the last entry so far, 0 for none. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.Int])
@@ -84,23 +85,37 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
 
-      const sessions: PlayerHistory["Service"]["sessions"] = Effect.fn("PlayerHistory.sessions")(
-        function*(playerId, { cursor, limit }) {
-          const below = yield* sessionCursors.read(cursor)
-          const rows = yield* sessionRows(
-            sql`SELECT s.id, s.game_id, g.name AS game, p.slug AS provider, s.mode, s.platform, s.ip, s.opened_at, s.expires_at,
+      const listed = listOf<typeof SessionRow.Type, { readonly playerId: number }, "last">(sql, {
+        read: (where, end) =>
+          sessionRows(
+            sql`SELECT s.id, s.player_id, s.game_id, g.name AS game, p.slug AS provider, s.mode, s.platform, s.ip, s.opened_at, s.expires_at,
                 s.ended_at
               FROM game_sessions s JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
-              WHERE s.player_id = ${playerId}::float8::bigint
-                AND s.id < ${below ?? Number.MAX_SAFE_INTEGER}::float8::bigint
-              ORDER BY s.id DESC LIMIT ${limit + 1}`
+              WHERE ${where} ${end}`
+          ),
+        filters: { playerId: (value) => sql`s.player_id = ${value}::float8::bigint` },
+        orders: {
+          last: {
+            keys: [
+              { column: "s.player_id", kind: "integer", of: (row) => row.player_id },
+              { column: "s.id", kind: "integer", of: ({ id }) => id }
+            ],
+            descending: true
+          }
+        }
+      })
+
+      const sessions: PlayerHistory["Service"]["sessions"] = Effect.fn("PlayerHistory.sessions")(
+        function*(playerId, query) {
+          return mapPart(
+            yield* listed.part(null, { playerId, ...query }, "last"),
+            ({ player_id: _, ...row }): Session => ({
+              ...row,
+              opened_at: iso(row.opened_at),
+              expires_at: iso(row.expires_at),
+              ended_at: isoOrNull(row.ended_at)
+            })
           )
-          return mapPart(sessionCursors.part(rows, limit, ({ id }) => id), (row): Session => ({
-            ...row,
-            opened_at: iso(row.opened_at),
-            expires_at: iso(row.expires_at),
-            ended_at: isoOrNull(row.ended_at)
-          }))
         },
         orTryAgain
       )

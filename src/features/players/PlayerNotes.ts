@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { behind, type Part, type PartQuery, timedCursors } from "../../store/Cursors.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { listOf, newestFirst } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { detailsPurpose } from "../../store/SealedFields.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -83,26 +84,31 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
           }))
       )
 
-      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, { cursor, limit }: PartQuery) {
-        const position = yield* timedCursors.read(cursor)
-        yield* ownerOf(playerId)
-        const end = sql`${sql.and([sql`true`, ...behind(sql, position)])}
-          ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
+      /** A note that came with a payment or a grant is the operator's: which key sent it is not kept. */
+      const notesOf = (playerId: number) => {
         const player = sql`${playerId}::float8::bigint`
-        // a note that came with a payment or a grant is the operator's: which key sent it is not kept
-        const rows = yield* noteRows(
-          sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed FROM (
-            (SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
-            WHERE player_id = ${player} AND ${end})
-            UNION ALL
-            (SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
-            FROM payment_requests WHERE player_id = ${player} AND has_notes AND ${end})
-            UNION ALL
-            (SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
-            FROM player_bonuses WHERE player_id = ${player} AND note IS NOT NULL AND ${end})
-          ) n ORDER BY n.created_at DESC, n.id DESC LIMIT ${limit + 1}`
-        )
-        const { items, next } = timedCursors.part(rows, limit, (row) => ({ at: row.created_at.getTime(), id: row.id }))
+        return listOf<typeof ListedRow.Type, object, "newest">(sql, {
+          read: (where, end) =>
+            noteRows(
+              sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed FROM (
+                (SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
+                WHERE player_id = ${player} AND ${where} ${end})
+                UNION ALL
+                (SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+                FROM payment_requests WHERE player_id = ${player} AND has_notes AND ${where} ${end})
+                UNION ALL
+                (SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
+                FROM player_bonuses WHERE player_id = ${player} AND note IS NOT NULL AND ${where} ${end})
+              ) n ${end}`
+            ),
+          filters: {},
+          orders: { newest: newestFirst("created_at", "id", (row) => row.created_at.getTime()) }
+        })
+      }
+
+      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PartQuery) {
+        yield* ownerOf(playerId)
+        const { items, next } = yield* notesOf(playerId).part(null, query, "newest")
         return { items: yield* Effect.forEach(items, toLine), next }
       }, orTryAgain)
 

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
+import { type Scope, within } from "../../store/OperatorScope.ts"
 
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 

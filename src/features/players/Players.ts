@@ -10,7 +10,6 @@ import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../d
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
 import { Identity } from "../../domain/player/Identity.ts"
-import type { KycStatus, PlayerStatus } from "../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { describeSqlError } from "../../platform/Database.ts"
@@ -20,16 +19,16 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { toDate } from "../../platform/Time.ts"
 import { makeInsertPlayer } from "./internal/NewPlayer.ts"
-import { type Scope, sumWithin, within } from "../../office/OperatorScope.ts"
 import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSearch.ts"
 import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
-import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
+import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
+import { makePlayerList, type PlayerListFilters } from "./PlayerList.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
 import { person } from "../../contract/players/PlayerResource.ts"
 import {
@@ -40,17 +39,10 @@ import {
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
-/** The filters of SPEC section 4.2; absent means any. Instants are epoch milliseconds, both included. */
-export interface PlayerFilters {
-  readonly status?: PlayerStatus | undefined
-  readonly email?: string | undefined
-  readonly username?: string | undefined
-  readonly externalId?: string | undefined
-  readonly kycStatus?: KycStatus | undefined
+/** Filters with the search. */
+export interface PlayerFilters extends PlayerListFilters {
   /** Part of the username, e-mail or last name, in any case. */
   readonly search?: string | undefined
-  readonly createdFrom?: number | undefined
-  readonly createdTo?: number | undefined
 }
 
 export interface PlayerQuery extends PlayerFilters, PageQuery {}
@@ -178,11 +170,6 @@ export class Players extends Context.Service<Players, {
   ) => Effect.Effect<Part<PlayerProfile>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Any player, for staff. */
   readonly staffGet: (playerId: number) => Effect.Effect<StaffPlayer, Refusal<"NOT_FOUND"> | Unavailable>
-  /** The players of the operators of a scope, for staff. */
-  readonly staffList: (
-    scope: Scope,
-    query: PlayerQuery
-  ) => Effect.Effect<Page<StaffPlayer>, Unavailable>
 }>()("pitboss/players/Players") {
   static readonly layer = Layer.effect(
     Players,
@@ -196,6 +183,7 @@ export class Players extends Context.Service<Players, {
       const secrets = yield* Secrets
       const players = playerRows(personal)
       const columns = sql.literal(playerColumns)
+      const list = yield* makePlayerList
       const factorOf = yield* makeFactorOf
       const findTaken = yield* makeFindTaken
       const insertPlayer = yield* makeInsertPlayer
@@ -311,37 +299,12 @@ export class Players extends Context.Service<Players, {
       const select = (playerId: number) =>
         orTryAgain(oneOf(players(sql`SELECT ${columns} FROM players WHERE id = ${playerId}`)))
 
-      /** SQL conditions of the filters; undefined when no row can match. */
-      const conditionsOf = (
-        scope: Scope,
-        query: PlayerFilters,
-        byIndex: boolean
-      ): ReadonlyArray<Statement.Fragment> | undefined => {
-        const texts = [query.email, query.username, query.externalId, query.search]
-        if (!texts.every((text) => text === undefined || isStorable(text))) return undefined
-        const email = query.email?.trim().toLowerCase()
-        return [
-          ...within(sql, scope),
-          ...(query.status === undefined ? [] : [sql`status = ${query.status}`]),
-          ...(email === undefined ? [] : [sql`email = ${email}`]),
-          ...(query.username === undefined
-            ? []
-            : [sql`lower(username) = lower(${query.username}) AND username = ${query.username}`]),
-          ...(query.externalId === undefined ? [] : [sql`external_id = ${query.externalId}`]),
-          ...(query.kycStatus === undefined ? [] : [sql`kyc_status = ${query.kycStatus}`]),
-          ...(query.search === undefined ? [] : [(byIndex ? holdsByIndex : holds)(sql, query.search)]),
-          ...(query.createdFrom === undefined ? [] : [sql`created_at >= ${toDate(query.createdFrom)}`]),
-          ...(query.createdTo === undefined ? [] : [sql`created_at <= ${toDate(query.createdTo)}`])
-        ]
-      }
-
       /** Index or scan for a search text, and the maximum number of matches to count; undefined: all. */
       const searchFor = Effect.fnUntraced(
-        function*(scope: Scope, { search }: PlayerFilters, wanted: number) {
-          if (search === undefined || !isStorable(search)) return { byIndex: false, maxMatches: undefined }
+        function*(operatorId: number, search: string, wanted: number) {
           const { countAllUpTo } = yield* SearchBounds
-          const many = yield* sumWithin(scope, (operatorId) => countPlayers({ operatorId, groups: {} }))
-          const byIndex = yield* isRare(sql, scope, search, many, wanted)
+          const many = yield* countPlayers({ operatorId, groups: {} })
+          const byIndex = yield* isRare(sql, [operatorId], search, many, wanted)
           return { byIndex, maxMatches: byIndex || many <= countAllUpTo ? undefined : wanted }
         }
       )
@@ -352,7 +315,7 @@ export class Players extends Context.Service<Players, {
        */
       const selectFound = Effect.fnUntraced(
         function*(
-          conditions: ReadonlyArray<Statement.Fragment>,
+          ofList: Statement.Fragment,
           offset: number,
           limit: number,
           maxMatches: number | undefined
@@ -363,7 +326,7 @@ export class Players extends Context.Service<Players, {
             foundRows(
               sql`SELECT count(*) AS total,
               (coalesce(array_agg(id::float8 ORDER BY id DESC), '{}'))[${first}::int:${first + limit - 1}::int] AS ids
-            FROM (SELECT id FROM players WHERE ${sql.and(conditions)} ${
+            FROM (SELECT id FROM players WHERE ${ofList} ${
                 maxMatches === undefined ? sql`` : sql`ORDER BY id DESC LIMIT ${maxMatches}::float8::bigint`
               }) AS found`
             )
@@ -376,53 +339,51 @@ export class Players extends Context.Service<Players, {
         }
       )
 
-      // Lists are ordered by `players.id`: just `id` would be the column of the answer, a float, which no index is ordered by.
       const selectPage = Effect.fnUntraced(
-        function*(scope: Scope, query: PlayerQuery): Effect.fn.Return<
-          Page<PlayerRow>,
-          SqlError.SqlError
-        > {
+        function*(operatorId: number, query: PlayerQuery): Effect.fn.Return<Page<PlayerRow>, SqlError.SqlError> {
           const { createdFrom, createdTo, email, externalId, kycStatus, perPage, search, status, username } = query
+          if (search === undefined) {
+            const isOfOne = [email, username, externalId].some((value) => value !== undefined)
+            return yield* list.page([operatorId], query, "newest", (ofList) =>
+              isOfOne
+                ? Effect.map(
+                  counts(sql`SELECT count(*) AS total FROM players WHERE ${ofList}`),
+                  ([row]) => row?.total ?? 0
+                )
+                : countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo }))
+          }
+          const filtered = list.where([operatorId], query)
+          if (filtered === undefined || !isStorable(search)) return { items: [], total: 0 }
           const offset = offsetOf(query)
           const { maxCounted } = yield* SearchBounds
           // one more than is returned, to know whether there are more
           const wanted = Math.max(maxCounted, offset + perPage) + 1
-          const { byIndex, maxMatches } = yield* searchFor(scope, query, wanted)
-          const conditions = conditionsOf(scope, query, byIndex)
-          if (conditions === undefined) return { items: [], total: 0 }
-          if (search !== undefined) {
-            const { items, total } = yield* selectFound(conditions, offset, perPage, maxMatches)
-            return maxMatches !== undefined && total >= maxMatches
-              ? { items, total: maxMatches - 1, more: true }
-              : { items, total }
-          }
-          const from = sql`FROM players WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}`
-          const isOfOne = [email, username, externalId].some((value) => value !== undefined)
-          const [found, total] = yield* Effect.all([
-            players(sql`SELECT ${columns} ${from} ORDER BY players.id DESC LIMIT ${perPage} OFFSET ${offset}`),
-            isOfOne
-              ? Effect.map(counts(sql`SELECT count(*) AS total ${from}`), ([row]) => row?.total ?? 0)
-              : sumWithin(
-                scope,
-                (operatorId) =>
-                  countPlayers({ operatorId, groups: { status, kyc_status: kycStatus }, createdFrom, createdTo })
-              )
-          ], { concurrency: 2 })
-          return { items: found, total }
+          const { byIndex, maxMatches } = yield* searchFor(operatorId, search, wanted)
+          const { items, total } = yield* selectFound(
+            sql`${filtered} AND ${(byIndex ? holdsByIndex : holds)(sql, search)}`,
+            offset,
+            perPage,
+            maxMatches
+          )
+          return maxMatches !== undefined && total >= maxMatches
+            ? { items, total: maxMatches - 1, more: true }
+            : { items, total }
         },
         orTryAgain
       )
 
       const selectPart = Effect.fnUntraced(function*(operatorId: number, query: PlayerFilters & PartQuery) {
-        const below = yield* numberCursors.read(query.cursor)
-        const wanted = query.limit + 1
-        const { byIndex } = yield* searchFor([operatorId], query, wanted)
-        const filters = conditionsOf([operatorId], query, byIndex)
-        if (filters === undefined) return []
-        const conditions = below === undefined ? filters : [...filters, sql`id < ${below}`]
-        if (byIndex) return (yield* selectFound(conditions, 0, wanted, undefined)).items
-        return yield* players(sql`SELECT ${columns} FROM players WHERE ${sql.and(conditions)}
-          ORDER BY players.id DESC LIMIT ${wanted}`)
+        const { limit, search } = query
+        if (search === undefined) return yield* list.part([operatorId], query, "newest")
+        if (!isStorable(search)) return { items: [], next: null }
+        const { byIndex } = yield* searchFor(operatorId, search, limit + 1)
+        return yield* list.part([operatorId], query, "newest", (ofList, end) =>
+          byIndex
+            ? Effect.map(
+              selectFound(sql`${ofList} AND ${holdsByIndex(sql, search)}`, 0, limit + 1, undefined),
+              ({ items }) => items
+            )
+            : players(sql`SELECT ${columns} FROM players WHERE ${ofList} AND ${holds(sql, search)} ${end}`))
       }, orTryAgain)
 
       const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
@@ -436,21 +397,16 @@ export class Players extends Context.Service<Players, {
         get: Effect.fn("Players.get")((operatorId, playerId) => profiles.put({ operatorId, playerId })),
         startGet: (operatorId, playerId, done) => profiles.post({ operatorId, playerId }, done),
         list: Effect.fn("Players.list")(function*(operatorId, query) {
-          const { items, ...rest } = yield* selectPage([operatorId], query)
+          const { items, ...rest } = yield* selectPage(operatorId, query)
           const now = yield* Clock.currentTimeMillis
           return { items: items.map((row) => toProfile(row, now)), ...rest }
         }),
         walk: Effect.fn("Players.walk")(function*(operatorId, query) {
-          const rows = yield* selectPart(operatorId, query)
+          const part = yield* selectPart(operatorId, query)
           const now = yield* Clock.currentTimeMillis
-          return mapPart(numberCursors.part(rows, query.limit, ({ id }) => id), (row) => toProfile(row, now))
+          return mapPart(part, (row) => toProfile(row, now))
         }),
-        staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(playerId), asStaffPlayer)),
-        staffList: Effect.fn("Players.staffList")(function*(scope, query) {
-          const { items, ...rest } = yield* selectPage(scope, query)
-          const now = yield* Clock.currentTimeMillis
-          return { items: items.map((row) => ({ operator_id: row.operator_id, ...toProfile(row, now) })), ...rest }
-        })
+        staffGet: Effect.fn("Players.staffGet")((playerId) => Effect.flatMap(select(playerId), asStaffPlayer))
       })
     })
   ).pipe(Layer.provide(PasswordHashes.layer))

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
+import { type Scope, within } from "../../store/OperatorScope.ts"
 
 /** A provider and a game as they are named. */
 const GameRow = Schema.Struct({ id: Schema.Number, external_id: Schema.String, name: Schema.String })

@@ -8,7 +8,7 @@ import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
 import { makePlayerPrefixes, prefixPattern } from "../players/PlayerPrefixes.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
+import { type Scope, within } from "../../store/OperatorScope.ts"
 import type { Found, foundKinds } from "../../contract/search/StaffApi.ts"
 
 type Found = typeof Found.Type

@@ -10,8 +10,9 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
-import { type Scope, within } from "../../office/OperatorScope.ts"
-import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
+import type { Scope } from "../../store/OperatorScope.ts"
+import type { Part, PartQuery } from "../../store/Cursors.ts"
+import { listOf } from "../../store/Lists.ts"
 import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const hourMs = 3_600_000
@@ -47,9 +48,6 @@ const StaleRound = Schema.Struct({
 export type StaleRound = typeof StaleRound.Type
 
 const roundRows = rowsOf(StaleRound)
-/** When it was opened, player, game and round of the last line. */
-const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.String])
-const cursors = cursorsOfShape(Position)
 const positionRows = rowsOf(Schema.Struct({ openedBefore: Schema.NullOr(Schema.Date) }))
 const sumRows = rowsOf(Schema.Struct({ stale: Schema.Number, old: Schema.Number }))
 
@@ -74,26 +72,32 @@ export class StaleRounds extends Context.Service<StaleRounds, {
         currency: "pl.currency"
       }))
 
-      const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
-        function*(scope, { cursor, limit, olderThanMs }) {
-          const position = yield* cursors.read(cursor)
-          const now = yield* Clock.currentTimeMillis
-          const rows = yield* roundRows(
+      const listed = listOf<StaleRound, { readonly openedUntil: number }, "oldest">(sql, {
+        read: (where, end) =>
+          roundRows(
             sql`SELECT ${columns} FROM stale_rounds s
             JOIN rounds r ON r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id AND NOT r.closed
             JOIN players pl ON pl.id = s.player_id JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
-            WHERE ${
-              sql.and([
-                sql`s.opened_at <= ${toDate(now - olderThanMs)}`,
-                ...within(sql, scope, "s.operator_id"),
-                ...(position === undefined
-                  ? []
-                  : [sql`(s.opened_at, s.player_id, s.game_id, s.round_id) > (${toDate(position[0])}::timestamptz,
-                  ${position[1]}::float8::bigint, ${position[2]}::float8::bigint, ${position[3]}::text)`])
-              ])
-            } ORDER BY s.opened_at, s.player_id, s.game_id, s.round_id LIMIT ${limit + 1}`
-          )
-          return cursors.part(rows, limit, (row) => [row.openedAt, row.playerId, row.gameId, row.roundId])
+            WHERE ${where} ${end}`
+          ),
+        operator: "s.operator_id",
+        filters: { openedUntil: (value) => sql`s.opened_at <= ${toDate(value)}` },
+        orders: {
+          oldest: {
+            keys: [
+              { column: "s.opened_at", kind: "instant", of: ({ openedAt }) => openedAt },
+              { column: "s.player_id", kind: "integer", of: ({ playerId }) => playerId },
+              { column: "s.game_id", kind: "integer", of: ({ gameId }) => gameId },
+              { column: "s.round_id", kind: "text", of: ({ roundId }) => roundId }
+            ]
+          }
+        }
+      })
+
+      const list: StaleRounds["Service"]["list"] = Effect.fn("StaleRounds.list")(
+        function*(scope, { olderThanMs, ...query }) {
+          const now = yield* Clock.currentTimeMillis
+          return yield* listed.part(scope, { openedUntil: now - olderThanMs, ...query }, "oldest")
         },
         orTryAgain
       )

@@ -55,15 +55,13 @@ export const useAnswer = <A extends Action>(
     placeholderData: keepPreviousData
   })
 
-/** Pagination of a list: by `cursor` (`walk`: from an empty one), by `page`, or none. */
-export type Paging = "walk" | "cursor" | "page" | "whole"
+/** Pagination of a list: by `cursor` with a `limit`, by `cursor` with `per_page` (`walk`), or none. */
+export type Paging = "walk" | "cursor" | "whole"
 
 interface ListAnswer {
   readonly data: ReadonlyArray<unknown>
   readonly meta?: {
     readonly next_cursor?: string | null
-    readonly current_page?: number
-    readonly last_page?: number
     readonly total?: number
     readonly total_is_lower_bound?: boolean
   }
@@ -79,16 +77,10 @@ const rowsAtATime = 100
 const firstOf: Readonly<Record<Paging, object>> = {
   walk: { cursor: "", per_page: rowsAtATime },
   cursor: { limit: rowsAtATime },
-  page: { page: 1, per_page: rowsAtATime },
   whole: {}
 }
 
 const nextOf = (paging: Paging, { meta }: ListAnswer): object | undefined => {
-  if (paging === "page") {
-    return meta?.current_page !== undefined && meta.current_page < (meta.last_page ?? 0)
-      ? { page: meta.current_page + 1, per_page: rowsAtATime }
-      : undefined
-  }
   const cursor = meta?.next_cursor
   return paging === "whole" || cursor === undefined || cursor === null ? undefined : { ...firstOf[paging], cursor }
 }

@@ -102,7 +102,7 @@ export default function GamesPage() {
     <ListPage
       heading="Games"
       action="game.list"
-      paging="page"
+      paging="walk"
       filters={filters}
       columns={columns}
       rowActions={gameActions}

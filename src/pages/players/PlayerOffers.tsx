@@ -130,7 +130,7 @@ function Issue({ player }: { readonly player: Player }) {
   const games = useAnswer("game.list", { query: { per_page: maxGames } }, {
     enabled: may("free_rounds.issue") && may("game.list")
   }).data
-  const isChoice = games !== undefined && games.meta.total <= maxGames
+  const isChoice = games !== undefined && games.meta.next_cursor === null
   const game: Field = isChoice
     ? {
       name: "game",
@@ -181,7 +181,7 @@ export function PlayerOffers({ player }: { readonly player: Player }) {
         heading="Free rounds"
         actions={<Issue player={player} />}
         action="free_rounds.list"
-        paging="page"
+        paging="walk"
         query={{ player: player.id }}
         columns={roundsColumns(player)}
         empty="No free rounds yet. Issue some at a game of a provider that offers them."

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { actions, actionsOf, concernOf } from "../../../src/office/Authorisation.ts"
-import { isWithin, sumWithin } from "../../../src/office/OperatorScope.ts"
+import { isWithin, sumWithin } from "../../../src/store/OperatorScope.ts"
 import { targetOf } from "../../../src/office/OperatorTargets.ts"
 
 // Goal: unknown actions are refused to bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.

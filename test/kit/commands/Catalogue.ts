@@ -233,7 +233,7 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "game list",
-    misused: ["game list --active maybe", "game list --page first"],
+    misused: ["game list --active maybe", "game list --page 2"],
     refused: [
       ["game list --provider nobody", "NOT_FOUND"],
       ["game list --per-page 101", "VALIDATION_FAILED"],
@@ -249,7 +249,8 @@ export const catalogueCases: ReadonlyArray<CommandCase> = [
         [yield* ids(all), yield* ids(`${all} --active true`), yield* ids(`${all} --active false`)],
         [[slots.id, table.id], [slots.id], [table.id]]
       )
-      assert.deepStrictEqual(yield* ids(`${all} --per-page 1 --page 2`), [table.id])
+      const behind = Buffer.from(JSON.stringify([slots.name, slots.id])).toString("base64url")
+      assert.deepStrictEqual(yield* ids(`${all} --per-page 1 --cursor ${behind}`), [table.id])
       assert.deepStrictEqual(
         [
           yield* ids(`${all} --type live`),

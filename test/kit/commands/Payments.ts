@@ -49,11 +49,16 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "payment list",
-    misused: ["payment list --type gift", "payment list --status lost", "payment list --player ada"],
+    misused: [
+      "payment list --page 2",
+      "payment list --type gift",
+      "payment list --status lost",
+      "payment list --player ada"
+    ],
     refused: [
       ["payment list --operator nobody", "NOT_FOUND"],
       ["payment list --per-page 101", "VALIDATION_FAILED"],
-      ["payment list --page 101", "VALIDATION_FAILED"]
+      ["payment list --cursor 1-2-3", "VALIDATION_FAILED"]
     ],
     *works() {
       const casino = yield* openCasino()
@@ -79,7 +84,7 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
         ],
         [[payment], [payment], [deposit.id], [], [payment], [payment], deposit.id, deposit.id, [payment]]
       )
-      assert.strictEqual((yield* ids(`--player ${player} --per-page 2 --page 2`)).length, 1)
+      assert.strictEqual((yield* ids(`--player ${player} --per-page 2`)).length, 2)
     }
   },
   {

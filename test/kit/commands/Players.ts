@@ -23,11 +23,11 @@ export const playerCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: "player list",
-    misused: ["player list --status asleep", "player list --kyc-status perhaps", "player list --page first"],
+    misused: ["player list --status asleep", "player list --kyc-status perhaps", "player list --page 2"],
     refused: [
       ["player list --operator nobody", "NOT_FOUND"],
       ["player list --per-page 101", "VALIDATION_FAILED"],
-      ["player list --page 101", "VALIDATION_FAILED"],
+      ["player list --cursor !", "VALIDATION_FAILED"],
       ["player list --created-from yesterday", "VALIDATION_FAILED"]
     ],
     *works() {
@@ -49,7 +49,7 @@ export const playerCases: ReadonlyArray<CommandCase> = [
           yield* ids("--kyc-status verified"),
           yield* ids(`--search ${one.username}`),
           yield* ids("--created-from 2099-01-01T00:00:00Z"),
-          yield* ids("--per-page 1 --page 2")
+          yield* ids(`--per-page 1 --cursor ${two.id.toString(36)}`)
         ],
         [[two.id], [one.id], [two.id], [one.id], [], [one.id], [], [one.id]]
       )

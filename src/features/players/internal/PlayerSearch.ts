@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { type Scope, within } from "../../../office/OperatorScope.ts"
+import { type Scope, within } from "../../../store/OperatorScope.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
 /** Expression of the index `players_search`; a query has to repeat it exactly. */

@@ -8,7 +8,7 @@ import { makeByIndex } from "../../../store/ByIndex.ts"
 import { rollbacksInEffect } from "../../../store/RollbacksInEffect.ts"
 import { oneOf, rowsOf } from "../../../store/Rows.ts"
 import { idIn } from "../../../office/References.ts"
-import { type Scope, within } from "../../../office/OperatorScope.ts"
+import { type Scope, within } from "../../../store/OperatorScope.ts"
 import { Transaction } from "../../../contract/ledger/TransactionResource.ts"
 import { PlayerRound, type RoundDetails, RoundMessage } from "../../../contract/rounds/StaffApi.ts"
 
