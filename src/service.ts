@@ -25,6 +25,7 @@ import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
 import { Vendors } from "./features/integrations/Vendors.ts"
 import { Originals } from "./features/originals/Originals.ts"
 import { PlayerRefs } from "./features/games/PlayerRefs.ts"
+import { OpeningSessions } from "./features/games/OpeningSessions.ts"
 import { SessionTokens } from "./features/games/SessionTokens.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import { ResponsibleGaming } from "./features/responsibleGaming/ResponsibleGaming.ts"
@@ -127,6 +128,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
         Layer.provide(Resolver.layerOf(({ providerAllowInsecure }) => providerAllowInsecure))
       ),
       SessionTokens.layer,
+      OpeningSessions.layer,
       PlayerRefs.layer,
       PaymentMethods.layer,
       Thresholds.layer,

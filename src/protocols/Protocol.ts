@@ -279,7 +279,7 @@ export interface VendorFailure {
   readonly _tag: "VendorFailure"
   /** `unavailable`: no answer, an unreadable one, or a 5xx; `refused`: the vendor refused. */
   readonly kind: "unavailable" | "refused"
-  /** Error code of the vendor, or ours; at most 200 characters. */
+  /** Error code and word of the vendor, or ours; at most 200 characters. */
   readonly word: string
 }
 

@@ -8,8 +8,12 @@ const failure = (kind: VendorFailure["kind"], word: string): VendorFailure => ({
   word: word.slice(0, 200)
 })
 
-/** The vendor refused, with its error code. */
-export const refusedByVendor = (word: string): VendorFailure => failure("refused", word)
+/** The vendor refused: its error code and its word, as far as it gives both. */
+export const refusedByVendor = (...said: ReadonlyArray<string | number | null | undefined>): VendorFailure =>
+  failure(
+    "refused",
+    [...new Set(said.map((word) => String(word ?? "").trim()))].filter((word) => word !== "").join(" ")
+  )
 
 /** The vendor gave no usable answer. */
 export const unavailableVendor = (word: string): VendorFailure => failure("unavailable", word)

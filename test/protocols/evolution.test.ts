@@ -500,13 +500,13 @@ describe("launch", () => {
       assert.strictEqual(yield* outbound.launch(order, tools), "https://other.example.com/entry")
     }))
 
-  it.effect("is refused with their code, and unavailable when the answer means nothing", () =>
+  it.effect("is refused with their code and word, and unavailable when the answer means nothing", () =>
     Effect.gen(function*() {
       const failureOf = (body: unknown, status?: number) =>
         Effect.flip(outbound.launch(order, vendorAnswering(body, status).tools))
       assert.deepInclude(yield* failureOf({ errors: [{ code: "G.9", message: "Unknown table" }] }, 400), {
         kind: "refused",
-        word: "G.9"
+        word: "G.9 Unknown table"
       })
       assert.deepInclude(yield* failureOf("<html>", 502), { kind: "unavailable" })
       assert.deepInclude(yield* failureOf("<html>"), { kind: "unavailable" })

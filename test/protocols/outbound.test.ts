@@ -264,7 +264,7 @@ describe("launches", () => {
 
   const refusals: ReadonlyArray<readonly [AnyProtocol, unknown, number, string]> = [
     [pragmaticProtocol, { error: "7", description: "Bad game" }, 200, "7 Bad game"],
-    [slotegratorProtocol, { name: "Not Found", message: "No such game", status: 404 }, 404, "No such game"],
+    [slotegratorProtocol, { name: "Not Found", message: "No such game", status: 404 }, 404, "Not Found No such game"],
     [
       a8rProtocol,
       { code: "not_found", msg: "No", meta: { api_code: "405", api_message: "No game" } },

@@ -123,6 +123,18 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().endedSessions.length, 1, "one that has expired needs no end")
     })
 
+    it("whose launch came to nothing after its vendor had exchanged it is not exchanged again", () => {
+      const { runner, session } = start()
+      const next = runner.accept(exchangeSession(session))
+      runner.accept(endSession(session))
+      assert.strictEqual(runner.refuse(exchangeSession(session)).code, "INVALID_SESSION")
+      const exchanged = { ...session, id: next.sessionId, expiresAt: next.expiresAt }
+      assert.strictEqual(codeOf(runner, exchanged), "processed")
+      runner.accept(endSession(exchanged))
+      assert.strictEqual(codeOf(runner, exchanged), "INVALID_SESSION")
+      assert.deepStrictEqual(runner.player().endedSessions.map((ended) => ended.exchanged), [false, false])
+    })
+
     it("that was given up stays given up, however many follow, until it has expired", () => {
       const { runner, session } = start()
       let last = session

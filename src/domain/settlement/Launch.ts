@@ -122,6 +122,9 @@ const withEnded = (
   [...player.endedSessions.filter((ended) => ended.id !== id && now < ended.expiresAt), { id, expiresAt, exchanged }]
     .sort((a, b) => a.id - b.id).slice(-endedSessionsCarried)
 
+const isExchanged = ({ endedSessions }: Player, id: number): boolean =>
+  endedSessions.some((ended) => ended.id === id && ended.exchanged)
+
 /** Real-mode session of the player, decoded from its token. */
 export interface ExchangedSession extends BetSession {
   readonly gameId: number
@@ -142,9 +145,7 @@ export const exchangeSession =
     if (!isSessionRunning(player, expiresAt, now)) return refused(invalidSession)
     const isGivenUp = isSessionGivenUp(player, id)
     // a session whose launch failed cannot be exchanged
-    if (isGivenUp && !player.endedSessions.some((ended) => ended.id === id && ended.exchanged)) {
-      return refused(invalidSession)
-    }
+    if (isGivenUp && !isExchanged(player, id)) return refused(invalidSession)
     return {
       _tag: "Accept",
       state: {
@@ -164,9 +165,9 @@ export const exchangeSession =
     }
   }
 
-/** Ends a session whose launch failed. */
+/** Ends a session whose launch failed. One that was exchanged meanwhile cannot be exchanged again. */
 export const endSession = (session: BetSession) => (player: Player, { now }: Context): Decision<undefined, never> =>
-  now >= session.expiresAt || isSessionGivenUp(player, session.id)
+  now >= session.expiresAt || (isSessionGivenUp(player, session.id) && !isExchanged(player, session.id))
     ? answer(player, undefined)
     : {
       _tag: "Accept",

@@ -1,5 +1,5 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schedule, Schema } from "effect"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
@@ -13,6 +13,7 @@ import { ownProtocol } from "../integrations/ProviderSettings.ts"
 import type { Game } from "../games/Game.ts"
 import { Games } from "../games/Games.ts"
 import { launchUrl } from "./LaunchUrl.ts"
+import { type OpeningLaunch, OpeningSessions } from "../games/OpeningSessions.ts"
 import { SessionTokens } from "../games/SessionTokens.ts"
 import { type LaunchRequest, VendorLaunches } from "./VendorLaunches.ts"
 
@@ -26,6 +27,9 @@ export interface LaunchedGame {
   readonly expiresAt: number
   readonly isOriginal: boolean
 }
+
+/** Attempts to end the sessions of a launch that came to nothing. The last one is when they have expired. */
+const endings = Schedule.spaced("1 second")
 
 const isOfVendor = ({ original, provider }: Game): boolean => original === null && provider.protocol !== ownProtocol
 
@@ -68,9 +72,15 @@ export class Launches extends Context.Service<Launches, {
       const sessions = yield* SessionTokens
       const vendors = yield* VendorLaunches
       const idempotency = yield* Idempotency
+      const openings = yield* OpeningSessions
+      const scope = yield* Effect.scope
 
       /** The rule that opens a session, with the answer that `address` completes. */
-      const opening = (game: Game, request: LaunchRequest, address: (sessionToken: string) => string | null) => {
+      const opening = (
+        game: Game,
+        request: LaunchRequest,
+        address: (sessionToken: string, sessionId: number) => string | null
+      ) => {
         const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id })
         const step: Step<LaunchedGame, LaunchRefusal> = (player, context) => {
           const decision = open(player, context)
@@ -90,7 +100,7 @@ export class Launches extends Context.Service<Launches, {
             reply: {
               mode: request.mode,
               gameId: game.id,
-              launchUrl: address(sessionToken),
+              launchUrl: address(sessionToken, sessionId),
               sessionToken,
               expiresAt,
               isOriginal: game.original !== null
@@ -110,14 +120,27 @@ export class Launches extends Context.Service<Launches, {
       })
 
       /**
-       * Ends the session of a launch that came to nothing, at the node that the player is of by now. Where that cannot be written now, it ends by itself:
-       * its player never hears its token.
+       * Ends the sessions of a launch that came to nothing, at the node that the player is of by now: first its own, so that the vendor gets no other in
+       * exchange, then those that it got meanwhile.
        */
-      const endFailedLaunch = (playerId: number, { expiresAt, sessionToken }: LaunchedGame) => {
-        const session = sessions.verify(sessionToken)
-        return session === undefined
-          ? Effect.void
-          : Effect.ignore(endSessionAnywhere(playerId, { id: session.sessionId, expiresAt }))
+      const endSessions = Effect.fnUntraced(
+        function*(playerId: number, { expiresAt, sessionToken }: LaunchedGame, launch: OpeningLaunch) {
+          const session = sessions.verify(sessionToken)
+          if (session === undefined) return
+          yield* endSessionAnywhere(playerId, { id: session.sessionId, expiresAt })
+          yield* Effect.forEach(launch.exchanged(), (other) => endSessionAnywhere(playerId, other), { discard: true })
+        }
+      )
+
+      /** The same before the failure is answered or, where the database does not take it, as soon as it does. Bets wait until then. */
+      const endFailedLaunch = (playerId: number, opened: LaunchedGame, launch: OpeningLaunch) => {
+        const end = endSessions(playerId, opened, launch)
+        const endLater = Effect.retry(end, endings).pipe(
+          Effect.ignore,
+          Effect.andThen(Effect.sync(launch.close)),
+          Effect.forkIn(scope)
+        )
+        return Effect.matchEffect(end, { onFailure: () => endLater, onSuccess: () => Effect.sync(launch.close) })
       }
 
       /** Opens a session. Without a key an unknown outcome must not be repeated: that could open a second one. */
@@ -151,13 +174,22 @@ export class Launches extends Context.Service<Launches, {
               answering
             )
           }
-          // the vendor may call as soon as it knows the token: the session is there before it is asked
-          const opened = yield* openSession(operatorId, playerId, opening(game, request, () => null), answering)
+          // the vendor may call as soon as it knows the token: the session is there before it is asked, and bets wait for its answer
+          const launch = openings.begin()
+          const step = opening(game, request, (_, sessionId) => {
+            launch.add(sessionId)
+            return null
+          })
+          const opened = yield* Effect.onError(
+            openSession(operatorId, playerId, step, answering),
+            () => Effect.sync(launch.close)
+          )
           const launchUrl = yield* actors.read(operatorId, playerId).pipe(
             Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
             // a defect as well leaves no session
-            Effect.onError(() => endFailedLaunch(playerId, opened))
+            Effect.onError(() => endFailedLaunch(playerId, opened, launch))
           )
+          launch.close()
           const launched = { ...opened, launchUrl }
           if (claim === undefined) return launched
           // not through the actor: the player may be of another node by now, which would ask the vendor again, or may have answered a retry
@@ -169,7 +201,7 @@ export class Launches extends Context.Service<Launches, {
             // another node was faster: `Idempotency.guard` gives its answer
             Effect.catchTag(
               "Refusal",
-              () => Effect.andThen(endFailedLaunch(playerId, opened), Effect.fail(temporarilyUnavailable))
+              () => Effect.andThen(endFailedLaunch(playerId, opened, launch), Effect.fail(temporarilyUnavailable))
             )
           )
           return launched

@@ -68,8 +68,7 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
     ? Effect.succeed(response)
     : Effect.flatMap(
       readFailed(response),
-      ({ code, meta, msg }) =>
-        Effect.fail(refusedByVendor(`${meta?.api_code ?? code} ${meta?.api_message ?? msg ?? ""}`.trim()))
+      ({ code, meta, msg }) => Effect.fail(refusedByVendor(meta?.api_code ?? code, meta?.api_message ?? msg))
     )
 
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString()

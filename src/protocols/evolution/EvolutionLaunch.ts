@@ -51,7 +51,7 @@ export const makeLaunch = ({ api_token: apiToken, casino_key: casinoKey, games_u
       const response = yield* postJson(send, url, bodyOf(order, uuid()))
       const { entry, errors } = yield* readAnswer(response)
       const [error] = errors ?? []
-      if (error !== undefined) return yield* Effect.fail(refusedByVendor(error.code))
+      if (error !== undefined) return yield* Effect.fail(refusedByVendor(error.code, error.message))
       return entry === undefined
         ? yield* Effect.fail(unavailableVendor(`no entry in the answer, HTTP ${response.status}`))
         : yield* browserAddress(entry, gamesUrl)

@@ -31,7 +31,7 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
     ? Effect.succeed(response)
     : Effect.flatMap(
       readFailed(response),
-      ({ code, message }) => Effect.fail(refusedByVendor(`${code} ${message ?? ""}`.trim()))
+      ({ code, message }) => Effect.fail(refusedByVendor(code, message))
     )
 }
 

@@ -114,11 +114,12 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
       if (response.status < 400) {
         // business errors may have HTTP 200, as the wallet's do
         const said = yield* Effect.option(readRefusal(response))
-        const word = said._tag === "Some" ? said.value.error ?? said.value.status : undefined
-        return word?.startsWith("RS_ERROR") === true ? yield* Effect.fail(refusedByVendor(word)) : response
+        const { error, message, status } = said._tag === "Some" ? said.value : {}
+        const code = error ?? status
+        return code?.startsWith("RS_ERROR") === true ? yield* Effect.fail(refusedByVendor(code, message)) : response
       }
       const { error, message, status } = yield* readRefusal(response)
-      return yield* Effect.fail(refusedByVendor(error ?? status ?? message ?? `HTTP ${response.status}`))
+      return yield* Effect.fail(refusedByVendor(error ?? status ?? `HTTP ${response.status}`, message))
     }
   )
 

@@ -58,7 +58,7 @@ type Said = typeof Outcome.Type
 const accepted = <A extends Said>(said: A): Effect.Effect<A, VendorFailure> =>
   String(said.error) === "0"
     ? Effect.succeed(said)
-    : Effect.fail(refusedByVendor(`${said.error} ${said.description ?? ""}`.trim()))
+    : Effect.fail(refusedByVendor(said.error, said.description))
 
 const platformOf = (platform: string | null): string => platform === "mobile" ? "MOBILE" : "WEB"
 

@@ -73,7 +73,8 @@ const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, Vendo
     ? Effect.succeed(response)
     : Effect.flatMap(
       readFailed(response),
-      ({ message, name }) => Effect.fail(refusedByVendor(message ?? name ?? `HTTP ${response.status}`))
+      ({ message, name }) =>
+        Effect.fail(refusedByVendor(name ?? (message === undefined ? `HTTP ${response.status}` : ""), message))
     )
 }
 

@@ -8,6 +8,7 @@ import type { SettledGame, SettlementPolicy } from "../../../src/domain/settleme
 import type { Game } from "../../../src/features/games/Game.ts"
 import { Games } from "../../../src/features/games/Games.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
+import { OpeningSessions } from "../../../src/features/games/OpeningSessions.ts"
 import { SessionTokens } from "../../../src/features/games/SessionTokens.ts"
 import { type PaymentMethod, PaymentMethods } from "../../../src/features/payments/Methods.ts"
 import { ActiveOperators } from "../../../src/features/operators/ActiveOperators.ts"
@@ -169,7 +170,7 @@ const gameByName = (providerId: number, externalId: string): Game | undefined =>
   games.find((game) => game.provider.id === providerId && game.externalId === externalId)
 
 /** Player refs and session tokens, shared by all services of the same master key. */
-export const layerNames = Layer.merge(SessionTokens.layer, PlayerRefs.layer).pipe(
+export const layerNames = Layer.mergeAll(SessionTokens.layer, OpeningSessions.layer, PlayerRefs.layer).pipe(
   Layer.provide([Settings.layerTest(), SealedSecrets.layerMemory])
 )
 

@@ -6,6 +6,7 @@ import type { Refusal } from "../../../domain/Refusal.ts"
 import { exchangeSession, isSessionGivenUp, isSessionRunning } from "../../../domain/settlement/Launch.ts"
 import type { Funds, Identified, PlayerName, WalletOutcome } from "../../../protocols/Protocol.ts"
 import { PlayerActors } from "../../../store/PlayerActors.ts"
+import { OpeningSessions } from "../../games/OpeningSessions.ts"
 import { SessionTokens, type WalletSession } from "../../games/SessionTokens.ts"
 import { ActiveOperators } from "../../operators/ActiveOperators.ts"
 import type { CallingProvider } from "../WalletActions.ts"
@@ -28,6 +29,7 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
   const sessions = yield* SessionTokens
   const operators = yield* ActiveOperators
   const clock = yield* Clock.Clock
+  const openings = yield* OpeningSessions
   const { gameOf, lackingPlayer, lackingProfile, lackingTransaction, refOf, refused, resolve } = lookups
 
   /** The player of a call that settles nothing: under a token that runs, or by a reference that this provider was given. */
@@ -70,6 +72,12 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
     }
   }
 
+  const noteExchanged = (session: WalletSession, outcome: WalletOutcome): void => {
+    const token = outcome._tag === "Identified" ? outcome.player.token : null
+    const by = token === null ? undefined : sessions.verify(token)
+    if (by !== undefined) openings.exchange(session.sessionId, { id: by.sessionId, expiresAt: by.expiresAt })
+  }
+
   const planIdentify = ({ providerId }: CallingProvider, call: CallOf<"identify">, known: Known): Plan => {
     const present = presentPlayer(providerId, call.player, known, { mayBeExchanged: call.exchange })
     if ("_tag" in present) return present._tag === "Lacking" ? present : refused(present, providerId, call.player)
@@ -91,7 +99,13 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
     } as const
     const { session } = named
     return call.exchange && session?.mode === "real"
-      ? { _tag: "Asking", name: call.player, named, step: exchangeStep(session, outcome) }
+      ? {
+        _tag: "Asking",
+        name: call.player,
+        named,
+        step: exchangeStep(session, outcome),
+        after: (exchanged) => Effect.sync(() => noteExchanged(session, exchanged))
+      }
       : outcome
   }
 

@@ -20,6 +20,7 @@ import { toMinorUnits } from "../../../protocols/Decimal.ts"
 import type { ActionSubject, PlayerName, SettleCall, WalletOutcome } from "../../../protocols/Protocol.ts"
 import { PlayerActors } from "../../../store/PlayerActors.ts"
 import { FreeRounds } from "../../freeRounds/FreeRounds.ts"
+import { OpeningSessions } from "../../games/OpeningSessions.ts"
 import { ActiveOperators } from "../../operators/ActiveOperators.ts"
 import { gameOfRound, isInRoundOfBet } from "../RoundOfBet.ts"
 import { type CallingProvider, idOfAction, mayBeExamined, toAction } from "../WalletActions.ts"
@@ -82,6 +83,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
   const operators = yield* ActiveOperators
   const actors = yield* PlayerActors
   const freeRounds = yield* FreeRounds
+  const openings = yield* OpeningSessions
   const { gameOf, lackingGrant, lackingRound, lackingTerms, refOf, refused, resolve } = lookups
 
   /** The session that bets are placed under. */
@@ -106,6 +108,8 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
   (player, context) => {
     const actions = actionsFor(player)
     if ("_tag" in actions) return { _tag: "Refuse", error: { ...actions, funds: fundsOf(player, played) } }
+    const opening = openings.refuse(player, actions, context.now)
+    if (opening !== undefined) return { _tag: "Refuse", error: { ...opening, funds: fundsOf(player, played) } }
     const decision = flagLargeCredits(settleActions(player, actions, shape, context), context, terms)
     switch (decision._tag) {
       case "Missing":

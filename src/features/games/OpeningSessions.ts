@@ -1,0 +1,75 @@
+/**
+ * Sessions of launches that a vendor has not answered yet: its calls may identify the player by them and ask for the balance, and bets wait
+ * (`docs/decisions/0031-session-revocation.md`). Kept by the process that asks the vendor, which is that of the player.
+ */
+import { Context, Layer } from "effect"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { mayPlayAt } from "../../domain/settlement/Launch.ts"
+import type { Action, BetSession } from "../../domain/state/Messages.ts"
+import type { Player } from "../../domain/state/Player.ts"
+import { indexOfTransaction } from "../../domain/state/Rounds.ts"
+
+/** A launch that its vendor is asked for. */
+export interface OpeningLaunch {
+  /** Adds a session, from the decision that opens it on. */
+  readonly add: (sessionId: number) => void
+  /** Sessions that the vendor got meanwhile in exchange. */
+  readonly exchanged: () => ReadonlyArray<BetSession>
+  /** Ends the launch: its sessions are as any others. */
+  readonly close: () => void
+}
+
+const stillOpening = refuse(
+  "TRY_AGAIN",
+  "The launch of this session is not answered yet. Send the same request again.",
+  { retry: "same_request" }
+)
+
+export class OpeningSessions extends Context.Service<OpeningSessions, {
+  readonly begin: () => OpeningLaunch
+  /** Notes the session that replaces another one of the same launch, if that is not answered. */
+  readonly exchange: (sessionId: number, by: BetSession) => void
+  /**
+   * Refuses a new bet among the actions whose session, or every session that it may be placed under where it names none, is of a launch that is not
+   * answered.
+   */
+  readonly refuse: (player: Player, actions: ReadonlyArray<Action>, now: number) => Refusal<"TRY_AGAIN"> | undefined
+}>()("pitboss/games/OpeningSessions") {
+  static readonly layer = Layer.sync(OpeningSessions, () => {
+    const exchangedBySession = new Map<number, Array<BetSession>>()
+    const isOpening = ({ id }: { readonly id: number }): boolean => exchangedBySession.has(id)
+    return OpeningSessions.of({
+      begin: () => {
+        const ids = new Set<number>()
+        const exchanged: Array<BetSession> = []
+        return {
+          add: (id) => {
+            ids.add(id)
+            exchangedBySession.set(id, exchanged)
+          },
+          exchanged: () => exchanged,
+          close: () => {
+            for (const id of [...ids, ...exchanged.map(({ id }) => id)]) exchangedBySession.delete(id)
+          }
+        }
+      },
+      exchange: (sessionId, by) => {
+        const exchanged = exchangedBySession.get(sessionId)
+        if (exchanged === undefined) return
+        exchanged.push(by)
+        exchangedBySession.set(by.id, exchanged)
+      },
+      refuse: (player, actions, now) => {
+        if (exchangedBySession.size === 0) return undefined
+        const bet = actions.find((action) => action.action === "bet")
+        if (bet === undefined || bet.session === null) return undefined
+        const { providerId, session, transactionId } = bet
+        if (indexOfTransaction(player.transactions, providerId, transactionId) >= 0) return undefined
+        if (session !== "none") return isOpening(session) ? stillOpening : undefined
+        const isHeld = player.openSessions.some((open) => open.providerId === providerId && isOpening(open))
+        const others = isHeld ? player.openSessions.filter((open) => !isOpening(open)) : []
+        return isHeld && !mayPlayAt({ ...player, openSessions: others }, providerId, now) ? stillOpening : undefined
+      }
+    })
+  })
+}
