@@ -5,7 +5,7 @@
  */
 import { type LimitField, limitFields } from "../../src/domain/state/Limits.ts"
 
-export type Window = "day" | "week" | "month" | "year"
+type Window = "day" | "week" | "month" | "year"
 
 /** Used and remaining amount of a limit, and the end of its window. */
 export interface ModelUsage {
@@ -46,7 +46,7 @@ const minute = 60_000
 const hour = 60 * minute
 const breakMs = 15 * minute
 
-export const windowOf: { readonly [field in LimitField]?: Window } = {
+const windowOf: { readonly [field in LimitField]?: Window } = {
   max_daily_bet: "day",
   max_weekly_bet: "week",
   max_monthly_bet: "month",
@@ -82,7 +82,7 @@ export const countedByDeposits: ReadonlyArray<LimitField> = [
 ]
 
 /** The first instants of the window around `at` and of the one after it, found on the calendar day by day. */
-export const boundsOf = (window: Window, at: number): readonly [from: number, to: number] => {
+const boundsOf = (window: Window, at: number): readonly [from: number, to: number] => {
   const date = new Date(at)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   const from = new Date(Date.UTC(year, month, date.getUTCDate()))
@@ -120,10 +120,11 @@ export const usedOf = (view: LimitView, field: LimitField): number => {
     return since === undefined ? 0 : Math.floor((view.now - since) / minute)
   }
   if (window === undefined) return 0
-  const [from] = boundsOf(window, view.now)
+  const [from, to] = boundsOf(window, view.now)
   let sum = 0
   for (const { amount, at, isTakenBack, kind, real } of view.happenings) {
-    if (at < from) continue
+    // of nodes whose clocks differ, one may have dated what happened before into the next window
+    if (at < from || at >= to) continue
     if (field.includes("deposit")) sum += kind === "deposit" ? amount : 0
     else if (isTakenBack || kind === "deposit") continue
     else if (field.includes("loss")) sum += kind === "bet" ? real : -real
@@ -142,7 +143,7 @@ const resetsAtOf = (view: LimitView, field: LimitField): string | null => {
 }
 
 /** The first of the limits that an amount exceeds. */
-const firstExceeded = (
+export const firstExceeded = (
   view: LimitView,
   met: ReadonlyArray<LimitField>,
   amount: number,

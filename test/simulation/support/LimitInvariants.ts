@@ -1,39 +1,19 @@
-/** Invariants of limits, exclusions and locks, recomputed from the commits with an independent calendar. */
+/** Invariants of limits, exclusions and locks, recomputed from the commits by the model of limits. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import type { Change, PlayerSettings } from "../../../src/domain/state/Change.ts"
 import { type LimitField, limitFields } from "../../../src/domain/state/Limits.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import type { Transaction } from "../../../src/domain/state/Rounds.ts"
-import { boundsOf, countedByBets, countedByDeposits, type Window, windowOf } from "../../kit/LimitModel.ts"
+import {
+  countedByBets,
+  countedByDeposits,
+  firstExceeded,
+  type LimitEvent,
+  type LimitView,
+  type ModelRefusal,
+  usedOf
+} from "../../kit/LimitModel.ts"
 import { type Books, type Remains, transactionKey } from "./Books.ts"
-
-const windows: ReadonlyArray<Window> = ["day", "week", "month", "year"]
-
-/** Money that counts towards a limit until it is rolled back. */
-interface Counted {
-  readonly at: number
-  readonly stake: number
-  /** Real money lost, negative for a win. */
-  readonly loss: number
-  readonly deposit: number
-  isTakenBack: boolean
-}
-
-interface Sums {
-  readonly stake: number
-  readonly loss: number
-  readonly deposit: number
-}
-
-const sumsIn = (happened: ReadonlyArray<Counted>, window: Window, now: number): Sums => {
-  const [from, to] = boundsOf(window, now)
-  const own = happened.filter(({ at, isTakenBack }) => !isTakenBack && at >= from && at < to)
-  return {
-    stake: own.reduce((sum, { stake }) => sum + stake, 0),
-    loss: own.reduce((sum, { loss }) => sum + loss, 0),
-    deposit: own.reduce((sum, { deposit }) => sum + deposit, 0)
-  }
-}
 
 type Settings = Omit<PlayerSettings, "updatedAt">
 
@@ -54,9 +34,9 @@ const barred = (settings: Settings, now: number, ability: "canBet" | "canDeposit
 class Ledger {
   settings: Settings
   real: number
-  readonly happened: Array<Counted> = []
-  private readonly byTransaction = new Map<string, Counted>()
-  private readonly byRollback = new Map<string, Counted>()
+  private readonly happenings: Array<LimitEvent> = []
+  private readonly byTransaction = new Map<string, LimitEvent>()
+  private readonly byRollback = new Map<string, LimitEvent>()
   private readonly name: string
   private readonly report: Report
 
@@ -113,68 +93,74 @@ class Ledger {
       return
     }
     if (kind !== "bet" && kind !== "win" && kind !== "adjustment") return
-    const loss = 0 - realAmount
-    const counted = { at: createdAt, stake: kind === "bet" ? amount : 0, loss, deposit: 0, isTakenBack: false }
+    const isBet = kind === "bet"
+    if (isBet) this.checkBet(transactionId, amount, 0 - realAmount, createdAt)
+    // a correction is won or lost
+    const event = {
+      kind: isBet ? "bet" : "win",
+      at: createdAt,
+      amount,
+      real: isBet ? 0 - realAmount : realAmount
+    } as const
+    const counted = { ...event, isTakenBack: false }
     this.byTransaction.set(key, counted)
-    this.happened.push(counted)
-    if (kind === "bet") this.checkBet(transactionId, counted)
+    this.happenings.push(counted)
   }
 
-  private checkBet(id: string, { at, loss, stake }: Counted): void {
+  /** What the model of limits looks at. */
+  private viewAt(now: number): LimitView {
+    return {
+      now,
+      real: this.real,
+      happenings: this.happenings,
+      plays: [],
+      inForce: (field) => limitAt(this.settings, field, now) ?? null
+    }
+  }
+
+  private checkBet(id: string, stake: number, real: number, at: number): void {
     const reason = barred(this.settings, at, "canBet")
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: bet ${id} of ${stake}, though ${reason}`)
     }
-    for (const field of countedByBets) {
-      const limit = limitAt(this.settings, field, at)
-      if (limit === undefined) continue
-      const isLoss = field.includes("loss")
-      const used = this.used(field, isLoss ? "loss" : "stake", stake, at)
-      // a bet without real money adds no loss, whatever was lost before
-      const isOver = used > limit && (!isLoss || loss > 0)
-      if (isOver) {
-        this.report("limits hold", `${this.name}: bet ${id} of ${stake} brings ${field} of ${limit} to ${used}`)
-      }
-    }
+    this.reportExceeded(`bet ${id} of ${stake}`, firstExceeded(this.viewAt(at), countedByBets, stake, real))
   }
 
   private takeDeposit(amount: number, at: number): void {
-    this.happened.push({ at, stake: 0, loss: 0, deposit: amount, isTakenBack: false })
     const reason = barred(this.settings, at, "canDeposit")
     if (reason !== undefined) {
       this.report("who is kept from play does not play", `${this.name}: a deposit of ${amount}, though ${reason}`)
     }
-    for (const field of countedByDeposits) {
-      const limit = limitAt(this.settings, field, at)
-      // the balance cap applies to the balance including the deposit
-      const used = field === "max_balance" ? this.real + amount : this.used(field, "deposit", amount, at)
-      if (limit !== undefined && used > limit) {
-        this.report("limits hold", `${this.name}: a deposit of ${amount} brings ${field} of ${limit} to ${used}`)
-      }
-    }
+    const refusal = firstExceeded(this.viewAt(at), countedByDeposits, amount, amount)
+    this.reportExceeded(`a deposit of ${amount}`, refusal)
+    this.happenings.push({ kind: "deposit", at, amount, real: amount, isTakenBack: false })
   }
 
-  /** Amount that counts towards a limit, including this one. */
-  private used(field: LimitField, what: keyof Sums, amount: number, at: number): number {
-    const window = windowOf[field]
-    return window === undefined ? amount : sumsIn(this.happened, window, at)[what]
+  private reportExceeded(what: string, refusal: ModelRefusal | undefined): void {
+    if (refusal?.code !== "LIMIT_EXCEEDED") return
+    const { limit, used, value } = refusal
+    this.report("limits hold", `${this.name}: ${what} exceeds ${limit} of ${value}, used ${used}`)
   }
 
   /** Checks that the counters of the player's state equal the list's sums. */
   checkCounters({ counters }: Player): void {
-    for (const window of windows) {
-      const sums = sumsIn(this.happened, window, counters.at)
-      const kept = {
-        day: { stake: counters.betDay, loss: counters.lossDay, deposit: counters.depositDay },
-        week: { stake: counters.betWeek, loss: counters.lossWeek, deposit: counters.depositWeek },
-        month: { stake: counters.betMonth, loss: counters.lossMonth, deposit: counters.depositMonth },
-        year: { stake: sums.stake, loss: sums.loss, deposit: counters.depositYear }
-      }[window]
-      if (kept.stake !== sums.stake || kept.loss !== sums.loss || kept.deposit !== sums.deposit) {
-        this.report(
-          "counters are what was counted",
-          `${this.name}, ${window}: kept ${JSON.stringify(kept)}, happened ${JSON.stringify(sums)}`
-        )
+    const view = this.viewAt(counters.at)
+    const kept = [
+      ["max_daily_bet", counters.betDay],
+      ["max_weekly_bet", counters.betWeek],
+      ["max_monthly_bet", counters.betMonth],
+      ["max_daily_loss", counters.lossDay],
+      ["max_weekly_loss", counters.lossWeek],
+      ["max_monthly_loss", counters.lossMonth],
+      ["max_daily_deposit", counters.depositDay],
+      ["max_weekly_deposit", counters.depositWeek],
+      ["max_monthly_deposit", counters.depositMonth],
+      ["max_yearly_deposit", counters.depositYear]
+    ] as const
+    for (const [field, sum] of kept) {
+      const used = usedOf(view, field)
+      if (used !== sum) {
+        this.report("counters are what was counted", `${this.name}, ${field}: kept ${sum}, happened ${used}`)
       }
     }
   }
