@@ -4,7 +4,10 @@ import { Pool } from "undici"
 import { BenchError, failedAt } from "../BenchError.ts"
 import { makeSigner } from "../load/Signature.ts"
 
-/** Calls the API as an operator's or a provider's own server would: signed, over kept-alive connections. */
+/**
+ * Calls the API as an operator's or a provider's own server would: signed, over kept-alive connections. Not the client of `src/client`: another
+ * checkout that is measured beside this one may answer in another form, and the first bet after a start is timed.
+ */
 export interface SignedClient {
   /** The `data` of the answer. Fails on any status but 2xx. */
   readonly call: <A>(

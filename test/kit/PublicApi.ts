@@ -1,12 +1,11 @@
 /** Calls of the public API by operators, players and game providers, on a clock set by the test. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { originals } from "../../src/domain/original/Originals.ts"
 import { Games } from "../../src/features/games/Games.ts"
-import { Ids } from "../../src/platform/Ids.ts"
 import * as Clients from "./Clients.ts"
 import { type Caller, callerOf } from "./E2eHttp.ts"
+import { addGame } from "./E2eWorld.ts"
 import { layerE2eServer, portOf } from "./E2eServer.ts"
 import { type Call, type Reply, send, sendFresh, type Signer } from "./HttpCalls.ts"
 import { addApiKey, addProvider, type KeyOptions } from "./Keys.ts"
@@ -88,12 +87,9 @@ export const issueToken = Effect.fnUntraced(
 
 /** A provider with one game; `bet` is one bet of a session in a round of its own. */
 export const openGame = Effect.fnUntraced(function*(slug: string) {
-  const sql = yield* SqlClient.SqlClient
   const games = yield* Games
   const provider = yield* addProvider(slug)
-  const id = yield* (yield* Ids).reserve(1)
-  yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
-    VALUES (${id}, ${provider.id}, 'g-1', ${`Game of ${slug}`}, 'rng', 'slots', now(), now())`
+  const { id } = yield* addGame(provider.id, "g-1", { name: `Game of ${slug}` })
   yield* games.refresh
   const bet = (sessionToken: string, amount: number) => {
     const transaction = `t-${count++}`
@@ -113,15 +109,12 @@ export const openGame = Effect.fnUntraced(function*(slug: string) {
 
 /** The platform's own games under a provider of their own: their ids by name. */
 export const openOriginals = Effect.fnUntraced(function*(slug: string) {
-  const sql = yield* SqlClient.SqlClient
   const games = yield* Games
   const provider = yield* addProvider(slug)
   const ids = new Map<string, number>()
   for (const name of originals.keys()) {
-    const id = yield* (yield* Ids).reserve(1)
-    yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, original, created_at, updated_at)
-      VALUES (${id}, ${provider.id}, ${name}, ${`${name} of ${slug}`}, 'rng', 'instant', ${name}, now(), now())`
-    ids.set(name, id)
+    const about = { name: `${name} of ${slug}`, category: "instant", original: name }
+    ids.set(name, (yield* addGame(provider.id, name, about)).id)
   }
   yield* games.refresh
   return { provider, idOf: (name: string) => ids.get(name) ?? assert.fail(`there is no ${name}`) }
