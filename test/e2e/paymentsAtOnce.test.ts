@@ -137,7 +137,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "begin without one for a player and a method in memory, in the operator's currency only",
+    "begin without one unless something has to be looked up: a method, or the currency of the player",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf
@@ -146,11 +146,16 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         yield* addPaymentMethod(operator.id, "card")
         const playerId = yield* register(call, "in_memory")
         const wallet = yield* Wallet
-        const start = (playerId: number, externalReference: string, paymentMethod: string | null) =>
+        const start = (
+          playerId: number,
+          externalReference: string,
+          paymentMethod: string | null,
+          by = operator
+        ) =>
           Effect.callback<string>((resume) => {
             const request = { amount: 100, externalReference, paymentMethod, info: null, notes: null }
             const isStarted = wallet.startDeposit(
-              operator,
+              by,
               playerId,
               request,
               { signature: signatureOf(externalReference), acceptedAt: 0 },
@@ -166,7 +171,11 @@ layer(layerE2eServer, { timeout: "60 seconds" })("payments without a fiber", (it
         assert.strictEqual(yield* start(playerId, "by-card", "card"), "paid")
         assert.strictEqual(yield* start(playerId, "bare", null), "paid")
         assert.strictEqual(yield* start(playerId, "other", "unknown"), "not begun")
-        assert.strictEqual(yield* start(playerId + 1_000_000, "nobody", null), "not begun")
+        assert.strictEqual(yield* start(playerId + 1_000_000, "nobody", null), "refused")
+        const capped = { ...operator, dailyDepositCap: 1_000_000 }
+        assert.strictEqual(yield* start(playerId, "capped", null, capped), "paid")
+        assert.strictEqual(yield* start(playerId, "foreign", null, { ...capped, currency: "SEK" }), "not begun")
+        assert.strictEqual(yield* start(playerId + 1_000_000, "no currency", null, capped), "not begun")
       })
   )
 

@@ -1,24 +1,24 @@
 /** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
-import { Context, Effect, Exit, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payment } from "../../domain/state/Change.ts"
-import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/CurrencyConversion.ts"
-import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempotency.ts"
+import type { Bounds } from "../../domain/CurrencyConversion.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
 import type { PaymentOutcome } from "../../domain/payment/Payments.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { storingReply } from "../../domain/state/StoringReply.ts"
+import type { KeyedReply } from "../../domain/state/StoringReply.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
-import { type Recorded, storingSignature } from "../../domain/state/StoringSignature.ts"
 import { type Withdrawal, type WithdrawalRefusal, withdrawalStep } from "../../domain/payment/Withdrawals.ts"
-import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { isLacking, type Lacking, planned } from "../../store/Planned.ts"
+import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type PlayerCommand, runCommand, startCommand, type Started } from "../../store/PlayerCommands.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
-import { type PaymentMethod, PaymentMethods } from "./Methods.ts"
+import type { PaymentMethod } from "./Methods.ts"
 import { makePaymentList, type PaymentFilters } from "./PaymentList.ts"
+import { type KnownTerms, makePlanTerms, noTerms } from "./PaymentPlans.ts"
 import type { Scope } from "../../store/OperatorScope.ts"
-import { Thresholds } from "./Thresholds.ts"
 
 export interface PaymentQuery extends PaymentFilters, PageQuery {}
 
@@ -56,10 +56,7 @@ export class Payments extends Context.Service<Payments, {
     operator: Operator,
     playerId: number,
     request: WithdrawalRequest,
-    answering: {
-      readonly claim: IdempotencyClaim | undefined
-      readonly render: (outcome: PaymentOutcome) => RenderedReply
-    }
+    answering: KeyedReply<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, WithdrawalRefusal | ActorRefusal>
   /** As `withdraw`, without a fiber; as `Wallet.startDeposit`. */
   readonly startWithdrawal: (
@@ -67,9 +64,7 @@ export class Payments extends Context.Service<Payments, {
     playerId: number,
     request: WithdrawalRequest,
     accepted: AcceptedSignature,
-    done: (
-      exit: Exit.Exit<Recorded<PaymentOutcome>, WithdrawalRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>
-    ) => void
+    done: (exit: Started<PaymentOutcome, WithdrawalRefusal>) => void
   ) => boolean
   /** A payment of the operator. */
   readonly get: (operatorId: number, paymentId: number) => Effect.Effect<Payment, Refusal<"NOT_FOUND"> | Unavailable>
@@ -90,46 +85,51 @@ export class Payments extends Context.Service<Payments, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
-      const methods = yield* PaymentMethods
-      const thresholds = yield* Thresholds
+      const planTerms = yield* makePlanTerms
       const payments = yield* makePaymentList
       const countPayments = yield* makeRowCounts("payment_requests", "payment_counts", ["type", "status"])
 
+      const planWithdrawal = (
+        operator: Operator,
+        playerId: number,
+        request: WithdrawalRequest,
+        known: KnownTerms
+      ): PlayerCommand<PaymentOutcome, WithdrawalRefusal> | Lacking<KnownTerms, ActorRefusal> => {
+        const { dailyWithdrawalCap, id, kycWithdrawalThreshold } = operator
+        const terms = planTerms({
+          operator,
+          playerId,
+          methodCode: request.paymentMethod,
+          boundsOf: ownBounds,
+          caps: [dailyWithdrawalCap, kycWithdrawalThreshold]
+        }, known)
+        if (isLacking(terms)) return terms
+        const { bounds, inCurrency, method } = terms
+        const withdrawal = toWithdrawal(operator, request, {
+          method,
+          bounds,
+          dailyCap: inCurrency(dailyWithdrawalCap),
+          kycThreshold: inCurrency(kycWithdrawalThreshold)
+        })
+        return {
+          operatorId: id,
+          playerId,
+          step: withdrawalStep(withdrawal),
+          isNameless: request.externalReference === null
+        }
+      }
+
       const withdraw: Payments["Service"]["withdraw"] = Effect.fn("Payments.withdraw")(
         function*(operator, playerId, request, answering) {
-          const method = (yield* methods.find(operator.id, request.paymentMethod)) ?? null
-          const base = operator.currency
-          const needsCurrency = operator.kycWithdrawalThreshold !== null || operator.dailyWithdrawalCap !== null ||
-            method?.currencies.some((currency) => currency !== base)
-          const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
-          const kycThreshold = yield* thresholds.convert(operator.kycWithdrawalThreshold, { currency, base })
-          const dailyCap = yield* thresholds.convert(operator.dailyWithdrawalCap, { currency, base })
-          const bounds = method === null
-            ? null
-            : yield* thresholds.bounds(ownBounds(method), { currency, base })
-          const step = withdrawalStep(toWithdrawal(operator, request, { method, bounds, dailyCap, kycThreshold }))
-          const asked = actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
-          return yield* request.externalReference === null && answering.claim === undefined
-            ? Effect.mapError(asked, refusingOnce)
-            : asked
+          const command = yield* planned(noTerms, (known) => planWithdrawal(operator, playerId, request, known))
+          return yield* runCommand(actors, command, answering)
         }
       )
 
       const startWithdrawal: Payments["Service"]["startWithdrawal"] = (operator, playerId, request, accepted, done) => {
-        const method = methods.findUnsafe(operator.id, request.paymentMethod)
-        if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
-        const withdrawal = toWithdrawal(operator, request, {
-          method,
-          bounds: boundsIn(ownBounds(method), oneForOne),
-          dailyCap: thresholdIn(operator.dailyWithdrawalCap, oneForOne),
-          kycThreshold: thresholdIn(operator.kycWithdrawalThreshold, oneForOne)
-        })
-        actors.post(
-          operator.id,
-          playerId,
-          storingSignature(withdrawalStep(withdrawal), accepted),
-          request.externalReference === null ? (exit) => done(Exit.mapError(exit, refusingOnce)) : done
-        )
+        const command = planWithdrawal(operator, playerId, request, noTerms)
+        if (isLacking(command)) return false
+        startCommand(actors, command, accepted, done)
         return true
       }
 

@@ -1,7 +1,7 @@
 /** Thresholds of an operator converted to a player's currency (`docs/decisions/0021-back-office-rules.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { areOpen, type Bounds, boundsIn, thresholdIn } from "../../domain/CurrencyConversion.ts"
+import { type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -17,11 +17,10 @@ export class Thresholds extends Context.Service<Thresholds, {
     threshold: number | null,
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
-  /** Converts bounds in minor units of `base` to minor units of `currency`, at the current rate. Null when a rate is needed and missing. */
-  readonly bounds: (
-    bounds: Bounds,
+  /** The current rate from `base` to `currency`; undefined without one. */
+  readonly factor: (
     to: { readonly currency: string; readonly base: string }
-  ) => Effect.Effect<Bounds | null, Refusal<"TRY_AGAIN">>
+  ) => Effect.Effect<Factor | undefined, Refusal<"TRY_AGAIN">>
   /** Current maximum total of withdrawals of an operator's unverified player, in minor units of `currency`. */
   readonly kyc: (operatorId: number, currency: string) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/payments/Thresholds") {
@@ -33,15 +32,13 @@ export class Thresholds extends Context.Service<Thresholds, {
       // called by reads and deposits, mostly without a conversion
       const convert: Thresholds["Service"]["convert"] = (threshold, to) =>
         threshold === null ? Effect.succeed(null) : Effect.map(factorOf(to), (factor) => thresholdIn(threshold, factor))
-      const bounds: Thresholds["Service"]["bounds"] = (own, to) =>
-        areOpen(own) ? Effect.succeed(own) : Effect.map(factorOf(to), (factor) => boundsIn(own, factor))
       const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
         const row = yield* orTryAgain(oneOf(settings(
           sql`SELECT kyc_withdrawal_threshold AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
         )))
         return row === undefined ? null : yield* convert(row.threshold, { currency, base: row.base })
       })
-      return Thresholds.of({ bounds, convert, kyc })
+      return Thresholds.of({ factor: factorOf, convert, kyc })
     })
   )
 }

@@ -5,7 +5,9 @@ import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempot
 import { type LimitsOutcome, type SetLimits, setLimitsStep } from "../../domain/limit/LimitChanges.ts"
 import { type LimitsResource, limitsResource } from "../../domain/limit/LimitUsage.ts"
 import { storingReply } from "../../domain/state/StoringReply.ts"
+import { isLacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
 
 export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
   /** Limits in force, pending changes, and usage. */
@@ -31,15 +33,21 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
 }>()("pitboss/responsibleGaming/ResponsibleGaming") {
   static readonly layer = Layer.effect(
     ResponsibleGaming,
-    Effect.map(Effect.all([PlayerActors, Clock.Clock]), ([actors, clock]) =>
-      ResponsibleGaming.of({
-        get: Effect.fn("ResponsibleGaming.get")(function*(operatorId, playerId) {
-          const player = yield* actors.read(operatorId, playerId)
-          return limitsResource(player, yield* Clock.currentTimeMillis)
-        }),
+    Effect.map(Effect.all([PlayerActors, Clock.Clock]), ([actors, clock]) => {
+      const planLimits = (operatorId: number, playerId: number, known: KnownPlayer) => {
+        const player = actors.peek(operatorId, playerId) ?? known.player
+        return player === undefined
+          ? lackingPlayer(actors, operatorId, playerId)
+          : limitsResource(player, clock.currentTimeMillisUnsafe())
+      }
+      return ResponsibleGaming.of({
+        get: (operatorId, playerId) =>
+          planned(noPlayer, (known) => planLimits(operatorId, playerId, known)).pipe(
+            Effect.withSpan("ResponsibleGaming.get")
+          ),
         getAtOnce: (operatorId, playerId) => {
-          const player = actors.peek(operatorId, playerId)
-          return player === undefined ? undefined : limitsResource(player, clock.currentTimeMillisUnsafe())
+          const limits = planLimits(operatorId, playerId, noPlayer)
+          return isLacking(limits) ? undefined : limits
         },
         setLimits: Effect.fn("ResponsibleGaming.setLimits")((operatorId, playerId, command) =>
           actors.ask(operatorId, playerId, setLimitsStep(command))
@@ -47,6 +55,7 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
         selfExclude: Effect.fn("ResponsibleGaming.selfExclude")((operatorId, playerId, command, { claim, render }) =>
           actors.ask(operatorId, playerId, storingReply(selfExcludeStep(command), claim, render))
         )
-      }))
+      })
+    })
   )
 }

@@ -11,6 +11,7 @@
  */
 import { Context, Effect, Exit, Layer } from "effect"
 import type { PlayerName, WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"
+import { planned } from "../../store/Planned.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { makePlayerPlans } from "./internal/PlayerPlans.ts"
 import { makeSettlementPlans } from "./internal/SettlementPlans.ts"
@@ -90,14 +91,8 @@ export class ProviderWallet extends Context.Service<ProviderWallet, {
         return true
       }
 
-      /** Looks up what the plan lacks, and plans again. */
       const settled = Effect.fnUntraced(function*(provider: CallingProvider, call: WalletCall) {
-        let known = nothing
-        let plan = planOf(provider, call, known)
-        while (plan._tag === "Lacking") {
-          known = { ...known, ...(yield* plan.lookUp(known)) }
-          plan = planOf(provider, call, known)
-        }
+        const plan = yield* planned(nothing, (known: Known): Plan => planOf(provider, call, known))
         if (plan._tag !== "Asking") return plan
         const { after, name, named, step } = plan
         const outcome = yield* actors.ask(null, named.playerId, step).pipe(

@@ -9,7 +9,9 @@ import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { toDate } from "../../platform/Time.ts"
+import { isLacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
 import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeReadBatches } from "../../store/ReadBatches.ts"
 import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
@@ -147,19 +149,28 @@ export class Ledger extends Context.Service<Ledger, {
         total = entrySeq
       ): Page<Entry> => ({ total, items: rows.map(toEntry(currency)) })
 
-      const startList: Ledger["Service"]["startList"] = (operatorId, playerId, query) => {
-        const player = actors.peek(operatorId, playerId)
+      /** Plans an unfiltered page: what starts its reading. */
+      const planPage = (operatorId: number, playerId: number, query: PageQuery, known: KnownPlayer) => {
+        const player = actors.peek(operatorId, playerId) ?? known.player
         return player === undefined
-          ? undefined
-          : (done) =>
+          ? lackingPlayer(actors, operatorId, playerId)
+          : (done: (exit: Exit.Exit<Page<Entry>, Refusal<"TRY_AGAIN">>) => void) =>
             stretches.post(stretchOf(player, query), (exit) => done(Exit.map(exit, (rows) => pageOf(player, rows))))
+      }
+
+      const startList: Ledger["Service"]["startList"] = (operatorId, playerId, query) => {
+        const start = planPage(operatorId, playerId, query, noPlayer)
+        return isLacking(start) ? undefined : start
       }
 
       const list = Effect.fn("Ledger.list")(
         function*(operatorId: number, playerId: number, query: LedgerQuery) {
-          const player = yield* actors.read(operatorId, playerId)
           const filters = filtersOf(query)
-          if (filters.length === 0) return pageOf(player, yield* stretches.put(stretchOf(player, query)))
+          if (filters.length === 0) {
+            const start = yield* planned(noPlayer, (known) => planPage(operatorId, playerId, query, known))
+            return yield* Effect.callback<Page<Entry>, Refusal<"TRY_AGAIN">>((resume) => start(resume))
+          }
+          const player = yield* actors.read(operatorId, playerId)
           const { entrySeq } = player
           const offset = offsetOf(query)
           const where = sql.and([ownedBy(operatorId, playerId), sql`seq <= ${entrySeq}::float8::bigint`, ...filters])

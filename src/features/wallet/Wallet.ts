@@ -1,17 +1,19 @@
 /** Balances and deposits of a player. */
-import { Context, Effect, type Exit, Layer } from "effect"
-import { type Bounds, boundsIn, oneForOne, thresholdIn } from "../../domain/CurrencyConversion.ts"
-import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
+import { Context, Effect, Layer } from "effect"
+import { type Bounds, type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"
+import type { KeyedReply } from "../../domain/state/StoringReply.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
-import { type Recorded, storingSignature } from "../../domain/state/StoringSignature.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
 import { type Deposit, type DepositRefusal, depositStep, type PaymentOutcome } from "../../domain/payment/Payments.ts"
 import type { Player } from "../../domain/state/Player.ts"
-import type { Refusal } from "../../domain/Refusal.ts"
 import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
-import { type PaymentMethod, PaymentMethods } from "../payments/Methods.ts"
+import type { PaymentMethod } from "../payments/Methods.ts"
+import { type KnownTerms, makePlanTerms, noTerms } from "../payments/PaymentPlans.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
+import { isLacking, type Lacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
+import { type PlayerCommand, runCommand, startCommand, type Started } from "../../store/PlayerCommands.ts"
 
 export interface WalletView {
   readonly player: Player
@@ -36,6 +38,13 @@ const toDeposit = (
 
 const ownBounds = ({ maxDeposit, minDeposit }: PaymentMethod): Bounds => ({ min: minDeposit, max: maxDeposit })
 
+/** What was looked up for a view; a factor is null where there is no rate. */
+interface KnownView extends KnownPlayer {
+  readonly factor: Factor | null | undefined
+}
+
+const nothingKnown: KnownView = { ...noPlayer, factor: undefined }
+
 export class Wallet extends Context.Service<Wallet, {
   /** The committed balances of a player (SPEC section 2.3). */
   readonly view: (operator: Operator, playerId: number) => Effect.Effect<WalletView, ActorRefusal>
@@ -51,40 +60,60 @@ export class Wallet extends Context.Service<Wallet, {
     answering: KeyedReply<PaymentOutcome>
   ) => Effect.Effect<PaymentOutcome, DepositRefusal | ActorRefusal>
   /**
-   * As `deposit`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the player
-   * or the method is not in memory, or the player has another currency than the operator.
+   * As `deposit`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: something
+   * has to be looked up first.
    */
   readonly startDeposit: (
     operator: Operator,
     playerId: number,
     request: DepositRequest,
     accepted: AcceptedSignature,
-    done: (
-      exit: Exit.Exit<Recorded<PaymentOutcome>, DepositRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>
-    ) => void
+    done: (exit: Started<PaymentOutcome, DepositRefusal>) => void
   ) => boolean
 }>()("pitboss/wallet/Wallet") {
   static readonly layer = Layer.effect(
     Wallet,
     Effect.gen(function*() {
       const actors = yield* PlayerActors
-      const methods = yield* PaymentMethods
+      const planTerms = yield* makePlanTerms
       const thresholds = yield* Thresholds
 
-      const view = Effect.fnUntraced(function*(operator: Operator, playerId: number) {
-        const player = yield* actors.read(operator.id, playerId)
-        if (player.kycStatus === "verified") return { player, unverifiedWithdrawalAllowance: null }
-        const { currency: base, kycWithdrawalThreshold } = operator
-        const threshold = yield* thresholds.convert(kycWithdrawalThreshold, { currency: player.currency, base })
-        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
-      })
+      const planView = (
+        { currency: base, id, kycWithdrawalThreshold }: Operator,
+        playerId: number,
+        known: KnownView
+      ): WalletView | Lacking<KnownView, ActorRefusal> => {
+        const player = actors.peek(id, playerId) ?? known.player
+        if (player === undefined) {
+          return lackingPlayer(actors, id, playerId)
+        }
+        const { currency, kycStatus } = player
+        if (kycStatus === "verified" || kycWithdrawalThreshold === null) {
+          return { player, unverifiedWithdrawalAllowance: null }
+        }
+        if (currency === base) {
+          return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, kycWithdrawalThreshold) }
+        }
+        return known.factor === undefined
+          ? {
+            _tag: "Lacking",
+            lookUp: () => Effect.map(thresholds.factor({ currency, base }), (factor) => ({ factor: factor ?? null }))
+          }
+          : {
+            player,
+            unverifiedWithdrawalAllowance: unverifiedAllowance(
+              player,
+              thresholdIn(kycWithdrawalThreshold, known.factor ?? undefined)
+            )
+          }
+      }
 
-      const viewAtOnce = ({ currency, id, kycWithdrawalThreshold }: Operator, playerId: number) => {
-        const player = actors.peek(id, playerId)
-        if (player === undefined) return undefined
-        if (kycWithdrawalThreshold !== null && player.currency !== currency) return undefined
-        const threshold = thresholdIn(kycWithdrawalThreshold, oneForOne)
-        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+      const view: Wallet["Service"]["view"] = (operator, playerId) =>
+        planned(nothingKnown, (known) => planView(operator, playerId, known))
+
+      const viewAtOnce: Wallet["Service"]["viewAtOnce"] = (operator, playerId) => {
+        const view = planView(operator, playerId, nothingKnown)
+        return isLacking(view) ? undefined : view
       }
 
       const staffView = Effect.fn("Wallet.staffView")(function*(playerId: number) {
@@ -93,36 +122,37 @@ export class Wallet extends Context.Service<Wallet, {
         return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
       })
 
-      const deposit = Effect.fnUntraced(function*(
+      const planDeposit = (
         operator: Operator,
         playerId: number,
         request: DepositRequest,
-        answering: KeyedReply<PaymentOutcome>
-      ) {
-        const { paymentMethod: methodCode } = request
-        const method = methodCode === null ? null : (yield* methods.find(operator.id, methodCode)) ?? null
-        const base = operator.currency
-        const needsCurrency = operator.dailyDepositCap !== null ||
-          method?.currencies.some((currency) => currency !== base)
-        const currency = needsCurrency ? (yield* actors.read(operator.id, playerId)).currency : base
-        const dailyCap = yield* thresholds.convert(operator.dailyDepositCap, { currency, base })
-        const bounds = method === null
-          ? null
-          : yield* thresholds.bounds(ownBounds(method), { currency, base })
-        const step = depositStep(toDeposit(request, { method, bounds, dailyCap }))
-        return yield* actors.ask(operator.id, playerId, storingReply(step, answering.claim, answering.render))
-      })
+        known: KnownTerms
+      ): PlayerCommand<PaymentOutcome, DepositRefusal> | Lacking<KnownTerms, ActorRefusal> => {
+        const { dailyDepositCap, id } = operator
+        const terms = planTerms({
+          operator,
+          playerId,
+          methodCode: request.paymentMethod,
+          boundsOf: ownBounds,
+          caps: [dailyDepositCap]
+        }, known)
+        if (isLacking(terms)) return terms
+        const { bounds, inCurrency, method } = terms
+        const deposit = toDeposit(request, { method, bounds, dailyCap: inCurrency(dailyDepositCap) })
+        return { operatorId: id, playerId, step: depositStep(deposit), isNameless: false }
+      }
+
+      const deposit: Wallet["Service"]["deposit"] = Effect.fnUntraced(
+        function*(operator, playerId, request, answering) {
+          const command = yield* planned(noTerms, (known) => planDeposit(operator, playerId, request, known))
+          return yield* runCommand(actors, command, answering)
+        }
+      )
 
       const startDeposit: Wallet["Service"]["startDeposit"] = (operator, playerId, request, accepted, done) => {
-        const { paymentMethod: code } = request
-        const method = code === null ? null : methods.findUnsafe(operator.id, code)
-        if (method === undefined || actors.peek(operator.id, playerId)?.currency !== operator.currency) return false
-        const deposit = toDeposit(request, {
-          method,
-          bounds: method === null ? null : boundsIn(ownBounds(method), oneForOne),
-          dailyCap: thresholdIn(operator.dailyDepositCap, oneForOne)
-        })
-        actors.post(operator.id, playerId, storingSignature(depositStep(deposit), accepted), done)
+        const command = planDeposit(operator, playerId, request, noTerms)
+        if (isLacking(command)) return false
+        startCommand(actors, command, accepted, done)
         return true
       }
 

@@ -15,7 +15,7 @@ import {
   signedHeaders
 } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
-import { RateLimiter } from "../../auth/RateLimiter.ts"
+import { RateLimiter, type RateLimitStatus } from "../../auth/RateLimiter.ts"
 import { ReplayStore } from "../../auth/ReplayStore.ts"
 import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/state/Operator.ts"
@@ -102,42 +102,71 @@ export const OperatorAuthLive = Layer.effect(
           )
       }
 
-      /** Checks from the signature on; fails with the first refusal. */
-      const serveRead = (
+      /** Refuses by the key and the head of a request, before its body is read. Changes nothing. */
+      const refuseHead = (
+        { caller }: OperatorCredential,
+        { nonce, timestamp }: SignedHeaders,
+        now: number
+      ): Refusal | undefined => refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce)
+
+      /**
+       * All checks of a request that was read, in their order, in one form for requests with and without a fiber: `take` counts it against the
+       * key's rate, `end` is given the first refusal. `isStored`: the signature is to be stored, with which the request was accepted once.
+       */
+      const judge = <Outcome>(
         request: HttpServerRequest.HttpServerRequest,
-        { nonce, signature, timestamp }: SignedHeaders,
-        { allowed, caller, signingKey }: OperatorCredential,
+        headers: SignedHeaders,
+        credential: OperatorCredential,
         now: number,
-        body: Uint8Array
-      ): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest> => {
+        body: Uint8Array,
+        take: (use: (status: RateLimitStatus) => Outcome) => Outcome,
+        end: (refusal: Refusal | undefined, isStored: boolean) => Outcome
+      ): Outcome => {
+        const { allowed, caller: { apiKey, operator }, signingKey } = credential
+        const { nonce, signature, timestamp } = headers
+        const refusal = refuseHead(credential, headers, now)
+        if (refusal !== undefined) return end(refusal, false)
         const message = { method: request.method, uri: targetOf(request), timestamp, nonce, body }
-        if (!verify(signingKey, message, signature)) return Effect.fail(invalidSignature)
-        if (!replays.remember(signature, now)) return Effect.fail(replayedRequest)
-        const elsewhere: Refusal | undefined = comesFromElsewhere(request, allowed) ? addressNotAllowed : undefined
-        if (elsewhere !== undefined) return serveCounted(signature, caller, now, elsewhere)
-        return Effect.flatMap(
-          limiter.take(caller.apiKey.id, caller.apiKey.rateLimitPerMinute, now),
-          // a request over the limit is not even written to the replay store
-          (status) =>
-            status.isAllowed ? serveCounted(signature, caller, now, undefined) : Effect.fail(rateLimited(status, now))
+        if (!verify(signingKey, message, signature)) return end(invalidSignature, false)
+        if (!replays.remember(signature, now)) return end(replayedRequest, false)
+        if (comesFromElsewhere(request, allowed)) return end(addressNotAllowed, true)
+        return take((status) =>
+          status.isAllowed
+            ? end(refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature), true)
+            // a request over the limit is not even written to the replay store
+            : end(rateLimited(status, now), false)
         )
       }
 
-      /** Serves or refuses a request that was counted against the key's rate or came from a disallowed address. */
-      const serveCounted = (
-        signature: string,
-        caller: OperatorCredential["caller"],
+      type Judged = Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest>
+
+      /** Judges a request that was read, and serves it; fails with the first refusal. */
+      const serveRead = (
+        request: HttpServerRequest.HttpServerRequest,
+        headers: SignedHeaders,
+        credential: OperatorCredential,
         now: number,
-        elsewhere: Refusal | undefined
-      ): ReturnType<typeof serveRead> => {
-        const noted = replays.write(signature, now)
-        const refusal = elsewhere ?? refuseScope(caller.apiKey.scopes, scope) ?? refuseFeature(caller.operator, feature)
-        if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))
-        const provided = served(caller)
-        return onlyReads
-          // a read runs while the signature is written; its answer waits for the write
-          ? Effect.flatMap(Effect.exit(provided), (exit) => Effect.andThen(noted, exit))
-          : Effect.andThen(noted, provided)
+        body: Uint8Array
+      ): Judged => {
+        const { caller } = credential
+        const { id, rateLimitPerMinute } = caller.apiKey
+        return judge<Judged>(
+          request,
+          headers,
+          credential,
+          now,
+          body,
+          (use) => Effect.flatMap(limiter.take(id, rateLimitPerMinute, now), use),
+          (refusal, isStored) => {
+            const noted = isStored ? replays.write(headers.signature, now) : Effect.void
+            if (refusal !== undefined) return Effect.andThen(noted, Effect.fail(refusal))
+            const provided = served(caller)
+            return onlyReads
+              // a read runs while the signature is written; its answer waits for the write
+              ? Effect.flatMap(Effect.exit(provided), (exit) => Effect.andThen(noted, exit))
+              : Effect.andThen(noted, provided)
+          }
+        )
       }
 
       const serve = (
@@ -145,9 +174,8 @@ export const OperatorAuthLive = Layer.effect(
         headers: SignedHeaders,
         credential: OperatorCredential,
         now: number
-      ): ReturnType<typeof serveRead> => {
-        const refusal = refuseInactiveKey(credential.caller, now) ?? refuseTimestamp(headers.timestamp, now) ??
-          refuseNonce(headers.nonce)
+      ): Judged => {
+        const refusal = refuseHead(credential, headers, now)
         return refusal === undefined
           ? Effect.flatMap(
             signedBody(request, anonymousLimits),
@@ -160,7 +188,7 @@ export const OperatorAuthLive = Layer.effect(
       const answeredAs = (
         { caller: { apiKey } }: OperatorCredential,
         request: HttpServerRequest.HttpServerRequest,
-        served: ReturnType<typeof serveRead>
+        served: Judged
       ) =>
         Effect.map(
           answering(counting(request, apiKey.key)(served)),
@@ -168,34 +196,30 @@ export const OperatorAuthLive = Layer.effect(
         )
 
       /**
-       * The same checks without a fiber, when none refuses: for a write, which goes on without one when its command needs no look-up, or a
-       * read that needs none.
+       * Starts a request without a fiber, when its key is in memory and its rate is counted here: a write, which goes on without one when its command
+       * needs no look-up, or a read that needs none.
        */
       const start: Start = (found, { command, read }, ending) => {
-        const { headers: { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } } =
-          found.source
-        const { method, url } = found.request
+        const { "x-api-key": key, "x-nonce": nonce, "x-signature": signature, "x-timestamp": timestamp } =
+          found.source.headers
         const isPlain = typeof key === "string" && typeof signature === "string" && typeof timestamp === "string" &&
           typeof nonce !== "object"
-        if (onlyReads && read === undefined || !isPlain || limiter.takeAtOnce === undefined) return false
+        const { takeAtOnce } = limiter
+        if (onlyReads && read === undefined || !isPlain || takeAtOnce === undefined) return false
+        const headers = signedHeaders(
+          { "x-api-key": key, "x-timestamp": timestamp, "x-signature": signature, "x-nonce": nonce },
+          "x-api-key"
+        )
         const now = clock.currentTimeMillisUnsafe()
-        const credential = credentials.rememberedOperator(key, now)
-        if (credential === undefined || credential.allowed.length > 0) return false
-        const { caller, signingKey } = credential
-        const { apiKey, operator } = caller
-        const refusal = refuseInactiveKey(caller, now) ?? refuseTimestamp(timestamp, now) ?? refuseNonce(nonce) ??
-          refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature)
-        if (refusal !== undefined || limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now).remaining === 0) {
-          return false
-        }
-        const message = { method, uri: url, timestamp, nonce, body: found.request.body }
-        if (!verify(signingKey, message, signature)) return false
+        const credential = headers && credentials.rememberedOperator(headers.key, now)
+        if (headers === undefined || credential === undefined) return false
+        const { caller } = credential
+        const { apiKey } = caller
         const startRead = onlyReads ? read?.(caller, found) : undefined
-        if (onlyReads && startRead === undefined || !replays.remember(signature, now)) return false
-        limiter.takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)
+        if (onlyReads && startRead === undefined) return false
         const answer = (reply: RenderedReply) =>
           ending.answer(found, () => rateLimitLines(limiter, apiKey, clock.currentTimeMillisUnsafe()), reply)
-        const serveRest = (rest: ReturnType<typeof serveRead>) =>
+        const serveRest = (rest: Judged) =>
           ending.serve(found, Effect.uninterruptible(answeredAs(credential, found.request, rest)))
         /** Goes on once the signature is stored by itself: that of a request without an effect, or with one of its handler. */
         const record = (goOn: () => void, mayBeStored = false) =>
@@ -228,10 +252,24 @@ export const OperatorAuthLive = Layer.effect(
             conclude()
           })
         }
-        if (startRead !== undefined) serveStarted(startRead)
-        else if (command?.(caller, found, { signature, acceptedAt: now }, finish) !== true) {
-          record(() => serveRest(served(caller)))
-        }
+        judge<void>(
+          found.request,
+          headers,
+          credential,
+          now,
+          found.request.body,
+          (use) => use(takeAtOnce(apiKey.id, apiKey.rateLimitPerMinute, now)),
+          (refusal, isStored) => {
+            if (refusal !== undefined) {
+              const refuse = () => serveRest(Effect.fail(refusal))
+              return isStored ? record(refuse) : refuse()
+            }
+            if (startRead !== undefined) return serveStarted(startRead)
+            if (command?.(caller, found, { signature, acceptedAt: now }, finish) !== true) {
+              record(() => serveRest(served(caller)))
+            }
+          }
+        )
         return true
       }
 

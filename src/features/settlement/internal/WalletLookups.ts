@@ -7,6 +7,7 @@ import { stakeableBonus } from "../../../domain/settlement/Bets.ts"
 import { type SettledGame, unknownGame } from "../../../domain/settlement/Settlement.ts"
 import type { CreditTerms } from "../../../domain/wallet/LargeCredits.ts"
 import type { Funds, PlayerName, SettleCall, WalletCall, WalletOutcome } from "../../../protocols/Protocol.ts"
+import type { Lacking as LackingOf } from "../../../store/Planned.ts"
 import { PlayerActors } from "../../../store/PlayerActors.ts"
 import { FreeRounds, type IssuedFreeRounds } from "../../freeRounds/FreeRounds.ts"
 import type { Game } from "../../games/Game.ts"
@@ -52,10 +53,7 @@ export const nothing: Known = {
 }
 
 /** Something has to be looked up before the call can be planned. */
-export interface Lacking {
-  readonly _tag: "Lacking"
-  readonly lookUp: (known: Known) => Effect.Effect<Partial<Known>, Refusal>
-}
+export type Lacking = LackingOf<Known, Refusal>
 
 /** The outcome is decided by the player's actor. */
 export interface Asking {

@@ -1,0 +1,29 @@
+/**
+ * What is decided synchronously from what is in memory, in one form: a plan gives its result, or says what it lacks. Where nothing may wait, a plan that
+ * lacks something is given up, with nothing done; elsewhere what it lacks is looked up, and it is made again.
+ */
+import { Effect } from "effect"
+
+/** Something has to be looked up first; `known` is what was looked up before. */
+export interface Lacking<Known, out Error> {
+  readonly _tag: "Lacking"
+  readonly lookUp: (known: Known) => Effect.Effect<Partial<Known>, Error>
+}
+
+const lacks = <Known, Error>(plan: object): plan is Lacking<Known, Error> => "_tag" in plan && plan._tag === "Lacking"
+
+export const isLacking = <Plan extends object>(plan: Plan): plan is Extract<Plan, { readonly _tag: "Lacking" }> =>
+  lacks(plan)
+
+/** Looks up what the plan lacks, and plans again. `nothing`: before the first look-up. */
+export const planned = Effect.fnUntraced(function*<Known extends object, A extends object, Error>(
+  nothing: Known,
+  planOf: (known: Known) => A | Lacking<Known, Error>
+): Effect.fn.Return<A, Error> {
+  let known = nothing
+  while (true) {
+    const plan = planOf(known)
+    if (!lacks<Known, Error>(plan)) return plan
+    known = { ...known, ...(yield* plan.lookUp(known)) }
+  }
+})
