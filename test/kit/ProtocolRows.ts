@@ -225,6 +225,29 @@ const spribeCalls: ProtocolRow["calls"] = {
   ], { roundId: null })
 }
 
+const ownBet = { action: "bet", transactionId: "17", amount: { minor: 1050 }, closesRound: false } as const
+const ownWin = {
+  action: "win",
+  transactionId: "18",
+  betTransactionId: "17",
+  amount: { minor: 2500 },
+  closesRound: true
+} as const
+
+/** Pitboss's own calls, which are read from a head and a body. */
+export const ownCalls: ProtocolRow["calls"] = {
+  authenticate: { kind: "session", method: "authenticate", player: byToken },
+  balance: { kind: "balance", method: "balance", player: byRef, gameId: null, currency: null },
+  bet: settle("bet", [ownBet], { player: byToken, session: "token" }),
+  win: settle("win", [ownWin], { session: "token" }),
+  bet_win: settle("bet-win", [ownBet, ownWin], { player: byToken, session: "token", isOne: true }),
+  rollback: settle("rollback", [takenBack], { gameId: null, roundId: null, currency: null }),
+  promo: settle("promo-win", [
+    { action: "promo_win", transactionId: "20", kind: "jackpot", campaignId: "friday", amount: { minor: 500 } }
+  ], { gameId: null, roundId: null }),
+  close: settle("round/close", [{ action: "close_round" }], { currency: null })
+}
+
 /** One word for an account that may not play. */
 const refusing = (account: string, limited: string, ended: string): ProtocolRow["refusals"] => ({
   locked: account,

@@ -7,6 +7,7 @@ import type {
   BetMessage,
   Dialect,
   DialectDefinition,
+  Expectation,
   Expectations,
   Message,
   PromoMessage,
@@ -14,6 +15,7 @@ import type {
   ServerCall,
   Session,
   Situation,
+  Situations,
   WinMessage
 } from "../Dialect.ts"
 import type { Answered, Decision, ExpectedState, Opening } from "../ExpectedState.ts"
@@ -261,15 +263,25 @@ const retryProblems = (message: Message, answer: Answer): ReadonlyArray<string> 
     : [`${labelsOf(answer).join()} with details.retry ${given?.retry ?? "missing"} instead of 503 with ${expected}`]
 }
 
+const refused = (http: number, code: string): Expectation => ({
+  codes: [`${http} ${code}`],
+  http: [http],
+  moves: false
+})
+
 const expectations: Expectations = {
   authenticate: { new: { codes: ["OK"], moves: false } },
-  balance: { new: { codes: ["OK"], moves: false, balance: "required" } }
+  balance: { new: { codes: ["OK"], moves: false, balance: "required" } },
+  bet: { insufficient_funds: refused(402, "INSUFFICIENT_FUNDS") },
+  rollback: { unknown: { codes: ["ignored"], moves: false, balance: "required" } }
 }
 
-const settled = {
+/** Of every message that settles. What comes of it in each state of the wallet says the model. */
+const settled: Situations = {
   new: { codes: ["processed"], moves: true, balance: "required" },
-  duplicate: { codes: ["replayed"], moves: false, balance: "required" }
-} as const
+  duplicate: { codes: ["replayed"], moves: false, balance: "required" },
+  session_expired: refused(401, "INVALID_SESSION")
+}
 
 /** The address of a launch: `…/launch?token={token}&game={game}&mode={mode}` in the provider's settings. */
 const serve = ({ method, path, query }: ServerCall, open: (session: Session) => string) => {
