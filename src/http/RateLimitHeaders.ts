@@ -23,22 +23,30 @@ export const refuseFeature = (operator: Operator, required: Feature | undefined)
     : refuse("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available for this operator.`, { feature })
 }
 
-/** Adds the key's rate limit and its remainder. */
-export const withRateLimitHeaders = (
-  limiter: RateLimiter["Service"],
+/** Adds a limit, its remainder, and when a request that it refused may be sent again. */
+export const withRateLimit = (
   response: HttpServerResponse.HttpServerResponse,
-  apiKey: ApiKey,
+  { limit, remaining, resetsAt }: RateLimitStatus,
   now: number
-): HttpServerResponse.HttpServerResponse => {
-  const { limit, remaining, resetsAt } = limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now)
-  return HttpServerResponse.setHeaders(response, {
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(response, {
     "x-ratelimit-limit": String(limit),
     "x-ratelimit-remaining": String(remaining),
     ...(response.status === 429 && response.headers["retry-after"] === undefined
       ? { "retry-after": String(secondsTo(resetsAt, now)) }
       : {})
   })
-}
+
+/** Adds the key's rate limit, unless another one has refused the request. */
+export const withRateLimitHeaders = (
+  limiter: RateLimiter["Service"],
+  response: HttpServerResponse.HttpServerResponse,
+  apiKey: ApiKey,
+  now: number
+): HttpServerResponse.HttpServerResponse =>
+  response.headers["x-ratelimit-limit"] === undefined
+    ? withRateLimit(response, limiter.peek(apiKey.id, apiKey.rateLimitPerMinute, now), now)
+    : response
 
 /** The same as header lines, for answers other than refusals. */
 export const rateLimitLines = (limiter: RateLimiter["Service"], apiKey: ApiKey, now: number): string => {

@@ -30,12 +30,23 @@ layer(layerPublicApi, { timeout: "60 seconds" })("one player", (it) => {
       assert.strictEqual(statuses.filter((status) => status === 200).length, 120)
       assert.strictEqual(statuses.indexOf(429), 120)
       const refused = yield* read(greedy)
-      assert.deepStrictEqual([refused.code, refused.headers["retry-after"]], ["RATE_LIMITED", "60"])
-      // 4 calls of the operator and 120 of the player
-      assert.strictEqual(refused.headers["x-ratelimit-remaining"], "476")
-      assert.strictEqual((yield* read(modest)).status, 200)
+      const standing = ({ headers }: typeof refused) =>
+        ["retry-after", "x-ratelimit-limit", "x-ratelimit-remaining"].map((name) => headers[name])
+      assert.strictEqual(refused.code, "RATE_LIMITED")
+      assert.deepStrictEqual(standing(refused), ["60", "120", "0"])
+      // 4 calls of the operator, 120 of the one player, 1 of the other
+      assert.deepStrictEqual(standing(yield* read(modest)), [undefined, "600", "475"])
       assert.strictEqual((yield* operator.get("/api/v1/operator/me")).status, 200)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual((yield* read(greedy)).status, 200)
+
+      // the last request of a share, which the key refuses: the operator has used up the rest
+      const { key: small } = yield* openOperator("small", { rateLimit: 31 })
+      const owner = callerOf(agent, port, small)
+      const player = yield* owner.post("/api/v1/operator/players", registration("last"))
+      const issued = yield* owner.post(`/api/v1/operator/players/${Object(player.json).data.id}/session-tokens`, {})
+      for (let count = 0; count < 29; count++) yield* owner.get("/api/v1/operator/me")
+      const last = yield* read(`Bearer ${Object(issued.json).data.token}`)
+      assert.deepStrictEqual([last.status, ...standing(last)], [429, "60", "31", "0"])
     }))
 })

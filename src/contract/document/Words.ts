@@ -69,12 +69,13 @@ export const headers = {
     example: "checkout-81-attempt-1"
   },
   "X-RateLimit-Limit": {
-    description: "Requests per minute that the key has. On every answer of which the key is known.",
+    description:
+      "Requests per minute that the key has; on a 429 of a player's share, those of the share. On every answer of which the key is known.",
     schema: count,
     example: 600
   },
   "X-RateLimit-Remaining": {
-    description: "Requests that the key has left in the current minute.",
+    description: "Requests that are left of that in the current minute.",
     schema: count,
     example: 583
   },

@@ -14,7 +14,13 @@ import { Endpoints } from "../Endpoints.ts"
 import { Forwarding } from "../Forwarding.ts"
 import { makeAnswering } from "./Answering.ts"
 import { smallBody } from "../SignedBody.ts"
-import { playerRateLimited, rateLimited, refuseFeature, withRateLimitHeaders } from "../RateLimitHeaders.ts"
+import {
+  playerRateLimited,
+  rateLimited,
+  refuseFeature,
+  withRateLimit,
+  withRateLimitHeaders
+} from "../RateLimitHeaders.ts"
 
 /** Same refusal for every reason, so that an invalid token reveals nothing. */
 const invalidToken = refuse(
@@ -73,7 +79,11 @@ export const PlayerAuthLive = Layer.effect(
       ): Served => {
         // before the key's rate: a refused player must not use up that of other players
         const share = limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now)
-        if (!share.isAllowed) return Effect.fail(playerRateLimited(share, now))
+        if (!share.isAllowed) {
+          // answered here: its headers are those of the limit that refuses
+          const refusal = counting(request, apiKey.key)(Effect.fail(playerRateLimited(share, now)))
+          return Effect.map(answeringHere(refusal), (response) => withRateLimit(response, share, now))
+        }
         return Effect.flatMap(limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now), (status): Served => {
           if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
           const refusal = refuseFeature(operator, feature)
