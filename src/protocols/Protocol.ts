@@ -306,6 +306,21 @@ export interface CatalogueGame {
   readonly thumbnailUrl: string | null
 }
 
+/** Line of a vendor's list that is not taken. */
+export interface LeftLine {
+  /** The vendor's id; null where it gives none. */
+  readonly id: string | null
+  readonly reason: string
+}
+
+export interface Catalogue {
+  readonly games: ReadonlyArray<CatalogueGame>
+  /** Games that are not understood. What is known of them stays as it is. */
+  readonly odd?: ReadonlyArray<LeftLine>
+  /** Games that the vendor lists and does not offer. */
+  readonly withdrawn?: ReadonlyArray<LeftLine>
+}
+
 export interface FreeRoundsOrder {
   /** Our unique reference, which the vendor's wins carry. */
   readonly reference: string
@@ -341,21 +356,29 @@ export interface FeedRound {
 }
 
 export type Feed =
-  | { readonly by: "transaction"; readonly lines: ReadonlyArray<FeedTransaction> }
-  | { readonly by: "round"; readonly lines: ReadonlyArray<FeedRound> }
+  & (
+    | { readonly by: "transaction"; readonly lines: ReadonlyArray<FeedTransaction> }
+    | { readonly by: "round"; readonly lines: ReadonlyArray<FeedRound> }
+  )
+  & {
+    /** Lines that are not understood, under the id used by the wallet where they give one. */
+    readonly odd?: ReadonlyArray<LeftLine>
+    /** Lines of transactions that settled nothing, as the vendor says: declined, or given up. */
+    readonly unsettled?: number
+  }
 
 /** Calls to the vendor supported by the protocol. Each is given `send`; `uuid` and `nowMs` come from the caller, which has entropy and a clock. */
 export interface Outbound {
   /** URL to redirect the player's browser to. */
   readonly launch: (order: LaunchOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
-  /** The whole catalogue, at most 50,000 games. */
-  readonly catalogue?: (tools: VendorTools) => Effect.Effect<ReadonlyArray<CatalogueGame>, VendorFailure>
+  /** The whole catalogue, at most 50,000 games, each line of it. */
+  readonly catalogue?: (tools: VendorTools) => Effect.Effect<Catalogue, VendorFailure>
   readonly freeRounds?: {
     /** Returns the vendor's id of the grant, if other than our reference. */
     readonly issue: (order: FreeRoundsOrder, tools: VendorTools) => Effect.Effect<string, VendorFailure>
     readonly cancel: (reference: string, playerRef: string, tools: VendorTools) => Effect.Effect<void, VendorFailure>
   }
-  /** The vendor's records of a UTC day: all of them, or a failure. */
+  /** The vendor's records of a UTC day: each line of them, or a failure. */
   readonly feed?: (
     day: { readonly fromMs: number; readonly toMs: number },
     tools: VendorTools

@@ -1,6 +1,6 @@
 /** Shared parts of calls to vendors: addresses, JSON answers and failures. */
-import { Effect, Schema } from "effect"
-import type { SendToVendor, VendorFailure, VendorResponse } from "./Protocol.ts"
+import { Effect, Result, Schema, SchemaIssue } from "effect"
+import type { LeftLine, SendToVendor, VendorFailure, VendorResponse } from "./Protocol.ts"
 
 const failure = (kind: VendorFailure["kind"], word: string): VendorFailure => ({
   _tag: "VendorFailure",
@@ -86,17 +86,49 @@ export const makeListSum = (what: keyof typeof listBounds, { maxBytes, maxLines 
   }
 }
 
-/** Counts a list against its bounds, as one of several where their sum is given, and decodes it in slices. */
-export const listReader = <T>(what: keyof typeof listBounds, schema: Schema.Codec<T, unknown>) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+/** Reason for which a value is not of a schema: its fields, and none of their values. */
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+const reasonOf = ({ issue }: Schema.SchemaError): string =>
+  format(issue).issues.slice(0, 3).map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join(
+    "; "
+  )
+    .slice(0, 200)
+
+/** Id of a line whose form is not known yet; null where it gives none. */
+const idIn = (line: unknown, field: string): string | null => {
+  const id: unknown = typeof line === "object" && line !== null
+    ? Object.entries(line).find(([name]) => name === field)?.[1]
+    : null
+  return typeof id === "string" || typeof id === "number" ? String(id).slice(0, 200) : null
+}
+
+/** Lines of a list: those that are understood, and the others. */
+export interface ReadList<T> {
+  readonly taken: ReadonlyArray<T>
+  readonly odd: ReadonlyArray<LeftLine>
+}
+
+/** Counts a list against its bounds, as one of several where their sum is given, and decodes each of its lines, in slices. `idField` names an odd one. */
+export const listReader = <T>(what: keyof typeof listBounds, schema: Schema.Codec<T, unknown>, idField: string) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (
     list: ReadonlyArray<unknown>,
     sum: Pick<ReturnType<typeof makeListSum>, "addLines"> = makeListSum(what)
-  ): Effect.Effect<ReadonlyArray<T>, VendorFailure> =>
-    Effect.andThen(
-      sum.addLines(list.length),
-      inSlices(list, (slice) => Effect.mapError(decode(slice), () => unavailableVendor("unreadable list")))
-    )
+  ): Effect.Effect<ReadList<T>, VendorFailure> =>
+    Effect.gen(function*() {
+      yield* sum.addLines(list.length)
+      const odd: Array<LeftLine> = []
+      const taken = yield* inSlices(list, (slice) =>
+        Effect.sync(() =>
+          slice.flatMap((line) => {
+            const read = decode(line)
+            if (Result.isSuccess(read)) return [read.success]
+            odd.push({ id: idIn(line, idField), reason: reasonOf(read.failure) })
+            return []
+          })
+        ))
+      return { taken, odd }
+    })
 }
 
 /** URL that a browser may be redirected to; a relative one is resolved against `base`. */

@@ -57,7 +57,8 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         added: ["a", "b", "c"],
         changed: [],
         gone: [],
-        unreadable: 0
+        unreadable: 0,
+        not_taken: []
       })
       const added = yield* games
       assert.deepInclude(added("a"), { name: "Game a", type: "rng", rtp: 96.5, active: false, category: "slots" })
@@ -74,7 +75,8 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         added: ["d"],
         changed: ["a"],
         gone: ["b"],
-        unreadable: 0
+        unreadable: 0,
+        not_taken: []
       })
       const followed = yield* games
       assert.deepInclude(followed("a"), {
@@ -104,7 +106,12 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
         game("nameless", { name: " ", category: "" }),
         game("unseen", { thumbnailUrl: "https://img.example/\0.png" })
       ]
-      assert.deepInclude(yield* sync(), { games: 3, added: ["good", "nameless", "unseen"], unreadable: 4 })
+      const { not_taken: left, ...report } = yield* sync()
+      assert.deepInclude(report, { games: 3, added: ["good", "nameless", "unseen"], unreadable: 4 })
+      assert.deepStrictEqual(left, [
+        { id: "good", reason: "named twice: the last one was taken" },
+        ...["", "x".repeat(128), "tab"].map((id) => ({ id, reason: "the id is no line of 1 to 128 characters" }))
+      ])
       const found = yield* games
       assert.deepInclude(found("good"), { name: "Twice" })
       assert.deepInclude(found("nameless"), { name: "nameless", category: "slots" })
@@ -114,6 +121,26 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepStrictEqual([added.length, gone.length], [1201, 0])
       vendor.games = vendor.games.map((one) => ({ ...one, name: `New ${one.externalId}` }))
       assert.strictEqual((yield* sync()).changed.length, 1201)
+    }))
+
+  it.effect("names what was not taken, and switches off what the vendor withdrew, not what it says oddly", () =>
+    Effect.gen(function*() {
+      const { games, sync, vendor } = yield* openVendor
+      vendor.games = ["a", "b", "c"].map((id) => game(id))
+      yield* sync("--activate")
+      vendor.games = [game("a")]
+      vendor.odd = [{ id: "b", reason: "name: Missing key" }, { id: null, reason: "id: Missing key" }]
+      vendor.withdrawn = [{ id: "c", reason: "enabled: false" }]
+      assert.deepStrictEqual(yield* sync(), {
+        games: 1,
+        added: [],
+        changed: [],
+        gone: ["c"],
+        unreadable: 2,
+        not_taken: [...vendor.odd, ...vendor.withdrawn]
+      })
+      const found = yield* games
+      assert.deepStrictEqual(["a", "b", "c"].map((id) => Object(found(id)).active), [true, true, false])
     }))
 
   it.effect("that is empty, refused or not there changes nothing", () =>
@@ -269,7 +296,10 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           by: "transaction",
           matched: 5,
           ...none,
-          totals: { only_vendor: 0, only_here: 0, different: 0 }
+          not_understood: [],
+          totals: { only_vendor: 0, only_here: 0, different: 0, not_understood: 0 },
+          lines: { vendor: { bet: 3, win: 1, rollback: 1 }, here: { bet: 3, win: 1, rollback: 1, without_effect: 1 } },
+          is_clean: true
         }
       })
       const asked = vendor.asked.at(-1)
@@ -298,8 +328,34 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
           { id: "b3", here: { ...here, kind: "bet", amount: 300 }, vendor: { ...here, kind: "bet", amount: 301 } },
           { id: "x3", here: { ...here, kind: "rollback", amount: 300 }, vendor: { ...here, kind: "win", amount: 300 } }
         ],
-        totals: { only_vendor: 1, only_here: 1, different: 2 }
+        not_understood: [],
+        totals: { only_vendor: 1, only_here: 1, different: 2, not_understood: 0 },
+        lines: { vendor: { bet: 3, win: 2 }, here: { bet: 3, win: 1, rollback: 1, without_effect: 1 } },
+        is_clean: false
       })
+
+      // what is not understood is named, with ours beside it, and no day is clean with it
+      vendor.feed = {
+        by: "transaction",
+        lines: [
+          ...good.filter(({ transactionId }) => transactionId !== "w1"),
+          { ...about, transactionId: "b1", kind: "bet", amount: amount("1.5") },
+          { ...about, transactionId: "c1", kind: "bet", amount: amount("1"), currency: "EURO" }
+        ],
+        odd: [{ id: "w1", reason: "amount: Missing key" }, { id: null, reason: "user: Missing key" }],
+        unsettled: 3
+      }
+      const odd = yield* reconcile
+      assert.strictEqual(odd.exitCode, 1)
+      assert.deepInclude(odd.report, { ...none, matched: 4, is_clean: false })
+      assert.deepStrictEqual(odd.report.not_understood, [
+        { id: "w1", reason: "amount: Missing key", here: { ...here, kind: "win", amount: 4000 } },
+        { id: null, reason: "user: Missing key" },
+        { id: "b1", reason: "named twice: the first one was compared", here: { ...here, kind: "bet", amount: 150 } },
+        { id: "c1", reason: "currency: EURO is not known" }
+      ])
+      assert.deepStrictEqual(odd.report.lines.vendor, { unsettled: 3, not_understood: 4, bet: 3, rollback: 1 })
+      assert.deepStrictEqual(odd.report.lines.here, { bet: 3, win: 1, rollback: 1, without_effect: 1 })
 
       // a bet whose rollback was rolled back counts again, and is reported as missing
       yield* sql`INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, target_transaction_id,

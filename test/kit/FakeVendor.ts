@@ -7,6 +7,7 @@ import {
   type CatalogueGame,
   type Feed,
   type LaunchOrder,
+  type LeftLine,
   type VendorFailure,
   type VendorTools
 } from "../../src/protocols/Protocol.ts"
@@ -19,6 +20,8 @@ const FakeSettings = Schema.Struct({
 })
 
 const Address = Schema.Struct({ url: Schema.String })
+const Left = Schema.Struct({ id: Schema.NullOr(Schema.String), reason: Schema.String })
+const leftLines = { odd: Schema.optionalKey(Schema.Array(Left)), unsettled: Schema.optionalKey(Schema.Int) }
 const Catalogue = Schema.Struct({
   games: Schema.Array(Schema.Struct({
     externalId: Schema.String,
@@ -27,7 +30,9 @@ const Catalogue = Schema.Struct({
     category: Schema.String,
     rtp: Schema.NullOr(Schema.Number),
     thumbnailUrl: Schema.NullOr(Schema.String)
-  }))
+  })),
+  odd: Schema.Array(Left),
+  withdrawn: Schema.Array(Left)
 })
 const Amount = Schema.Struct({ coefficient: Schema.Number, scale: Schema.Number })
 const Lines = Schema.Union([
@@ -39,7 +44,8 @@ const Lines = Schema.Union([
       amount: Amount,
       currency: Schema.String,
       playerRef: Schema.String
-    }))
+    })),
+    ...leftLines
   }),
   Schema.Struct({
     by: Schema.Literal("round"),
@@ -50,7 +56,8 @@ const Lines = Schema.Union([
       bet: Amount,
       win: Amount,
       currency: Schema.String
-    }))
+    })),
+    ...leftLines
   })
 ])
 const Issued = Schema.Struct({ id: Schema.String })
@@ -106,7 +113,7 @@ export const fakeProtocol = anyProtocol({
     receive: () => ({ _tag: "NotFound" }),
     outbound: {
       launch: (order, tools) => Effect.map(ask(tools, settings, "/launch", order, Address), ({ url }) => url),
-      catalogue: (tools) => Effect.map(ask(tools, settings, "/games", {}, Catalogue, true), ({ games }) => games),
+      catalogue: (tools) => ask(tools, settings, "/games", {}, Catalogue, true),
       freeRounds: {
         issue: (order, tools) => Effect.map(ask(tools, settings, "/free-rounds", order, Issued), ({ id }) => id),
         cancel: (reference, playerRef, tools) =>
@@ -142,6 +149,8 @@ export interface FakeVendor {
   readonly asked: Array<{ readonly path: string; readonly key: string | undefined; readonly body: unknown }>
   mood: Mood
   games: ReadonlyArray<CatalogueGame>
+  odd: ReadonlyArray<LeftLine>
+  withdrawn: ReadonlyArray<LeftLine>
   feed: Feed
   /** Runs while a launch is asked for, which is answered after a promise that it returns. */
   launching: (order: LaunchOrder) => unknown
@@ -158,7 +167,7 @@ export const makeFakeVendor = Effect.gen(function*() {
       case "/launch":
         return { url: `https://games.example/play?token=${JSON.parse(body).token}` }
       case "/games":
-        return { games: vendor.games }
+        return { games: vendor.games, odd: vendor.odd, withdrawn: vendor.withdrawn }
       case "/free-rounds":
         return { id: `vendor-${vendor.asked.length}` }
       case "/feed":
@@ -196,6 +205,8 @@ export const makeFakeVendor = Effect.gen(function*() {
     asked: [],
     mood: "good",
     games: [],
+    odd: [],
+    withdrawn: [],
     feed: { by: "transaction", lines: [] },
     launching: () => {},
     granting: () => {},

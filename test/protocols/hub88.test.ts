@@ -630,9 +630,17 @@ describe("calls to the vendor", () => {
         },
         { game_code: "g-2", name: "Roulette", enabled: true, category: "Live Roulette", rtp: null },
         { game_code: "g-3", name: "Gone", enabled: false, category: "Video Slots" },
-        { game_code: "g-4", name: "Plain" }
+        { game_code: "g-4", name: "Plain" },
+        { game_code: "g-5" },
+        { game_code: 6, name: "Numbered" },
+        "g-7"
       ])
-      assert.deepStrictEqual(yield* hub88.outbound.catalogue?.(tools) ?? Effect.succeed([]), [
+      const { games, odd, withdrawn } = yield* hub88.outbound.catalogue?.(tools) ?? Effect.die("no catalogue")
+      assert.deepStrictEqual(withdrawn, [{ id: "g-3", reason: "enabled: false" }])
+      assert.deepStrictEqual(odd?.map(({ id }) => id), ["g-5", "6", null])
+      assert.match(odd?.[0]?.reason ?? "", /^name: /)
+      assert.match(odd?.[1]?.reason ?? "", /^game_code: /)
+      assert.deepStrictEqual(games, [
         {
           externalId: "g-1",
           name: "Dragon Rising",
@@ -661,6 +669,7 @@ describe("calls to the vendor", () => {
   it.effect("a reward is made of a prepaid of its game, currency, number and value", () =>
     Effect.gen(function*() {
       const prepaids = [
+        { prepaid_uuid: "odd", game_code: "g-1", currency: "EUR", bet_value: "20000" },
         { prepaid_uuid: "p-0", game_code: "g-2", currency: "EUR", bet_value: 20_000, bet_count: 10 },
         { prepaid_uuid: "p-1", game_code: "g-1", currency: "USD", bet_value: 20_000, bet_count: 10 },
         { prepaid_uuid: "p-2", game_code: "g-1", currency: "EUR", bet_value: 10_000, bet_count: 10 },
@@ -717,11 +726,24 @@ describe("calls to the vendor", () => {
         line("6", "TK_FREE_BET", "TS_SUCCESS", 100_000),
         ...["TK_WIN", "TK_FREE_WIN", "TK_JP_WIN", "TK_BONUS_WIN", "TK_NEG_BET"].map((kind, index) =>
           line(String(7 + index), kind, "TS_SUCCESS", 200_000)
-        )
+        ),
+        line("12", "TK_BET", "TS_PENDING", 100_000),
+        line("13", "TK_TIP", "TS_SUCCESS", 100_000),
+        { ...line("14", "TK_BET", "TS_SUCCESS", 100_000), user: undefined },
+        { ...line("15", "TK_BET", "TS_SUCCESS", 100_000), amount: "1.00" },
+        line("16", "TK_BET", "TS_SUCCESS", 0.5)
       ])
       const feed = yield* hub88.outbound.feed?.({ fromMs: noon, toMs: noon + 86_400_000 }, tools) ??
         Effect.die("no feed")
       assert(feed.by === "transaction")
+      assert.strictEqual(feed.unsettled, 2)
+      assert.deepStrictEqual(feed.odd?.map(({ id, reason }) => `${id} ${reason.split(":")[0]}`), [
+        "14 user",
+        "15 amount",
+        "16 amount",
+        "12 transaction_status",
+        "13 kind"
+      ])
       assert.deepStrictEqual(
         feed.lines.map(({ amount, kind, transactionId }) => `${transactionId} ${kind} ${amount.coefficient}`),
         ["1 bet 105", "2 bet 1", "5 rollback 1", "6 bet 0", "7 win 2", "8 win 2", "9 win 2", "10 win 2", "11 win 2"]

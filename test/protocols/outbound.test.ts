@@ -79,12 +79,12 @@ describe("lists of vendors", () => {
       assert.deepInclude(yield* Effect.flip(addAnswer(answer(1))), { word: "the feed has more than 100 characters" })
       yield* addLines(10)
       assert.deepInclude(yield* Effect.flip(addLines(1)), { word: "the feed has more than 10 lines" })
-      const read = listReader("feed", Schema.Int)
+      const read = listReader("feed", Schema.Int, "id")
       const sum = makeListSum("feed", { maxLines: 3, maxBytes: 100 })
-      assert.deepStrictEqual(yield* read([1, 2], sum), [1, 2])
+      assert.deepStrictEqual((yield* read([1, 2], sum)).taken, [1, 2])
       assert.deepInclude(yield* Effect.flip(read([3, 4], sum)), { word: "the feed has more than 3 lines" })
       const games = Array.from({ length: 50_001 }, () => 1)
-      assert.deepInclude(yield* Effect.flip(listReader("catalogue", Schema.Int)(games)), {
+      assert.deepInclude(yield* Effect.flip(listReader("catalogue", Schema.Int, "id")(games)), {
         word: "the catalogue has more than 50000 lines"
       })
     }))
@@ -301,10 +301,14 @@ describe("catalogues", () => {
         error: "0",
         gameList: [
           { gameID: "vs1", gameName: "One", typeDescription: "Video Slots", dataType: "RNG" },
-          { gameID: "401", gameName: "Baccarat", typeDescription: "Baccarat", dataType: "LC" }
+          { gameID: "401", gameName: "Baccarat", typeDescription: "Baccarat", dataType: "LC" },
+          { gameID: "vs2" },
+          { gameID: 402, gameName: "Numbered" },
+          null
         ]
       })
-      const games = yield* catalogue(tools)
+      const { games, odd } = yield* catalogue(tools)
+      assert.deepStrictEqual(odd?.map(({ id }) => id), ["vs2", "402", null])
       assert.deepStrictEqual(games.map(({ category, externalId, name, type }) => [externalId, name, type, category]), [
         ["vs1", "One", "rng", "Video Slots"],
         ["401", "Baccarat", "live", "Baccarat"]
@@ -323,11 +327,16 @@ describe("catalogues", () => {
             { id: "acme:gold", title: "Gold", category: "slots", live: false, images: { square: "gold.png" } },
             { id: "acme:later", title: "Later", released_at: "2027-01-01T00:00:00Z" },
             { id: "acme:gone", title: "Gone", recalled_at: "2026-01-01T00:00:00Z" },
-            { id: "acme:table", title: "Table", live: true }
+            { id: "acme:table", title: "Table", live: true },
+            { id: "acme:nameless" },
+            { id: 7, title: "Numbered" }
           ]
-        }]
+        }, { id: "other" }]
       })
-      assert.deepStrictEqual(yield* catalogue(tools), [
+      const { games, odd, withdrawn } = yield* catalogue(tools)
+      assert.deepStrictEqual(odd?.map(({ id }) => id), ["other", "acme:nameless", "7"])
+      assert.deepStrictEqual(withdrawn?.map(({ id }) => id), ["acme:later", "acme:gone"])
+      assert.deepStrictEqual(games, [
         {
           externalId: "acme:gold",
           name: "Gold",
@@ -346,20 +355,25 @@ describe("catalogues", () => {
       const { catalogue } = outboundOf(slotegratorProtocol)
       assert(catalogue !== undefined)
       const { asked, tools } = vendorAnswering({
-        items: [{
-          uuid: "u1",
-          name: "One",
-          type: "Live Casino",
-          image: "https://x.example/1.png",
-          parameters: { rtp: 96.5 }
-        }],
+        items: [
+          {
+            uuid: "u1",
+            name: "One",
+            type: "Live Casino",
+            image: "https://x.example/1.png",
+            parameters: { rtp: 96.5 }
+          },
+          { uuid: "nameless" },
+          { uuid: 7, name: "Numbered" }
+        ],
         _meta: { pageCount: 2 }
       })
       const reading = yield* Effect.forkChild(catalogue(tools))
       yield* TestClock.adjust("1 second")
       assert.strictEqual(asked.length, 1)
       yield* TestClock.adjust("1 second")
-      const [first, second] = yield* Fiber.join(reading)
+      const { games: [first, second], odd } = yield* Fiber.join(reading)
+      assert.deepStrictEqual(odd?.map(({ id }) => id), ["nameless", "7", "nameless", "7"])
       assert.deepStrictEqual(first, {
         externalId: "u1",
         name: "One",
@@ -504,6 +518,7 @@ describe("the feed of Pragmatic Play", () => {
       assert(Result.isSuccess(result))
       assert.deepStrictEqual(result.success, {
         by: "round",
+        odd: [],
         lines: ([["1", 2], ["2", 3]] as const).map(([roundId, bet]) => ({
           roundId,
           gameId: "vs1",
@@ -515,16 +530,42 @@ describe("the feed of Pragmatic Play", () => {
       })
     }))
 
+  it.effect("is taken line by line: odd ones are named with their reason, once, and of whatever day they are", () =>
+    Effect.gen(function*() {
+      const good = line("1", "2026-11-22 00:30:00", "2")
+      const odd = [
+        line("2", "", "2"),
+        line("3", "yesterday", "2"),
+        line("4", "2026-11-22 00:30:00", ""),
+        line("5", "2026-11-22 00:30:00", "two"),
+        line("", "2026-11-22 00:30:00", "2"),
+        good.replace("1018", ""),
+        good.replace("1.50", ""),
+        good.replace("EUR", ""),
+        "<html>"
+      ]
+      const { result } = yield* read(
+        [`timepoint=${day.fromMs + 1}`, columns, ...odd, good].join("\n"),
+        [`timepoint=${day.toMs}`, columns, ...odd].join("\n")
+      )
+      assert(Result.isSuccess(result))
+      assert.strictEqual(result.success.lines.length, 1)
+      assert.deepStrictEqual(result.success.odd?.map(({ id, reason }) => `${id} ${reason}`), [
+        "vs1/2 endDate: missing",
+        "vs1/3 endDate: malformed",
+        "vs1/4 bet: missing",
+        "vs1/5 bet: malformed",
+        "null playSessionID: missing",
+        "vs1/1 extPlayerID: missing",
+        "vs1/1 win: missing",
+        "vs1/1 currency: missing",
+        "null endDate: missing"
+      ])
+    }))
+
   it.effect("that cannot be read is no feed", () =>
     Effect.gen(function*() {
-      const first = `timepoint=${day.toMs}\n${columns}\n`
-      const unreadable = [
-        "",
-        "<html>",
-        columns,
-        first + line("1", "yesterday", "2"),
-        first + line("1", "2026-11-22 00:30:00", "two")
-      ]
+      const unreadable = ["", "<html>", columns, `timepoint=soon\n${columns}\n`]
       for (const page of unreadable) {
         const { result } = yield* read(page)
         assert(Result.isFailure(result), page)

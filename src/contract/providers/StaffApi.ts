@@ -85,6 +85,11 @@ const VendorCallLine = Schema.Struct({
 
 const externalIds = Schema.Array(Schema.String).annotate({ description: "The vendor's ids." })
 
+const LeftLine = Schema.Struct({
+  id: Schema.NullOr(Schema.String).annotate({ description: "The vendor's id; null where it gives none." }),
+  reason: Schema.String
+})
+
 /** Result of a catalogue synchronisation. */
 const SyncReport = Schema.Struct({
   games: Schema.Int.annotate({ description: "How many the vendor has." }),
@@ -92,7 +97,11 @@ const SyncReport = Schema.Struct({
   changed: externalIds,
   gone: externalIds,
   unreadable: Schema.Int.annotate({
-    description: "Games that could not be taken: named twice, or with an id of a wrong form."
+    description: "Games that could not be taken: not understood, named twice, or with an id of a wrong form."
+  }),
+  not_taken: Schema.Array(LeftLine).annotate({
+    description:
+      "Games of the vendor that were not taken, with the reason: those that could not be, and those that it does not offer. The first 1,000."
   })
 })
 
@@ -109,6 +118,10 @@ const Difference = Schema.Struct({
   vendor: Schema.optionalKey(Compared)
 })
 
+const NotUnderstood = Schema.Struct({ ...LeftLine.fields, here: Schema.optionalKey(Compared) })
+
+const LineCounts = Schema.Record(Schema.String, Schema.Int)
+
 /** A vendor's day beside ours. The lists are cut at 1,000 each; the counts are whole. */
 const ReconciliationReport = Schema.Struct({
   date: Schema.String,
@@ -117,7 +130,27 @@ const ReconciliationReport = Schema.Struct({
   only_vendor: Schema.Array(Difference),
   only_here: Schema.Array(Difference),
   different: Schema.Array(Difference),
-  totals: Schema.Struct({ only_vendor: Schema.Int, only_here: Schema.Int, different: Schema.Int })
+  not_understood: Schema.Array(NotUnderstood).annotate({
+    description: "Lines of the vendor that were not compared, with the reason, and ours of the same id."
+  }),
+  totals: Schema.Struct({
+    only_vendor: Schema.Int,
+    only_here: Schema.Int,
+    different: Schema.Int,
+    not_understood: Schema.Int
+  }),
+  lines: Schema.Struct({
+    vendor: LineCounts.annotate({
+      description:
+        "Each line of the vendor's, by kind; `unsettled`: declined, as it says; `not_understood`: not compared."
+    }),
+    here: LineCounts.annotate({
+      description:
+        "Each of ours of the day, by kind; `without_effect`: moved nothing, or was taken back; `not_due`: a round that is open or goes " +
+        "beyond the day."
+    })
+  }),
+  is_clean: Schema.Boolean.annotate({ description: "Each line of both sides was understood, and is the same." })
 })
 
 /** Shown once, in the answer that made it. */
@@ -171,7 +204,7 @@ export const ProviderGroup = HttpApiGroup.make("provider").annotate(OpenApi.Desc
     roles: ["payments", "compliance"],
     concern: "installation",
     waiting: "Comparing the day",
-    passes: Schema.Struct({ different: Schema.Tuple([]), only_here: Schema.Tuple([]), only_vendor: Schema.Tuple([]) })
+    passes: Schema.Struct({ is_clean: Schema.Literal(true) })
   })),
   HttpApiEndpoint.get("calls", "/providers/:provider/calls", {
     params: { provider: reference },

@@ -8,7 +8,7 @@ import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refus
 import { gameTypes } from "../../domain/state/Bonus.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { toDate } from "../../platform/Time.ts"
-import type { CatalogueGame } from "../../protocols/Protocol.ts"
+import type { CatalogueGame, LeftLine } from "../../protocols/Protocol.ts"
 import { rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { Games } from "../games/Games.ts"
@@ -46,6 +46,9 @@ const line = (text: string, maxLength: number): string =>
 
 const isPicture = (url: string): boolean =>
   url.length <= 2000 && line(url, 2000) === url && /^https:\/\//i.test(url) && URL.canParse(url)
+
+/** Games that a report names as not taken. */
+const maxNamed = 1_000
 
 /** A game as stored; undefined when the wallet could not accept its id from the vendor. */
 const readGame = (game: CatalogueGame) => {
@@ -143,10 +146,27 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
         function*(actor, providerId, activate) {
           const { outbound, tools } = yield* vendors.find(providerId)
           if (outbound.catalogue === undefined) return yield* Effect.fail(noCatalogue)
-          const listed = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
+          const catalogue = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
+          const { games: listed, odd = [], withdrawn = [] } = catalogue
           if (listed.length > maxGames) return yield* Effect.fail(tooLarge)
-          const kept = yield* inSlices(listed, (games) => Effect.succeed(games.flatMap((game) => readGame(game) ?? [])))
-          const read = new Map(kept.map((game) => [game.external_id, game]))
+          const unread: Array<LeftLine> = [...odd]
+          const read = new Map<string, ReadGame>()
+          yield* inSlices(listed, (slice) =>
+            Effect.sync(() => {
+              for (const game of slice) {
+                const { externalId: id } = game
+                const kept = readGame(game)
+                if (kept === undefined) {
+                  unread.push({ id: line(id, 128), reason: "the id is no line of 1 to 128 characters" })
+                } else if (read.has(id)) {
+                  unread.push({ id, reason: "named twice: the last one was taken" })
+                }
+                if (kept !== undefined) read.set(id, kept)
+              }
+              return []
+            }))
+          // what is not understood is no sign that a game is gone
+          const unknown = new Set(odd.map(({ id }) => id))
           // one of which nothing can be read would switch off all games as well
           if (read.size === 0) return yield* Effect.fail(empty)
           const report = yield* auditLog.change(actor, ({ now, record }) =>
@@ -163,7 +183,9 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
                 const before = known.get(game.external_id)
                 return before !== undefined && !isSame(before, game)
               })
-              const gone = stored.filter(({ active, external_id }) => active && !read.has(external_id))
+              const gone = stored.filter(({ active, external_id }) =>
+                active && !read.has(external_id) && !unknown.has(external_id)
+              )
               yield* add(providerId, added, activate, now)
               yield* change(providerId, changed, now)
               yield* switchOff(gone.map(({ id }) => id), now)
@@ -172,9 +194,10 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
                 added: added.map(({ external_id }) => external_id),
                 changed: changed.map(({ external_id }) => external_id),
                 gone: gone.map(({ external_id }) => external_id),
-                unreadable: listed.length - read.size
+                unreadable: unread.length,
+                not_taken: [...unread, ...withdrawn].slice(0, maxNamed)
               }
-              const { added: a, changed: c, gone: g, ...counts } = report
+              const { added: a, changed: c, gone: g, not_taken: _, ...counts } = report
               yield* record({
                 action: "provider.sync",
                 subject: `provider:${providerId}`,

@@ -5,12 +5,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
-import { minorDigits } from "../../domain/Standards.ts"
+import { isCurrency, minorDigits } from "../../domain/Standards.ts"
 import { toDate } from "../../platform/Time.ts"
 import { type Decimal, toMinorUnits } from "../../protocols/Decimal.ts"
-import type { FeedRound, FeedTransaction } from "../../protocols/Protocol.ts"
+import type { Feed, FeedTransaction, LeftLine } from "../../protocols/Protocol.ts"
 import { isRolledBack } from "../../store/RollbacksInEffect.ts"
-import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { isStorable, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { PlayerRefs } from "../games/PlayerRefs.ts"
 import { Vendors } from "../integrations/Vendors.ts"
 import { refusedByVendor } from "./CatalogueSync.ts"
@@ -57,8 +57,15 @@ const roundRows = rowsOf(Schema.Struct({
   win: Schema.Number,
   currency: Schema.String,
   /** It is over, and all of it lies within the day. */
-  isDue: Schema.Boolean
+  isDue: Schema.Boolean,
+  /** Its last message is of the day. */
+  isOfDay: Schema.Boolean
 }))
+
+const countRows = rowsOf(Schema.Struct({ count: Schema.Number }))
+
+/** Messages that moved money. */
+const movedMoney = "t.status = 'processed' AND t.amount <> 0 AND t.kind <> 'tombstone'"
 
 type OurTransaction = typeof TransactionRow.Type
 type OurRound = Effect.Success<ReturnType<typeof roundRows>>[number]
@@ -97,32 +104,57 @@ const ourRound = ({ bet, currency, playerId, win }: OurRound): Compared => ({
   player_id: playerId
 })
 
-/** Differences of one kind: all are counted, some are named. */
-class Differences {
-  readonly named: Array<Difference> = []
+/** Lines of one finding: all are counted, some are named. */
+class Found<Line> {
+  readonly named: Array<Line> = []
   total = 0
 
-  add(difference: Difference): void {
+  add(line: Line): void {
     this.total++
-    if (this.named.length < maxNamed) this.named.push(difference)
+    if (this.named.length < maxNamed) this.named.push(line)
   }
 }
 
+/** Lines of one side, by kind. */
+class LineCounts {
+  readonly byKind: Record<string, number> = {}
+
+  add(kind: string, count = 1): void {
+    if (count > 0) this.byKind[kind] = (this.byKind[kind] ?? 0) + count
+  }
+}
+
+type NotUnderstood = ReconciliationReport["not_understood"][number]
+
 class Comparison {
   matched = 0
-  readonly onlyVendor = new Differences()
-  readonly onlyHere = new Differences()
-  readonly different = new Differences()
+  readonly onlyVendor = new Found<Difference>()
+  readonly onlyHere = new Found<Difference>()
+  readonly different = new Found<Difference>()
+  readonly notUnderstood = new Found<NotUnderstood>()
+  readonly vendorLines = new LineCounts()
+  readonly ourLines = new LineCounts()
+
+  constructor({ unsettled = 0 }: Feed) {
+    this.vendorLines.add("unsettled", unsettled)
+  }
+
+  /** Notes a line of the vendor that cannot be compared, with ours of its id. */
+  leave({ id, reason }: LeftLine, here: Compared | undefined): void {
+    this.vendorLines.add("not_understood")
+    this.notUnderstood.add({ id, reason, ...here !== undefined && { here } })
+  }
 
   /** Puts one line of the vendor beside ours. */
   take(id: string, vendor: Compared, here: Compared | undefined, isSame: boolean): void {
+    this.vendorLines.add(vendor.kind ?? "round")
     if (here === undefined) this.onlyVendor.add({ id, vendor })
     else if (isSame) this.matched++
     else this.different.add({ id, here, vendor })
   }
 
   report(date: string, by: ReconciliationReport["by"]): ReconciliationReport {
-    const { different, matched, onlyHere, onlyVendor } = this
+    const { different, matched, notUnderstood, onlyHere, onlyVendor } = this
     return {
       date,
       by,
@@ -130,9 +162,36 @@ class Comparison {
       only_vendor: onlyVendor.named,
       only_here: onlyHere.named,
       different: different.named,
-      totals: { only_vendor: onlyVendor.total, only_here: onlyHere.total, different: different.total }
+      not_understood: notUnderstood.named,
+      totals: {
+        only_vendor: onlyVendor.total,
+        only_here: onlyHere.total,
+        different: different.total,
+        not_understood: notUnderstood.total
+      },
+      lines: { vendor: this.vendorLines.byKind, here: this.ourLines.byKind },
+      is_clean: onlyVendor.total + onlyHere.total + different.total + notUnderstood.total === 0
     }
   }
+}
+
+/** Lines of a feed that can be compared, and those that cannot: odd ones, of a currency that is none, and repeated ones. */
+const partOf = <Line extends { readonly currency: string }>(
+  lines: ReadonlyArray<Line>,
+  keyOf: (line: Line) => string,
+  odd: ReadonlyArray<LeftLine> = [],
+  idOf = keyOf
+): { readonly lines: ReadonlyArray<Line>; readonly left: ReadonlyArray<LeftLine> } => {
+  const left: Array<LeftLine> = [...odd]
+  const kept = new Map<string, Line>()
+  for (const line of lines) {
+    const key = keyOf(line)
+    if (!isCurrency(line.currency)) {
+      left.push({ id: idOf(line), reason: `currency: ${line.currency.slice(0, 20)} is not known` })
+    } else if (kept.has(key)) left.push({ id: idOf(line), reason: "named twice: the first one was compared" })
+    else kept.set(key, line)
+  }
+  return { lines: [...kept.values()], left }
 }
 
 interface Day {
@@ -179,10 +238,16 @@ export class Reconciliation extends Context.Service<Reconciliation, {
       const compareTransactions = Effect.fnUntraced(function*(
         providerId: number,
         { fromMs, toMs }: Day,
-        lines: ReadonlyArray<FeedTransaction>
+        feed: Extract<Feed, { readonly by: "transaction" }>
       ) {
-        const comparison = new Comparison()
-        const found = yield* findAll(providerId, lines.map(({ transactionId }) => transactionId))
+        const comparison = new Comparison(feed)
+        const { left, lines } = partOf(feed.lines, ({ transactionId }) => transactionId, feed.odd)
+        const leftIds = left.flatMap(({ id }) => id ?? [])
+        const found = yield* findAll(providerId, [...lines.map(({ transactionId }) => transactionId), ...leftIds])
+        for (const one of left) {
+          const ours = one.id === null ? undefined : found.get(one.id)
+          comparison.leave(one, ours && ourTransaction(ours))
+        }
         const undone = new Set(
           lines.flatMap(({ kind, transactionId }) =>
             kind === "rollback" ? found.get(transactionId)?.targetId ?? [] : []
@@ -200,7 +265,7 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           const isSame = ours !== undefined && isSameTransaction(line, vendor, ours, undone.has(id))
           comparison.take(id, vendor, ours === undefined ? undefined : ourTransaction(ours), isSame)
         }
-        const named = new Set(lines.map(({ transactionId }) => transactionId))
+        const named = new Set([...lines.map(({ transactionId }) => transactionId), ...leftIds])
         // a vendor may omit transactions of net zero: a bet together with its rollback as well
         const rows = yield* ourRows(
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
@@ -208,13 +273,19 @@ export class Reconciliation extends Context.Service<Reconciliation, {
               ${sql.literal(isRolledBack("t"))} AS "isUndone"
             FROM provider_transactions t JOIN players p ON p.id = t.player_id
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
-              AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND t.status = 'processed' AND t.amount <> 0
-              AND t.kind <> 'tombstone'
+              AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND ${sql.literal(movedMoney)}
             LIMIT ${maxOurs + 1}`
         )
         if (rows.length > maxOurs) return yield* Effect.fail(tooMany)
+        const idle = yield* oneOf(countRows(
+          sql`SELECT count(*)::float8 AS count FROM provider_transactions t
+            WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
+              AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND NOT (${sql.literal(movedMoney)})`
+        ))
+        comparison.ourLines.add("without_effect", idle?.count)
         for (const row of rows) {
           const hadNoEffect = row.isUndone || (row.kind === "rollback" && !named.has(row.targetId ?? ""))
+          comparison.ourLines.add(hadNoEffect && !named.has(row.id) ? "without_effect" : row.kind)
           if (!named.has(row.id) && !hadNoEffect) comparison.onlyHere.add({ id: row.id, here: ourTransaction(row) })
         }
         return comparison
@@ -223,15 +294,19 @@ export class Reconciliation extends Context.Service<Reconciliation, {
       const compareRounds = Effect.fnUntraced(function*(
         providerId: number,
         { fromMs, toMs }: Day,
-        lines: ReadonlyArray<FeedRound>
+        feed: Extract<Feed, { readonly by: "round" }>
       ) {
-        const comparison = new Comparison()
+        const comparison = new Comparison(feed)
+        const idOf = ({ gameId, roundId }: { readonly gameId: string; readonly roundId: string }) =>
+          `${gameId}/${roundId}`
+        const { left, lines } = partOf(feed.lines, (line) => `${idOf(line)}/${line.playerRef}`, feed.odd, idOf)
         // a round that ended on the day may have begun before, and be paid after
         const rows = yield* roundRows(
           sql`SELECT s.player_id AS "playerId", g.external_id AS game, s.round_id AS round,
               (r.real_stake + r.bonus_stake)::float8 AS bet, s.win::float8 AS win, p.currency,
               r.closed AND r.opened_at >= ${toDate(fromMs + clocksDifferMs)}
-                AND s.last_at < ${toDate(toMs - clocksDifferMs)} AS "isDue"
+                AND s.last_at < ${toDate(toMs - clocksDifferMs)} AS "isDue",
+              s.last_at >= ${toDate(fromMs)} AND s.last_at < ${toDate(toMs)} AS "isOfDay"
             FROM (
               SELECT t.player_id, t.game_id, t.round_id, max(t.created_at) AS last_at,
                 sum(CASE WHEN t.kind IN ('win', 'adjustment') THEN t.amount
@@ -252,6 +327,12 @@ export class Reconciliation extends Context.Service<Reconciliation, {
         const keyOf = (playerId: number | null, game: string, round: string) => JSON.stringify([playerId, game, round])
         const ours = new Map(rows.map((row) => [keyOf(row.playerId, row.game, row.round), row]))
         const named = new Set<string>()
+        const byId = new Map(rows.map((row) => [`${row.game}/${row.round}`, row]))
+        for (const one of left) {
+          const row = one.id === null ? undefined : byId.get(one.id)
+          if (row !== undefined) named.add(keyOf(row.playerId, row.game, row.round))
+          comparison.leave(one, row && ourRound(row))
+        }
         for (const { bet, currency, gameId, playerRef, roundId, win } of lines) {
           const playerId = refs.parse(providerId, playerRef) ?? null
           const key = keyOf(playerId, gameId, roundId)
@@ -269,6 +350,8 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           comparison.take(`${gameId}/${roundId}`, vendor, here === undefined ? undefined : ourRound(here), isSame)
         }
         for (const [key, row] of ours) {
+          if (row.isDue || named.has(key)) comparison.ourLines.add("round")
+          else if (row.isOfDay) comparison.ourLines.add("not_due")
           if (row.isDue && !named.has(key)) {
             comparison.onlyHere.add({ id: `${row.game}/${row.round}`, here: ourRound(row) })
           }
@@ -286,8 +369,8 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           const feed = yield* Effect.mapError(outbound.feed({ fromMs, toMs: day.toMs }, tools), refusedByVendor)
           const comparison = yield* orTryAgain(
             feed.by === "transaction"
-              ? compareTransactions(providerId, day, feed.lines)
-              : compareRounds(providerId, day, feed.lines)
+              ? compareTransactions(providerId, day, feed)
+              : compareRounds(providerId, day, feed)
           )
           return comparison.report(date, feed.by)
         }

@@ -36,7 +36,8 @@ const tasksTotal = Metric.counter("provider_errands_total", {
   incremental: true
 })
 const differences = Metric.gauge("provider_differences", {
-  description: "Transactions or rounds of the last compared day that differ from the vendor's, by provider"
+  description:
+    "Transactions or rounds of the last compared day that differ from the vendor's or were not understood, by provider"
 })
 
 /** Whether a refusal means that the protocol does not support the call. */
@@ -83,7 +84,7 @@ export class VendorTasks extends Context.Service<VendorTasks, {
         const now = yield* Clock.currentTimeMillis
         const date = utcDay(now - dayMs)
         const { totals } = yield* reconciliation.reconcile(providerId, date, now)
-        const found = totals.only_vendor + totals.only_here + totals.different
+        const found = totals.only_vendor + totals.only_here + totals.different + totals.not_understood
         yield* Metric.update(Metric.withAttributes(differences, { provider_id: String(providerId) }), found)
         if (found > 0) {
           yield* Effect.annotateLogs(Effect.logWarning("vendor has another day than the ledger"), {

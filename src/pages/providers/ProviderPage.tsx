@@ -150,7 +150,10 @@ function Synced({ report }: { readonly report: Data<"provider.sync"> }) {
         [`Added (${report.added.length})`, listed(report.added)],
         [`Changed (${report.changed.length})`, listed(report.changed)],
         [`Gone, and switched off (${report.gone.length})`, listed(report.gone)],
-        ["Not readable", report.unreadable]
+        [
+          `Not taken (${report.not_taken.length})`,
+          listed(report.not_taken.map(({ id, reason }) => `${id ?? "–"}: ${reason}`))
+        ]
       ]}
     />
   )

@@ -10,6 +10,7 @@ import { Clip, Money, PageLink } from "../parts/Values.tsx"
 
 type Report = Data<"provider.reconcile">
 type Difference = Report["different"][number]
+type NotUnderstood = Report["not_understood"][number]
 type Compared = Exclude<Difference["here"], undefined>
 
 function Side({ of: line }: { readonly of: Compared | undefined }) {
@@ -57,13 +58,45 @@ function Differences(
   )
 }
 
+const leftColumns: ReadonlyArray<Column<NotUnderstood>> = [
+  { id: "id", header: "Transaction or round", cell: ({ id }) => <Clip width={280}>{id ?? "–"}</Clip> },
+  { id: "reason", header: "Reason", cell: ({ reason }) => reason },
+  { id: "here", header: "Here", align: "right", cell: ({ here }) => <Side of={here} /> }
+]
+
+/** Kinds of lines with their counts. */
+const counted = (lines: Report["lines"]["here"]): string =>
+  Object.entries(lines).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ") || "none"
+
 function Compared({ report }: { readonly report: Report }) {
-  const { date, different, matched, only_here: onlyHere, only_vendor: onlyVendor, totals } = report
-  const isSame = totals.different + totals.only_here + totals.only_vendor === 0
+  const { date, different, lines, matched, not_understood: left, only_here: onlyHere, only_vendor: onlyVendor } = report
+  const { totals } = report
   return (
     <Stack gap="sm" role="status" aria-label={`Comparison of ${date}`}>
-      <Facts facts={[["Day", date], ["Compared by", report.by], ["The same on both sides", matched]]} />
-      {isSame && <Text size="sm">Both sides say the same of this day.</Text>}
+      <Facts
+        facts={[
+          ["Day", date],
+          ["Compared by", report.by],
+          ["The same on both sides", matched],
+          ["Lines of the vendor", counted(lines.vendor)],
+          ["Lines here", counted(lines.here)]
+        ]}
+      />
+      {report.is_clean && <Text size="sm">Each line of both sides was understood, and is the same.</Text>}
+      {totals.not_understood > 0 && (
+        <Stack gap="xs">
+          <Title order={3} size="h5">Not understood ({totals.not_understood})</Title>
+          <DataTable
+            label="Not understood"
+            columns={leftColumns}
+            rows={left}
+            rowKey={({ id, reason }) => `${id ?? ""} ${reason}`}
+          />
+          {left.length < totals.not_understood && (
+            <Text size="sm">The first {left.length} of {totals.not_understood}.</Text>
+          )}
+        </Stack>
+      )}
       <Differences heading="Only the vendor's" rows={onlyVendor} total={totals.only_vendor} />
       <Differences heading="Only here" rows={onlyHere} total={totals.only_here} />
       <Differences heading="Different" rows={different} total={totals.different} />

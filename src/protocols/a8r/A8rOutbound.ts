@@ -6,6 +6,7 @@ import type {
   FreeRoundsOrder,
   Identified,
   LaunchOrder,
+  LeftLine,
   Outbound,
   VendorFailure,
   VendorResponse,
@@ -36,11 +37,11 @@ const Launched = Schema.Struct({ launch_url: Schema.String })
 
 const Done = Schema.Struct({})
 
-const Listed = Schema.Struct({
-  providers: Schema.Array(Schema.Struct({
-    image_assets: Schema.optional(Schema.NullOr(Schema.Struct({ base_url: Schema.optional(Schema.String) }))),
-    games: Schema.Array(Schema.Unknown)
-  }))
+const Listed = Schema.Struct({ providers: Schema.Array(Schema.Unknown) })
+
+const ListedProvider = Schema.Struct({
+  image_assets: Schema.optional(Schema.NullOr(Schema.Struct({ base_url: Schema.optional(Schema.String) }))),
+  games: Schema.Array(Schema.Unknown)
 })
 
 const ListedGame = Schema.Struct({
@@ -53,14 +54,15 @@ const ListedGame = Schema.Struct({
   images: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
 })
 
-type ListedProvider = typeof Listed.Type["providers"][number]
+type ListedProvider = typeof ListedProvider.Type
 type ListedGame = typeof ListedGame.Type
 
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readDone = answerReader(Done)
 const readListed = answerReader(Listed)
-const readGames = listReader("catalogue", ListedGame)
+const readProviders = listReader("catalogue", ListedProvider, "id")
+const readGames = listReader("catalogue", ListedGame, "id")
 
 /** Passes a successful answer on; a refusal fails with the vendor's code. */
 const accepted = (response: VendorResponse): Effect.Effect<VendorResponse, VendorFailure> =>
@@ -146,13 +148,19 @@ export const a8rOutbound = (settings: A8rSettings): Outbound => {
     const text = JSON.stringify({ casino_id: settings.casino_id })
     const { providers } = yield* readListed(yield* call(tools, "Game/List", text, true))
     const sum = makeListSum("catalogue")
-    const playable: Array<CatalogueGame> = []
-    for (const provider of providers) {
-      for (const game of yield* readGames(provider.games, sum)) {
-        if (isPlayable(game, tools.now())) playable.push(toGame(provider, game))
+    const read = yield* readProviders(providers)
+    const games: Array<CatalogueGame> = []
+    const odd: Array<LeftLine> = read.odd.map(({ id, reason }) => ({ id, reason: `provider: ${reason}` }))
+    const withdrawn: Array<LeftLine> = []
+    for (const provider of read.taken) {
+      const listed = yield* readGames(provider.games, sum)
+      for (const line of listed.odd) odd.push(line)
+      for (const game of listed.taken) {
+        if (isPlayable(game, tools.now())) games.push(toGame(provider, game))
+        else withdrawn.push({ id: game.id, reason: "not released yet, or recalled" })
       }
     }
-    return playable
+    return { games, odd, withdrawn }
   })
 
   const issue = (order: FreeRoundsOrder, tools: VendorTools) => {

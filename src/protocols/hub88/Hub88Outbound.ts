@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { fromUnits, toMinorUnits } from "../Decimal.ts"
 import type {
+  Catalogue,
   CatalogueGame,
   Feed,
   FeedTransaction,
@@ -40,19 +41,24 @@ const readGames = listReader(
     category: optional(Schema.String),
     rtp: optional(Schema.Union([Schema.String, Schema.Number])),
     url_thumb: optional(Schema.String)
-  })
+  }),
+  "game_code"
 )
 
-const readPrepaids = answerReader(Schema.Array(Schema.Struct({
-  prepaid_uuid: Schema.String,
-  /** Caleta's list has only a number of the game, and is of the game that was asked for. */
-  game_code: optional(Schema.String),
-  currency: Schema.String,
-  /** Null: any value may be ordered. */
-  bet_value: optional(Schema.Number),
-  bet_count: optional(Schema.Number),
-  bonus_buy: optional(Schema.Boolean)
-})))
+const readPrepaids = listReader(
+  "catalogue",
+  Schema.Struct({
+    prepaid_uuid: Schema.String,
+    /** Caleta's list has only a number of the game, and is of the game that was asked for. */
+    game_code: optional(Schema.String),
+    currency: Schema.String,
+    /** Null: any value may be ordered. */
+    bet_value: optional(Schema.Number),
+    bet_count: optional(Schema.Number),
+    bonus_buy: optional(Schema.Boolean)
+  }),
+  "prepaid_uuid"
+)
 
 const readReward = answerReader(Schema.Struct({ reward_uuid: Schema.String }))
 
@@ -65,7 +71,8 @@ const readTransactions = listReader(
     transaction_status: Schema.String,
     amount: Schema.Int,
     currency: Schema.String
-  })
+  }),
+  "transaction_uuid"
 )
 
 /** Vendor's category, such as `Live Roulette` or `Video Slots`. */
@@ -87,8 +94,13 @@ const feedKinds: { readonly [kind: string]: FeedTransaction["kind"] } = {
   TK_ROLLBACK: "rollback"
 }
 
-/** Transactions accepted by the wallet: all except declined or unanswered ones. */
-const feedStatuses = new Set(["TS_SUCCESS", "TS_ROLLEDBACK"])
+/** Whether transactions of a status settled: declined and unanswered ones did not. */
+const isSettled: ReadonlyMap<string, boolean> = new Map([
+  ["TS_SUCCESS", true],
+  ["TS_ROLLEDBACK", true],
+  ["TS_DECLINED", false],
+  ["TS_RETRY_ATTEMPTS_LIMIT_EXCEEDED", false]
+])
 
 const timeOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 19)
 
@@ -145,9 +157,9 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
   )
 
   const catalogue = Effect.fnUntraced(
-    function*(tools: VendorTools): Effect.fn.Return<ReadonlyArray<CatalogueGame>, VendorFailure> {
-      const games = yield* readGames(yield* readList(yield* ask(tools, "/game/list", {}, true)))
-      return games.filter(({ enabled }) => enabled !== false).map((game): CatalogueGame => {
+    function*(tools: VendorTools): Effect.fn.Return<Catalogue, VendorFailure> {
+      const { odd, taken } = yield* readGames(yield* readList(yield* ask(tools, "/game/list", {}, true)))
+      const games = taken.filter(({ enabled }) => enabled !== false).map((game): CatalogueGame => {
         const category = game.category ?? ""
         return {
           externalId: game.game_code,
@@ -158,6 +170,11 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
           thumbnailUrl: game.url_thumb ?? null
         }
       })
+      const withdrawn = taken.filter(({ enabled }) => enabled === false).map(({ game_code: id }) => ({
+        id,
+        reason: "enabled: false"
+      }))
+      return { games, odd, withdrawn }
     }
   )
 
@@ -165,7 +182,8 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
   const issue = Effect.fnUntraced(
     function*(order: FreeRoundsOrder, tools: VendorTools): Effect.fn.Return<string, VendorFailure> {
       const value = toMinorUnits(order.stake, amountScale)
-      const prepaids = yield* readPrepaids(yield* ask(tools, "/freebet/prepaids/list", { game_code: order.gameId }))
+      const listed = yield* readList(yield* ask(tools, "/freebet/prepaids/list", { game_code: order.gameId }))
+      const { taken: prepaids } = yield* readPrepaids(listed)
       const prepaid = prepaids.find((prepaid) =>
         (prepaid.game_code ?? order.gameId) === order.gameId && prepaid.currency === order.currency &&
         prepaid.bonus_buy !== true &&
@@ -203,20 +221,23 @@ export const makeOutbound = (settings: Hub88Settings): Outbound => {
         start_time: timeOf(fromMs),
         end_time: timeOf(toMs)
       }, true)
-      const transactions = yield* readTransactions(yield* readList(response))
-      const lines = transactions.flatMap((transaction): ReadonlyArray<FeedTransaction> => {
-        const kind = feedKinds[transaction.kind]
-        if (kind === undefined || !feedStatuses.has(transaction.transaction_status)) return []
-        const isFree = transaction.kind === "TK_FREE_BET"
-        return [{
-          transactionId: transaction.transaction_uuid,
-          kind,
-          amount: fromUnits(isFree ? 0 : Math.abs(transaction.amount), amountScale),
-          currency: transaction.currency,
-          playerRef: transaction.user
-        }]
-      })
-      return { by: "transaction", lines }
+      const { odd: unread, taken } = yield* readTransactions(yield* readList(response))
+      const odd = [...unread]
+      const lines: Array<FeedTransaction> = []
+      let unsettled = 0
+      for (const { amount, currency, kind: name, transaction_status: status, transaction_uuid: id, user } of taken) {
+        const kind = feedKinds[name]
+        const settled = isSettled.get(status)
+        if (kind === undefined) odd.push({ id, reason: `kind: ${name.slice(0, 100)} is not known` })
+        else if (settled === undefined) {
+          odd.push({ id, reason: `transaction_status: ${status.slice(0, 100)} is not known` })
+        } else if (!settled) unsettled++
+        else {
+          const units = name === "TK_FREE_BET" ? 0 : Math.abs(amount)
+          lines.push({ transactionId: id, kind, amount: fromUnits(units, amountScale), currency, playerRef: user })
+        }
+      }
+      return { by: "transaction", lines, odd, unsettled }
     }
   )
 

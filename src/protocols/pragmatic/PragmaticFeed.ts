@@ -1,7 +1,7 @@
 /** Feed of finished game rounds (Data Feeds): CSV below a line with the next timepoint. */
 import { Effect } from "effect"
 import { parseDecimal } from "../Decimal.ts"
-import type { FeedRound, VendorFailure } from "../Protocol.ts"
+import type { FeedRound, LeftLine, VendorFailure } from "../Protocol.ts"
 import { inSlices, unavailableVendor } from "../VendorCalls.ts"
 
 /** One answer of the feed. */
@@ -9,7 +9,12 @@ export interface FeedPage {
   /** Start of the next request, epoch milliseconds. */
   readonly timepoint: number
   readonly rounds: ReadonlyArray<FeedRound & { readonly endedAt: number }>
+  /** Lines that are not understood, as they came. */
+  readonly odd: ReadonlyArray<LeftLine & { readonly line: string }>
 }
+
+/** Columns without which a round is not understood. */
+const needed = ["endDate", "playSessionID", "gameID", "extPlayerID", "bet", "win", "currency"]
 
 /** Values of a CSV line; quoted ones may contain commas and doubled quotes. */
 const valuesOf = (line: string): ReadonlyArray<string> =>
@@ -32,25 +37,32 @@ export const readFeedPage = Effect.fnUntraced(function*(text: string): Effect.fn
   if (timepoint === undefined) return yield* Effect.fail(unreadable)
   const columns = valuesOf(header)
   const places = new Map(columns.map((column, place) => [column, place]))
-  const readRound = (line: string): FeedPage["rounds"][number] | undefined => {
+  const rounds: Array<FeedPage["rounds"][number]> = []
+  const odd: Array<FeedPage["odd"][number]> = []
+  const take = (line: string): void => {
     const values = valuesOf(line)
     const valueOf = (column: string): string => values[places.get(column) ?? -1] ?? ""
     const [bet, win] = [parseDecimal(valueOf("bet")), parseDecimal(valueOf("win"))]
     const endedAt = instantOf(valueOf("endDate"))
-    const roundId = valueOf("playSessionID")
-    return bet === undefined || win === undefined || Number.isNaN(endedAt) || roundId === "" ? undefined : {
-      roundId,
-      gameId: valueOf("gameID"),
-      playerRef: valueOf("extPlayerID"),
-      bet,
-      win,
-      currency: valueOf("currency"),
-      endedAt
+    const [gameId, roundId] = [valueOf("gameID"), valueOf("playSessionID")]
+    const wrong = Number.isNaN(endedAt)
+      ? "endDate"
+      : needed.find((column) => valueOf(column) === "") ?? (bet === undefined ? "bet" : "win")
+    if (bet === undefined || win === undefined || Number.isNaN(endedAt) || valueOf(wrong) === "") {
+      const id = roundId === "" ? null : `${gameId}/${roundId}`
+      odd.push({ line, id, reason: `${wrong}: ${valueOf(wrong) === "" ? "missing" : "malformed"}` })
+    } else {
+      rounds.push({
+        roundId,
+        gameId,
+        playerRef: valueOf("extPlayerID"),
+        bet,
+        win,
+        currency: valueOf("currency"),
+        endedAt
+      })
     }
   }
-  const rounds = yield* inSlices(lines, (slice) => {
-    const read = slice.flatMap((line) => readRound(line) ?? [])
-    return read.length === slice.length ? Effect.succeed(read) : Effect.fail(unreadable)
-  })
-  return { timepoint: Number(timepoint), rounds }
+  yield* inSlices(lines, (slice) => Effect.sync(() => (slice.forEach(take), [])))
+  return { timepoint: Number(timepoint), rounds, odd }
 })

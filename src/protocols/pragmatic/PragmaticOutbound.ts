@@ -8,6 +8,7 @@ import type {
   FeedRound,
   FreeRoundsOrder,
   LaunchOrder,
+  LeftLine,
   Outbound,
   VendorFailure,
   VendorTools
@@ -50,7 +51,7 @@ const Game = Schema.Struct({
 const readOutcome = answerReader(Outcome)
 const readLaunched = answerReader(Launched)
 const readGames = answerReader(Games)
-const readGameList = listReader("catalogue", Game)
+const readGameList = listReader("catalogue", Game, "gameID")
 
 type Said = typeof Outcome.Type
 
@@ -131,7 +132,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
       Effect.flatMap(readGames),
       Effect.flatMap(accepted),
       Effect.flatMap(({ gameList = [] }) => readGameList(gameList)),
-      Effect.map((games) => games.map(toGame))
+      Effect.map(({ odd, taken }) => ({ games: taken.map(toGame), odd }))
     )
 
   /** Our reference is the bonus code, repeated by `bonusWin`. */
@@ -188,18 +189,22 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
   const feed = Effect.fnUntraced(
     function*(day: { readonly fromMs: number; readonly toMs: number }, tools: VendorTools) {
       const rounds = new Map<string, FeedRound>()
+      const odd = new Map<string, LeftLine>()
       const sum = makeListSum("feed")
       let timepoint = day.fromMs
       for (let page = 0; page < maxFeedPages; page++) {
         const answer = yield* feedPage(timepoint, tools)
         yield* sum.addAnswer(answer)
         const found = yield* readFeedPage(answer.body)
-        yield* sum.addLines(found.rounds.length)
+        yield* sum.addLines(found.rounds.length + found.odd.length)
         for (const { endedAt, ...round } of found.rounds) {
-          if (endedAt >= day.fromMs && endedAt < day.toMs) rounds.set(`${round.gameId}\n${round.roundId}`, round)
+          if (endedAt >= day.fromMs && endedAt < day.toMs) {
+            rounds.set(`${round.gameId}\n${round.roundId}\n${round.playerRef}`, round)
+          }
         }
+        for (const { line, ...left } of found.odd) odd.set(line, left)
         if (found.timepoint >= day.toMs || found.timepoint <= timepoint) {
-          const read: Feed = { by: "round", lines: [...rounds.values()] }
+          const read: Feed = { by: "round", lines: [...rounds.values()], odd: [...odd.values()] }
           return read
         }
         timepoint = found.timepoint

@@ -7,6 +7,7 @@ import type {
   CatalogueGame,
   FreeRoundsOrder,
   LaunchOrder,
+  LeftLine,
   Outbound,
   VendorFailure,
   VendorResponse,
@@ -55,7 +56,7 @@ const Bets = Schema.Struct({
 const readFailed = answerReader(Failed)
 const readLaunched = answerReader(Launched)
 const readListed = answerReader(Listed)
-const readGames = listReader("catalogue", Game)
+const readGames = listReader("catalogue", Game, "uuid")
 const readBets = answerReader(Bets)
 
 /** Maximum pages of the catalogue, 50 games each. */
@@ -170,14 +171,17 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
   /** Page by page, within the vendor's rate limit. */
   const catalogue = Effect.fnUntraced(function*(tools: VendorTools) {
     const games: Array<CatalogueGame> = []
+    const odd: Array<LeftLine> = []
     const sum = makeListSum("catalogue")
     for (let page = 1; page <= maxPages; page++) {
       if (page > 1) yield* Effect.sleep(pause)
       const answer = yield* call(tools, "GET", "/games", [["expand", "parameters"], ["page", String(page)]], true)
       yield* sum.addAnswer(answer)
       const listed = yield* readListed(answer)
-      for (const game of yield* readGames(listed.items, sum)) games.push(toGame(game))
-      if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return games
+      const read = yield* readGames(listed.items, sum)
+      for (const game of read.taken) games.push(toGame(game))
+      for (const line of read.odd) odd.push(line)
+      if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return { games, odd }
     }
     return yield* Effect.fail(unavailableVendor("a catalogue without an end"))
   })
