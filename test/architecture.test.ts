@@ -268,6 +268,12 @@ describe("services give time, chance and settings", () => {
     assert.deepStrictEqual(hits(writers, /\bprocess\.std(out|err)\b/, codeOf), [])
   })
 
+  it("the demo and the simulators import nothing of the tests", () => {
+    const programs = ["scripts/demo", "scripts/simulators"].flatMap(filesBelow)
+    assert.isAbove(programs.length, 20)
+    assert.deepStrictEqual(hits([...programs, "scripts/demo.ts"], /from "(\.\.\/)+test\//, codeOf), [])
+  })
+
   it("transactions are run by inTransaction, for which a broken connection stays a failure", () => {
     const outside = sources.filter((file) => roomOf(file) !== "platform")
     assert.deepStrictEqual(hits(outside, /\.withTransaction\(/, codeOf), [])
