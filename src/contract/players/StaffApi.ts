@@ -23,7 +23,7 @@ import {
   walkQuery
 } from "../common/Pagination.ts"
 import { Player, PlayerFilterFields } from "./PlayerResource.ts"
-import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { documentExpiry, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 import { Wallet } from "../wallet/WalletResource.ts"
@@ -166,7 +166,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       status: oneOf(kycStatuses).annotate({ description: "New status." }),
       document_expires_on: optional(
         Schema.NullOr(date).annotate({
-          description: "With verified: the last day on which the document is valid, like 2031-05-31."
+          description: `With verified: ${documentExpiry}, like 2031-05-31.`
         })
       ),
       reason: optional(auditReason)

@@ -19,6 +19,9 @@ export const kycStatuses = ["not_started", "pending_review", "verified", "reject
 
 export type KycStatus = (typeof kycStatuses)[number]
 
+/** What the date of an identity document says, in the words of the API, the command and the pages. */
+export const documentExpiry = "the last day on which the document is valid"
+
 /** Allowed transitions of the KYC status. */
 export const kycTransitions: { readonly [from in KycStatus]: ReadonlyArray<KycStatus> } = {
   not_started: ["pending_review"],

@@ -1,7 +1,8 @@
 /** Contributions of single games to a bonus. */
-import { Button, Group, Input, NumberInput, Stack, Text } from "@mantine/core"
+import { Button, Group, Input, Stack, Text } from "@mantine/core"
 import { GameChoice, useGameNames } from "../games/GameNames.tsx"
 import type { OwnInput } from "../parts/Fields.tsx"
+import { UnitsInput } from "../parts/NumberField.tsx"
 
 export type Shares = Readonly<Record<string, number>>
 
@@ -22,16 +23,13 @@ export function Contributions({ description, label, onChange, value }: OwnInput)
       {ids.map((id) => (
         <Group key={id} gap="xs" wrap="nowrap">
           <Text size="sm" flex={1} truncate>{nameOf(id)}</Text>
-          <NumberInput
+          <UnitsInput
             size="xs"
             w={96}
             aria-label={`Percent of ${nameOf(id)}`}
-            suffix=" %"
-            min={0}
-            max={100}
-            allowDecimal={false}
-            value={shares[id] ?? 0}
-            onChange={(share) => onChange({ ...shares, [id]: Number(share) })}
+            form={{ decimals: 0, unit: "%" }}
+            units={shares[id] ?? 0}
+            onChange={(share) => onChange({ ...shares, [id]: share })}
           />
           <Button
             size="compact-xs"

@@ -18,8 +18,8 @@ const filters: ReadonlyArray<Filter> = [
   { name: "provider", label: "Provider", kind: "text", width: 130 },
   { name: "round", label: "Round", kind: "text", width: 130 },
   { name: "currency", label: "Currency", kind: "text", width: 90 },
-  { name: "min_amount", label: "Least, minor units", kind: "text", width: 130 },
-  { name: "max_amount", label: "Most, minor units", kind: "text", width: 130 },
+  { name: "min_amount", label: "Min amount", kind: "money", width: 130 },
+  { name: "max_amount", label: "Max amount", kind: "money", width: 130 },
   operatorFilter,
   { name: "from", label: "From", kind: "date", width: 140 },
   { name: "to", label: "Before", kind: "date", width: 140 }

@@ -1,8 +1,9 @@
 /** Limits that new players of an operator begin with. */
-import { Button, Group, Input, NumberInput, Select, Stack, Text } from "@mantine/core"
+import { Button, Group, Input, Select, Stack, Text } from "@mantine/core"
 import { type LimitField, limitFields } from "../../domain/state/Limits.ts"
 import type { OwnInput } from "../parts/Fields.tsx"
-import { asHeading, minorUnits } from "../parts/Values.tsx"
+import { moneyForm, UnitsInput } from "../parts/NumberField.tsx"
+import { asHeading } from "../parts/Values.tsx"
 
 type Limits = Readonly<Partial<Record<LimitField, number>>>
 
@@ -20,7 +21,6 @@ export function DefaultLimits(
 ) {
   const limits = limitsOf(value)
   const isSet = (field: LimitField): boolean => limits[field] !== undefined
-  const unitsOf = (field: LimitField): number => field === "max_session_minutes" ? 1 : minorUnits(currency)
   const without = (left: LimitField) => Object.fromEntries(Object.entries(limits).filter(([field]) => field !== left))
   return (
     <Stack gap="xs" role="group" aria-label={label}>
@@ -28,15 +28,13 @@ export function DefaultLimits(
       {limitFields.filter(isSet).map((field) => (
         <Group key={field} gap="xs" wrap="nowrap">
           <Text size="sm" flex={1} truncate>{asHeading(field)}</Text>
-          <NumberInput
+          <UnitsInput
             size="xs"
             w={140}
             aria-label={asHeading(field)}
-            suffix={field === "max_session_minutes" ? " min" : ` ${currency}`}
-            min={0}
-            decimalScale={Math.round(Math.log10(unitsOf(field)))}
-            value={(limits[field] ?? 0) / unitsOf(field)}
-            onChange={(entered) => onChange({ ...limits, [field]: Math.round(Number(entered) * unitsOf(field)) })}
+            form={field === "max_session_minutes" ? { decimals: 0, unit: "min" } : moneyForm(currency)}
+            units={limits[field] ?? 0}
+            onChange={(units) => onChange({ ...limits, [field]: units })}
           />
           <Button
             size="compact-xs"

@@ -17,7 +17,7 @@ import {
 import { refetchNouns, useChange } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { InTable } from "./DataTable.tsx"
-import { type FieldList, Fields, type Inputs, inputsOf, missingIn, payloadOf } from "./Fields.tsx"
+import { type FieldList, Fields, type Inputs, inputsOf, problemsIn, payloadOf } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
 import { type RowAction, RowButton } from "./RowMenu.tsx"
 
@@ -108,8 +108,8 @@ function ActionDialog<A extends Action>(
   const fields = fieldsFor(form.values)
 
   const submit = form.onSubmit((inputs) => {
-    const missing = missingIn(fields, inputs)
-    if (Object.keys(missing).length > 0) return form.setErrors(missing)
+    const problems = problemsIn(fields, inputs)
+    if (Object.keys(problems).length > 0) return form.setErrors(problems)
     const values = { ...payloadOf(fields, inputs, props.isUpdate ?? false), ...fixed }
     const payload = (props.toPayload ?? ((own) => own))(values)
     const hasPayload = fields.length > 0 || fixed !== undefined || props.toPayload !== undefined

@@ -1,7 +1,7 @@
 /** Forms from a list of fields: inputs, and their conversion to payloads. */
-import { MultiSelect, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
+import { MultiSelect, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
 import type { UseFormReturnType } from "@mantine/form"
-import { minorUnits } from "./Values.tsx"
+import { moneyForm, NumberField, type NumberForm, numberProblem, typedNumber, unitsIn } from "./NumberField.tsx"
 
 export type Option = string | { readonly value: string; readonly label: string }
 
@@ -77,10 +77,30 @@ export interface OwnInput {
   readonly onChange: (value: unknown) => void
 }
 
+/** How a field counts; undefined for one that is no number. A `number` has two decimals. */
+const numberFormOf = ({ currency = "EUR", kind }: Field): NumberForm | undefined =>
+  kind === "money"
+    ? moneyForm(currency)
+    : kind === "integer"
+    ? { decimals: 0 }
+    : kind === "number"
+    ? { decimals: 2 }
+    : undefined
+
+/** Whole units of a `number` field in one. */
+const wholes = ({ kind }: Field): number => kind === "number" ? 100 : 1
+
 /** Current values of the inputs. */
 export type Inputs = Record<string, unknown>
 
-const inputOf = ({ currency = "EUR", initial, kind }: Field): unknown => {
+const inputOf = (field: Field): unknown => {
+  const { initial, kind } = field
+  const number = numberFormOf(field)
+  if (number !== undefined) {
+    return typeof initial === "number"
+      ? typedNumber(Math.round(initial * wholes(field)), number)
+      : ""
+  }
   switch (kind) {
     case "switch":
       return initial === true
@@ -88,8 +108,6 @@ const inputOf = ({ currency = "EUR", initial, kind }: Field): unknown => {
       return Array.isArray(initial) ? initial : []
     case "list":
       return Array.isArray(initial) ? initial.join("\n") : ""
-    case "money":
-      return typeof initial === "number" ? initial / minorUnits(currency) : ""
     case "instant":
       return typeof initial === "string" ? initial.slice(0, 16) : ""
     default:
@@ -99,11 +117,13 @@ const inputOf = ({ currency = "EUR", initial, kind }: Field): unknown => {
 
 const textOf = (input: unknown): string => typeof input === "string" ? input : ""
 
-const numberOf = (input: unknown): number | undefined =>
-  input === "" || input === null || input === undefined ? undefined : Number(input)
-
-const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => {
-  switch (kind) {
+const valueOf = (field: Field, input: unknown): unknown => {
+  const number = numberFormOf(field)
+  if (number !== undefined) {
+    const units = unitsIn(textOf(input), number)
+    return units === undefined ? undefined : units / wholes(field)
+  }
+  switch (field.kind) {
     case "switch":
       return input === true
     case "choices":
@@ -111,13 +131,6 @@ const valueOf = ({ currency = "EUR", kind }: Field, input: unknown): unknown => 
       return input
     case "list":
       return textOf(input).split(/[\n,]/).map((text) => text.trim()).filter((text) => text !== "")
-    case "integer":
-    case "number":
-      return numberOf(input)
-    case "money": {
-      const amount = numberOf(input)
-      return amount === undefined ? undefined : Math.round(amount * minorUnits(currency))
-    }
     case "instant": {
       const text = textOf(input)
       return text === "" ? undefined : new Date(`${text}Z`).toISOString()
@@ -150,15 +163,18 @@ export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChan
     return field.nullable === true && onlyChanged ? [[field.name, null]] : []
   }))
 
-/** Errors of missing required fields, by field. */
-export const missingIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
+/** Errors of missing required fields and of texts that are no numbers, by field. */
+export const problemsIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
   Object.fromEntries(
     fields.flatMap((field) => {
       const { label, name, required } = field
       const input = standing(field, inputs)
       const isEmpty = input === "" || input === null || input === undefined ||
         (Array.isArray(input) && input.length === 0)
-      return required === true && isEmpty ? [[name, `${label} is needed`]] : []
+      if (required === true && isEmpty) return [[name, `${label} is needed`]]
+      const number = numberFormOf(field)
+      const problem = number === undefined ? undefined : numberProblem(textOf(input), number)
+      return problem === undefined ? [] : [[name, problem]]
     })
   )
 
@@ -172,7 +188,7 @@ function Input(
     readonly isFirst: boolean
   }
 ) {
-  const { currency, description, draw, kind, label, name, options, placeholder, required } = field
+  const { description, draw, kind, label, name, options, placeholder, required } = field
   const common = {
     label,
     ...(description === undefined ? {} : { description }),
@@ -185,26 +201,23 @@ function Input(
     ...form.getInputProps(name),
     ...(name in form.values ? {} : { value: inputOf(field) })
   }
+  const number = numberFormOf(field)
+  if (number !== undefined) {
+    return (
+      <NumberField
+        form={number}
+        {...common}
+        label={number.currency === undefined ? label : `${label} (${number.currency})`}
+        {...input}
+        value={textOf(standing(field, form.values))}
+        onChange={(text) => form.setFieldValue(name, text)}
+      />
+    )
+  }
   switch (kind) {
     case "lines":
     case "list":
       return <Textarea autosize minRows={2} maxRows={10} {...common} {...input} />
-    case "integer":
-      return <NumberInput allowDecimal={false} {...common} {...input} />
-    case "number":
-      return <NumberInput {...common} {...input} />
-    case "money":
-      return (
-        <NumberInput
-          decimalScale={Math.round(Math.log10(minorUnits(currency ?? "EUR")))}
-          thousandSeparator=" "
-          rightSection={<span aria-hidden>{currency}</span>}
-          rightSectionWidth={52}
-          {...common}
-          label={currency === undefined ? label : `${label} (${currency})`}
-          {...input}
-        />
-      )
     case "choice":
       return (
         <Select

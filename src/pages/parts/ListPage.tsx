@@ -9,6 +9,7 @@ import { useOperators, usePermission } from "../app/session.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
+import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
 import { Section } from "./Section.tsx"
 import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
@@ -16,7 +17,7 @@ import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 export interface Filter {
   readonly name: string
   readonly label: string
-  readonly kind: "text" | "choice" | "operator" | "date"
+  readonly kind: "text" | "choice" | "operator" | "date" | "money"
   readonly options?: ReadonlyArray<Option>
   readonly width?: number
 }
@@ -41,6 +42,53 @@ export interface ListProps<A extends Action> {
   /** Text of an empty list, with the next step. */
   readonly empty: string
   readonly csv?: boolean
+}
+
+/** Amount in the currency of the list: the one filtered by, or that of the operators shown. */
+function MoneyFilter(
+  { label, onChange, units, width }: {
+    readonly label: string
+    readonly width: number
+    readonly units: string
+    readonly onChange: (units: string) => void
+  }
+) {
+  const [{ currency, operator }] = useAddress()
+  const operators = useOperators().filter(({ slug }) => operator === undefined || slug === operator)
+  const currencies = new Set(currency === undefined ? operators.map((one) => one.currency) : [currency.toUpperCase()])
+  const [only] = currencies.size === 1 ? currencies : []
+  if (only === undefined) {
+    return <TextInput size="xs" w={width} label={label} placeholder="Choose a currency" disabled />
+  }
+  return <MoneyOf key={only} currency={only} label={label} onChange={onChange} units={units} width={width} />
+}
+
+function MoneyOf(
+  { currency, label, onChange, units, width }: {
+    readonly currency: string
+    readonly label: string
+    readonly width: number
+    readonly units: string
+    readonly onChange: (units: string) => void
+  }
+) {
+  const form = moneyForm(currency)
+  const [text, setText] = useState(units === "" ? "" : typedNumber(Number(units), form))
+  return (
+    <NumberField
+      size="xs"
+      w={width}
+      label={label}
+      form={form}
+      value={text}
+      onChange={(typed) => {
+        setText(typed)
+        // what is no amount filters by none, and says so
+        const read = unitsIn(typed, form)
+        onChange(read === undefined ? "" : String(read))
+      }}
+    />
+  )
 }
 
 function FilterInput(
@@ -77,6 +125,7 @@ function FilterInput(
       />
     )
   }
+  if (kind === "money") return <MoneyFilter label={label} width={width} units={value} onChange={typed} />
   return (
     <TextInput
       size="xs"

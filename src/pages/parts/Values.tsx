@@ -1,10 +1,12 @@
 /** Formatted values, each with its machine-readable form for copying. */
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
+import { numberText } from "../../domain/TypedNumber.ts"
 import { locale } from "../app/locale.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 
-const digitsOf = (currency: string): number => digits[currency] ?? 2
+/** Decimals of a currency: 2 for EUR, 0 for JPY. */
+export const digitsOf = (currency: string): number => digits[currency] ?? 2
 
 const moneyFormats = new Map<string, Intl.NumberFormat>()
 
@@ -22,14 +24,11 @@ const moneyFormat = (currency: string): Intl.NumberFormat => {
   return format
 }
 
-/** Minor units per major unit of a currency: 100 for EUR, 1 for JPY. */
-export const minorUnits = (currency: string): number => 10 ** digitsOf(currency)
-
 /** Formats an amount in minor units. */
 export const moneyText = (amount: number, currency: string): string =>
-  moneyFormat(currency).format(amount / minorUnits(currency))
+  moneyFormat(currency).format(amount / 10 ** digitsOf(currency))
 
-/** Amount in minor units; null is a dash. */
+/** Amount in minor units; null is a dash. Copied as it is typed: in major units, in the user's language. */
 export function Money(
   { amount, currency, signed = false }: {
     readonly amount: number | null | undefined
@@ -39,7 +38,10 @@ export function Money(
 ) {
   if (amount === null || amount === undefined) return <span>–</span>
   return (
-    <span className={signed && amount < 0 ? "figure negative" : "figure"} data-copy={String(amount)}>
+    <span
+      className={signed && amount < 0 ? "figure negative" : "figure"}
+      data-copy={numberText(amount, locale, digitsOf(currency))}
+    >
       {signed && amount > 0 ? "+" : ""}
       {moneyText(amount, currency)}
     </span>

@@ -1,12 +1,12 @@
 /** Staff actions on a player, with the reason for the audit log. */
 import { Text } from "@mantine/core"
 import { walletKinds } from "../../domain/state/Change.ts"
-import { kycTransitions, playerStatuses } from "../../domain/state/Player.ts"
+import { documentExpiry, kycTransitions, playerStatuses } from "../../domain/state/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Field } from "../parts/Fields.tsx"
-import { moneyText, PageLink } from "../parts/Values.tsx"
+import { asHeading, moneyText, PageLink } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 /** Reason of an action. */
@@ -99,7 +99,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
             name: "document_expires_on",
             label: "Document valid until",
             kind: "date",
-            description: "From this day on it counts no longer. Empty: not known."
+            description: `${asHeading(documentExpiry)}. Empty: not known.`
           },
           reason
         ]}

@@ -1,4 +1,5 @@
 /** Staff accounts: roles, operators and credentials. */
+import { Text } from "@mantine/core"
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
@@ -9,7 +10,7 @@ import { type FieldList, filledFrom } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Status } from "../parts/Values.tsx"
+import { moneyText, Status } from "../parts/Values.tsx"
 
 type Account = Row<"staff.list">
 
@@ -51,6 +52,16 @@ const fieldsOf = (operators: ReturnType<typeof useOperators>, account?: Account)
     }
   ])
 
+/** A daily budget in the currencies of the operators. */
+const budgetPreview =
+  (operators: ReturnType<typeof useOperators>) => ({ daily_budget: budget }: Record<string, unknown>) =>
+    typeof budget === "number" && (
+      <Text size="sm" aria-live="polite">
+        In a day:{" "}
+        {[...new Set(operators.map(({ currency }) => currency))].map((one) => moneyText(budget, one)).join(", ")}
+      </Text>
+    )
+
 const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Account> => ({
   nameOf: ({ name }) => name,
   of: (account) => [
@@ -60,6 +71,7 @@ const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Accou
       params: { staff: account.id },
       fields: fieldsOf(operators, account),
       toPayload: bound,
+      preview: budgetPreview(operators),
       isUpdate: true,
       done: "Account changed"
     }),
@@ -129,6 +141,7 @@ export default function StaffPage() {
           label="Add account"
           fields={fieldsOf(operators)}
           toPayload={bound}
+          preview={budgetPreview(operators)}
           button={{ variant: "filled" }}
           result={({ data }) => <OneTimeValue label="Token for scripts and the command line" value={data.token} />}
         />

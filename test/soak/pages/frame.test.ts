@@ -63,7 +63,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("copies amounts and moments, alone and in a table, as machines read them", () =>
+  it.effect("copies amounts in the units of the page and moments in UTC, alone and in a table", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(123_456)
@@ -73,11 +73,11 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       yield* Effect.promise(async () => {
         await page.goto(`/payments?player=${id}`)
         await page.getByText("€1,234.56").waitFor()
-        assert.strictEqual(await copyOf(page, "tbody [data-copy='123456']"), "123456")
+        assert.strictEqual(await copyOf(page, "tbody [data-copy='1234.56']"), "1234.56")
         const table = await copyOf(page, "table[aria-label=Payments]")
         const [head = "", first = ""] = table.split("\n")
         assert.include(head.split("\t"), "Amount")
-        assert.includeMembers(first.split("\t"), ["123456", "paid", String(id)])
+        assert.includeMembers(first.split("\t"), ["1234.56", "paid", String(id)])
         assert.match(first, /\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\t/)
       })
     }).pipe(Effect.scoped))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import { layerBothServers } from "../../kit/Backoffice.ts"
+import { layerBothServers, made } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
 import { fresh, openCasino } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
@@ -70,6 +70,30 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await page.getByRole("table", { name: "Players" }).getByText("+€2.00").waitFor()
         })
         assertNone(browser.problems())
+      }).pipe(Effect.scoped))
+
+    it.effect("filter amounts in the currency of the list, and by none that is no amount of it", () =>
+      Effect.gen(function*() {
+        const { seat } = yield* played
+        yield* made("/operators", { slug: fresh("osaka-"), name: "Osaka", currency: "JPY" })
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        yield* Effect.promise(async () => {
+          await openAt(page, `/ledger?player=${seat.id}`, "Ledger")
+          const amount = page.getByLabel("Min amount")
+          const ledger = page.getByRole("table", { name: "Ledger" })
+          await ledger.getByText("-€0.50").waitFor()
+          assert.isTrue(await amount.isDisabled(), "of two currencies")
+          await page.getByLabel("Currency").fill("EUR")
+          await page.waitForURL(/currency=EUR/)
+          await amount.fill("2.50")
+          await page.waitForURL(/min_amount=250/)
+          await ledger.getByText("-€0.50").waitFor({ state: "detached" })
+          await ledger.getByText("+€3.00").waitFor()
+          await amount.fill("2,50")
+          await page.waitForURL(/^[^?]*\?(?!.*min_amount)/)
+          await ledger.getByText("-€0.50").waitFor()
+        })
       }).pipe(Effect.scoped))
 
     it.effect("show the tombstone of a bet that was rolled back before it came", () =>

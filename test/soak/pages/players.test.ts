@@ -118,6 +118,19 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       yield* Effect.promise(async () => {
         await openAt(page, `/players/${id}`, player.username)
         const dialog = await dialogOf(page, "Correct balance")
+        // the browser speaks British English
+        await dialog.getByLabel(/^Amount/).fill("-1,000")
+        await dialog.getByText("-€1,000.00").waitFor()
+        for (
+          const [text, problem] of [["-12,34", "Write it like 1,234.50"], [
+            "-12.345",
+            "EUR has at most 2 decimals"
+          ]] as const
+        ) {
+          await dialog.getByLabel(/^Amount/).fill(text)
+          await dialog.getByLabel("Reason").focus()
+          await dialog.getByText(problem).waitFor()
+        }
         await dialog.getByLabel(/^Amount/).fill("-12.34")
         await dialog.getByText("after it €37.66").waitFor()
         await dialog.getByLabel("Reason").fill("Paid twice")

@@ -1,0 +1,101 @@
+/** Inputs for numbers and amounts of money, typed in the user's language; what an amount was taken for stands below it. */
+import { Text, TextInput } from "@mantine/core"
+import { useState } from "react"
+import { numberText, readNumber } from "../../domain/TypedNumber.ts"
+import { locale } from "../app/locale.ts"
+import { digitsOf, moneyText } from "./Values.tsx"
+
+/** What a number counts: whole units of its last decimal, minor units of a currency where it is money. */
+export interface NumberForm {
+  readonly decimals: number
+  readonly currency?: string | undefined
+  /** Shown beside the number where it is no money. */
+  readonly unit?: string
+}
+
+export const moneyForm = (currency: string): NumberForm => ({ decimals: digitsOf(currency), currency })
+
+/** Text of a value in whole units, as its input begins with: without decimals where they are zero, so that it fits a currency chosen later. */
+export const typedNumber = (units: number, { decimals }: NumberForm): string => {
+  const isWhole = units % 10 ** decimals === 0
+  return isWhole ? numberText(units / 10 ** decimals, locale, 0) : numberText(units, locale, decimals)
+}
+
+/** Value of a text in whole units; undefined when it is empty or no number. */
+export const unitsIn = (text: string, { decimals }: NumberForm): number | undefined => {
+  const read = readNumber(text, locale, decimals)
+  return "units" in read ? read.units : undefined
+}
+
+/** What is wrong with a text; undefined for a number, and for no text. */
+export const numberProblem = (text: string, { currency, decimals }: NumberForm): string | undefined => {
+  if (text.trim() === "") return undefined
+  const read = readNumber(text, locale, decimals)
+  if ("units" in read) return undefined
+  const example = new Intl.NumberFormat(locale, { minimumFractionDigits: decimals }).format(1234.5)
+  switch (read.problem) {
+    case "malformed":
+      return `Write it like ${decimals === 0 ? new Intl.NumberFormat(locale).format(1234) : example}`
+    case "too_many_decimals":
+      return `${currency ?? "It"} has ${decimals === 0 ? "no" : `at most ${decimals}`} decimals`
+    case "too_large":
+      return "Too large"
+  }
+}
+
+type InputProps = Omit<React.ComponentProps<typeof TextInput>, "form" | "onChange" | "value"> & {
+  readonly form: NumberForm
+}
+
+/** Controlled input of a number's text. */
+export function NumberField(
+  { error, form, onBlur, onChange, onFocus, value, ...more }: InputProps & {
+    readonly value: string
+    readonly onChange: (text: string) => void
+  }
+) {
+  const [isTyping, setTyping] = useState(false)
+  const { currency, unit = currency } = form
+  const units = unitsIn(value, form)
+  return (
+    <div>
+      <TextInput
+        inputMode={form.decimals === 0 ? "numeric" : "decimal"}
+        autoComplete="off"
+        {...(unit === undefined ? {} : { rightSection: <span aria-hidden>{unit}</span>, rightSectionWidth: 52 })}
+        {...more}
+        value={value}
+        error={error ?? (isTyping ? undefined : numberProblem(value, form))}
+        onFocus={(event) => {
+          setTyping(true)
+          onFocus?.(event)
+        }}
+        onBlur={(event) => {
+          setTyping(false)
+          onBlur?.(event)
+        }}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+      {currency !== undefined && units !== undefined && (
+        <Text size="xs" c="dimmed" aria-live="polite">{moneyText(units, currency)}</Text>
+      )}
+    </div>
+  )
+}
+
+/** Input of a number. A text that is none gives NaN, which the service refuses: never the number before. */
+export function UnitsInput(
+  { onChange, units, ...more }: InputProps & { readonly units: number; readonly onChange: (units: number) => void }
+) {
+  const [text, setText] = useState(() => typedNumber(units, more.form))
+  return (
+    <NumberField
+      {...more}
+      value={text}
+      onChange={(typed) => {
+        setText(typed)
+        onChange(unitsIn(typed, more.form) ?? Number.NaN)
+      }}
+    />
+  )
+}
