@@ -4,9 +4,9 @@
  */
 
 /** Why a text is no number: `malformed` in the language, more decimals than the number may have, or beyond the exact integers. */
-export type NumberProblem = "malformed" | "too_many_decimals" | "too_large"
+type NumberProblem = "malformed" | "too_many_decimals" | "too_large"
 
-export type ReadNumber = { readonly units: number } | { readonly problem: NumberProblem }
+type ReadNumber = { readonly units: number } | { readonly problem: NumberProblem }
 
 /** Spaces and apostrophes by which languages group digits; people type the plain ones. */
 const spaces = /[\u0020\u00a0\u2009\u202f]/g
@@ -17,21 +17,13 @@ const marks = /[\u061c\u200e\u200f]/g
 
 const unified = (text: string): string => text.replace(marks, "").replace(spaces, " ").replace(apostrophes, "'")
 
-const formats = new Map<string, Intl.NumberFormat>()
-
-const formatOf = (locale: string, decimals: number, useGrouping: "always" | false): Intl.NumberFormat => {
-  const key = `${locale} ${decimals} ${useGrouping}`
-  const known = formats.get(key)
-  if (known !== undefined) return known
-  const format = new Intl.NumberFormat(locale, {
+const formatOf = (locale: string, decimals: number, useGrouping: "always" | false): Intl.NumberFormat =>
+  new Intl.NumberFormat(locale, {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
     useGrouping,
     numberingSystem: "latn"
   })
-  formats.set(key, format)
-  return format
-}
 
 /** Decimal and group separator of a language. */
 const separatorsOf = (locale: string): { readonly decimal: string; readonly group: string } => {
@@ -40,9 +32,11 @@ const separatorsOf = (locale: string): { readonly decimal: string; readonly grou
   return { decimal: valueOf("decimal"), group: valueOf("group") }
 }
 
-/** Text of a number in a language, as its field begins with: without groups. `units` of the last of `decimals` places. */
-export const numberText = (units: number, locale: string, decimals: number): string =>
-  formatOf(locale, decimals, false).format(units / 10 ** decimals).replace(marks, "")
+/** Texts of numbers in a language, as their fields begin with: without groups. Takes whole units of the last of `decimals` places. */
+export const numberTexts = (locale: string, decimals: number): (units: number) => string => {
+  const format = formatOf(locale, decimals, false)
+  return (units) => format.format(units / 10 ** decimals).replace(marks, "")
+}
 
 /** Number that a text means in a language. Groups may be left out, or written as the language writes them; a sign may come first. */
 export const readNumber = (text: string, locale: string, decimals: number): ReadNumber => {

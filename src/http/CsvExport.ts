@@ -1,10 +1,11 @@
 /**
- * Lists as CSV (RFC 4180), for any endpoint whose answer schema is a list: the endpoint itself is called page by page, so that an export
- * has the rows and the access rules of the list. Amounts are minor units beside their currency, instants ISO 8601.
+ * Lists as CSV, for any endpoint whose answer schema is a list: the endpoint itself is called page by page, so that an export has the rows and the
+ * access rules of the list.
  */
-import { Effect, Option, type Schema, type SchemaAST, Stream } from "effect"
+import { Effect, Option, type Schema, SchemaAST, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { type ExportColumn, type ExportForm, languageOf, machineForm, spreadsheetForm } from "./CsvForms.ts"
 import { bodyText } from "./Refusals.ts"
 
 /** Maximum lines of an export. A truncated export ends in a line that says so. */
@@ -21,8 +22,18 @@ const isFields = (value: unknown): value is Fields =>
 const fieldOf = (ast: SchemaAST.AST | undefined, field: string): SchemaAST.AST | undefined =>
   ast?._tag === "Objects" ? ast.propertySignatures.find(({ name }) => name === field)?.type : undefined
 
-const namesOf = (ast: SchemaAST.AST | undefined): ReadonlyArray<string> | undefined =>
-  ast?._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : undefined
+/** Kind of a field, by its schema or, where it may be null, that of its other member. */
+const kindOf = (ast: SchemaAST.AST): ExportColumn["kind"] => {
+  const { amount, format } = SchemaAST.resolve(ast) ?? {}
+  if (amount === true) return "amount"
+  if (format === "date-time") return "instant"
+  return SchemaAST.isUnion(ast) ? ast.types.map(kindOf).find((kind) => kind !== "other") ?? "other" : "other"
+}
+
+const columnsIn = (ast: SchemaAST.AST | undefined): ReadonlyArray<ExportColumn> | undefined =>
+  ast?._tag === "Objects"
+    ? ast.propertySignatures.map(({ name, type }) => ({ name: String(name), kind: kindOf(type) }))
+    : undefined
 
 const itemOf = (ast: SchemaAST.AST | undefined): SchemaAST.AST | undefined =>
   ast?._tag === "Arrays" ? ast.rest[0] : undefined
@@ -31,40 +42,27 @@ const itemOf = (ast: SchemaAST.AST | undefined): SchemaAST.AST | undefined =>
  * Columns of a list, in the order of the fields of its items; undefined for an endpoint that returns no list of records. A table (`data.rows`)
  * repeats the fields beside its rows, such as the currency, in each line.
  */
-export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<string> | undefined => {
+export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<ExportColumn> | undefined => {
   for (const { ast } of success) {
     const data = fieldOf(ast, "data")
-    const list = namesOf(itemOf(data))
+    const list = columnsIn(itemOf(data))
     if (list !== undefined) return list
-    const table = namesOf(itemOf(fieldOf(data, "rows")))
-    if (table !== undefined) return [...(namesOf(data) ?? []).filter((name) => name !== "rows"), ...table]
+    const table = columnsIn(itemOf(fieldOf(data, "rows")))
+    if (table !== undefined) return [...(columnsIn(data) ?? []).filter(({ name }) => name !== "rows"), ...table]
   }
   return undefined
 }
 
-/**
- * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale. Full-width signs are
- * taken for the others. Numbers are exempt, negative ones included.
- */
-const formulaStarts = /^(?=[=+\-@＝＋－＠\t\r])|(?<=[;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])/gu
-
-/** A value as a CSV cell; where a text would begin a formula, it has an apostrophe. */
-export const cell = (value: unknown): string => {
-  if (value === null || value === undefined) return ""
-  if (typeof value === "number" || typeof value === "boolean") return String(value)
-  const text = typeof value === "string" ? value : JSON.stringify(value)
-  const safe = text.replaceAll(formulaStarts, "'")
-  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll("\"", "\"\"")}"` : safe
-}
-
-const line = (cells: ReadonlyArray<unknown>): string => `${cells.map(cell).join(",")}\r\n`
-
-/** Whether a request asks for CSV, by `format=csv`, or without a `format` by its `Accept` header. */
-export const wantsCsv = ({ headers, url }: HttpServerRequest.HttpServerRequest): boolean => {
+/** Form that a request asks for, by `format`, or without one by its `Accept` header; undefined for JSON. */
+export const exportFormOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): ExportForm | undefined => {
   const formats = new URLSearchParams(url.split("?")[1] ?? "").getAll("format")
-  return formats.length === 0
-    ? headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase() === "text/csv"
-    : formats.length === 1 && formats[0] === "csv"
+  const accepted = headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase()
+  const [format = accepted === "text/csv" ? "csv" : "json"] = formats
+  return format === "csv"
+    ? machineForm
+    : format === "spreadsheet"
+    ? spreadsheetForm(languageOf(headers["accept-language"]))
+    : undefined
 }
 
 /** Query of the next page; undefined on the last one. */
@@ -106,7 +104,8 @@ const pageOf = (response: HttpServerResponse.HttpServerResponse, asked: Fields):
  */
 export const asCsv = <E, R>(
   handler: Handler<E, R>,
-  list: { readonly columns: ReadonlyArray<string>; readonly query: ReadonlyArray<string>; readonly name: string },
+  form: ExportForm,
+  list: { readonly columns: ReadonlyArray<ExportColumn>; readonly query: ReadonlyArray<string>; readonly name: string },
   ended: (lines: number, filters: ReadonlyArray<string>) => Effect.Effect<void>
 ) =>
   Effect.gen(function*() {
@@ -144,9 +143,9 @@ export const asCsv = <E, R>(
     const linesOf = ({ next, rows }: Page): readonly [text: string, next: Fields | undefined] => {
       const shown = rows.slice(0, maxLines - lines)
       lines += shown.length
-      const text = shown.map((row) => line(list.columns.map((name) => row[name]))).join("")
+      const text = shown.map((row) => form.line(list.columns, row)).join("")
       const isCut = lines >= maxLines && (shown.length < rows.length || next !== undefined)
-      return isCut ? [text + line([`cut after ${maxLines} lines`]), undefined] : [text, next]
+      return isCut ? [text + form.note(`cut after ${maxLines} lines`), undefined] : [text, next]
     }
     const pages = Stream.paginate(linesOf(pageOf(response, begin)), ([text, next]) =>
       next === undefined
@@ -156,7 +155,7 @@ export const asCsv = <E, R>(
             ? Effect.succeed([[text], Option.some(linesOf(pageOf(answer, next)))] as const)
             : Effect.fail(exportFailed)))
     return HttpServerResponse.stream(
-      Stream.concat(Stream.make(line(list.columns)), pages).pipe(
+      Stream.concat(Stream.make(form.mark + form.header(list.columns)), pages).pipe(
         Stream.encodeText,
         Stream.ensuring(Effect.suspend(() => ended(lines, filters))),
         Stream.provideContext(context)

@@ -5,7 +5,7 @@
 import type { Schema } from "effect"
 
 /** Values of `format`, known to every read: a list of the staff API is CSV, any other answer JSON. */
-const formats: ReadonlyArray<string> = ["csv", "json"]
+const formats: ReadonlyArray<string> = ["csv", "spreadsheet", "json"]
 
 /** Marks that proxies, trackers and browsers add to an address. */
 const foreign = /^(utm_|x-|_)/i

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { staffCall } from "../kit/Backoffice.ts"
+import { bootstrapToken, staffCall } from "../kit/Backoffice.ts"
 import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { dataOf } from "../kit/PublicApi.ts"
-import { cell } from "../../src/http/CsvExport.ts"
+import { cell, languageOf, machineForm, spreadsheetForm } from "../../src/http/CsvForms.ts"
 
 // Goal: an export is exactly the whole list, and no spreadsheet executes player input. Method: more rows than a page has, by page and by
 // cursor, over HTTP; cells one by one.
@@ -44,6 +44,59 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     }),
     60_000
   )
+
+  it.effect(
+    "have a form for spreadsheets: a mark, the separators of the language, amounts in major units, phones as text",
+    Effect.fnUntraced(function*() {
+      const casino = yield* openCasino()
+      const { id } = yield* casino.register({ last_name: "Müller", phone: "+491511234567" })
+      dataOf(yield* casino.deposit(id, 123_450), 201)
+      const exportOf = (path: string, language: string) =>
+        Effect.map(
+          staffCall("GET", `/backoffice/v1${path}`, undefined, {
+            "accept-language": language,
+            authorization: `Bearer ${bootstrapToken}`
+          }),
+          ({ text }) => text
+        )
+      const players = yield* exportOf(`/players?operator=${casino.slug}&format=spreadsheet`, "de-DE,de;q=0.9")
+      assert.match(players, /^\ufeffoperator_id;id;/)
+      assert.include(players, ";Müller;")
+      assert.include(players, ";\"=\"\"+491511234567\"\"\";")
+      const machines = yield* exportOf(`/players?operator=${casino.slug}&format=csv`, "de-DE")
+      assert.match(machines, /^operator_id,id,/)
+      assert.include(machines, ",+491511234567,")
+      const path = `/payments?operator=${casino.slug}&format=spreadsheet`
+      assert.match(yield* exportOf(path, "de"), /;1234,50;.*;\d{4}-\d\d-\d\d \d\d:\d\d:\d\d;/)
+      assert.match(yield* exportOf(path, "en-GB"), /,1234\.50,.*,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,/)
+    })
+  )
+
+  it("keep texts that look like numbers or dates, and disarm formulas, in the form for spreadsheets", () => {
+    const form = spreadsheetForm("en")
+    const other = (value: unknown) => form.line([{ name: "value", kind: "other" }], { value }).trimEnd()
+    assert.deepStrictEqual(
+      ["00123", "1e5", "12-11", "3.4", "1/2", "E1", "abc", "=1+1", "+a", "a,b", 12, null].map(other),
+      ["00123", "1e5", "12-11", "3.4", "1/2"].map((text) => `"=""${text}"""`)
+        .concat(["E1", "abc", "'=1+1", "'+a", "\"a,b\"", "12", ""])
+    )
+    const amount = (value: number, currency: string) =>
+      spreadsheetForm("de").line([{ name: "amount", kind: "amount" }], { amount: value, currency }).trimEnd()
+    assert.deepStrictEqual([amount(-5, "EUR"), amount(500, "JPY"), amount(1, "KWD")], ["-0,05", "500", "0,001"])
+    assert.strictEqual(
+      machineForm.line([{ name: "amount", kind: "amount" }], { amount: -5, currency: "EUR" }),
+      "-5\r\n"
+    )
+  })
+
+  it("are in the first language that a browser names, and in English when that is none", () => {
+    assert.deepStrictEqual(
+      ["de-DE,en;q=0.8", "pt-BR", "zh-Hans-CN", "es-419;q=1", "*", "", undefined, "x-y", "en-u", "../.."].map(
+        languageOf
+      ),
+      ["de-DE", "pt-BR", "zh-Hans-CN", "es-419", "en", "en", "en", "en", "en", "en"]
+    )
+  })
 
   // Excel splits cells at semicolons where the decimal sign is a comma, and a paste splits them at tabs.
   it("disarm formulas behind the separators of other locales", () => {

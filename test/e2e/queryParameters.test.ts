@@ -72,7 +72,7 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
         const own = yield* call(`${filled(path)}?${names.map((name) => `${name}=%00`).join("&")}&format=JSON`)
         assert.strictEqual(own.status, 422, path)
         assert.notInclude(JSON.stringify(own.details), unknownName, path)
-        assert.include(messagesAbout(own.details, "format"), "must be one of: csv, json", path)
+        assert.include(messagesAbout(own.details, "format"), "must be one of: csv, spreadsheet, json", path)
       }
     }),
     120_000
@@ -108,7 +108,7 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
       const staffed = yield* staffCall("GET", `/backoffice/v1/payments?operator_id=${casino.slug}&format=CSV`)
       assert.deepStrictEqual(staffed.details, {
         operator_id: meant("operator"),
-        format: ["must be one of: csv, json"]
+        format: ["must be one of: csv, spreadsheet, json"]
       })
       assert.strictEqual((yield* casino.get("/players?utm_source=x&x-id=1&_=2&format=json&")).status, 200)
       assert.strictEqual((yield* plainCall("/health/live?invented=1")).status, 200)

@@ -7,7 +7,7 @@ import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
 import { Endpoints } from "../../http/Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../../http/Forwarding.ts"
-import { asCsv, columnsOfList, wantsCsv } from "../../http/CsvExport.ts"
+import { asCsv, columnsOfList, exportFormOf } from "../../http/CsvExport.ts"
 import { fieldsOfQuery } from "../../http/QueryParameters.ts"
 import { readsOfChanges, staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { withFormRules } from "../../http/FormRules.ts"
@@ -192,9 +192,10 @@ export const StaffAuthLive = Layer.effect(
           Effect.provideService(CurrentAuthentication, again),
           Effect.provideService(CurrentSession, session)
         )
-        const response = columns === undefined || !wantsCsv(request)
+        const form = columns === undefined ? undefined : exportFormOf(request)
+        const response = columns === undefined || form === undefined
           ? yield* answer
-          : yield* asCsv(answer, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
+          : yield* asCsv(answer, form, { columns, query, name: action.replace(".", "-") }, noteExport(actor, action))
         if (response.status < 300 && read !== undefined) yield* reads.note(actor, read, yield* routedValues)
         // what was changed is answered all the same
         if (response.status < 300 && readOfChange !== undefined) {

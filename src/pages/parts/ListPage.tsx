@@ -183,15 +183,26 @@ export function Filters<A extends Action>(
       ))}
       {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
       {csv !== false && (
-        <Button
-          size="xs"
-          variant="default"
-          component="a"
-          href={addressOf(action, params, { ...query, format: "csv" })}
-          download
-        >
-          Export CSV
-        </Button>
+        <>
+          <Button
+            size="xs"
+            variant="default"
+            component="a"
+            href={addressOf(action, params, { ...query, format: "spreadsheet" })}
+            download
+          >
+            For spreadsheets
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            component="a"
+            href={addressOf(action, params, { ...query, format: "csv" })}
+            download
+          >
+            Export CSV
+          </Button>
+        </>
       )}
     </Group>
   )

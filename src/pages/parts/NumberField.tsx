@@ -1,7 +1,7 @@
 /** Inputs for numbers and amounts of money, typed in the user's language; what an amount was taken for stands below it. */
 import { Text, TextInput } from "@mantine/core"
 import { useState } from "react"
-import { numberText, readNumber } from "../../domain/TypedNumber.ts"
+import { numberTexts, readNumber } from "../../domain/TypedNumber.ts"
 import { locale } from "../app/locale.ts"
 import { digitsOf, moneyText } from "./Values.tsx"
 
@@ -18,7 +18,7 @@ export const moneyForm = (currency: string): NumberForm => ({ decimals: digitsOf
 /** Text of a value in whole units, as its input begins with: without decimals where they are zero, so that it fits a currency chosen later. */
 export const typedNumber = (units: number, { decimals }: NumberForm): string => {
   const isWhole = units % 10 ** decimals === 0
-  return isWhole ? numberText(units / 10 ** decimals, locale, 0) : numberText(units, locale, decimals)
+  return isWhole ? numberTexts(locale, 0)(units / 10 ** decimals) : numberTexts(locale, decimals)(units)
 }
 
 /** Value of a text in whole units; undefined when it is empty or no number. */

@@ -1,17 +1,23 @@
 /** Formatted values, each with its machine-readable form for copying. */
 import { useRouter } from "@tanstack/react-router"
 import { digits } from "virtual:staff-api"
-import { numberText } from "../../domain/TypedNumber.ts"
+import { numberTexts } from "../../domain/TypedNumber.ts"
 import { locale } from "../app/locale.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 
 /** Decimals of a currency: 2 for EUR, 0 for JPY. */
 export const digitsOf = (currency: string): number => digits[currency] ?? 2
 
-const moneyFormats = new Map<string, Intl.NumberFormat>()
+interface MoneyTexts {
+  readonly shown: (amount: number) => string
+  readonly copied: (amount: number) => string
+}
 
-const moneyFormat = (currency: string): Intl.NumberFormat => {
-  const known = moneyFormats.get(currency)
+const moneyTexts = new Map<string, MoneyTexts>()
+
+/** Texts of amounts of a currency, cached: creating a format takes longer than rendering a row. */
+const moneyTextsOf = (currency: string): MoneyTexts => {
+  const known = moneyTexts.get(currency)
   if (known !== undefined) return known
   const count = digitsOf(currency)
   const format = new Intl.NumberFormat(locale, {
@@ -20,13 +26,13 @@ const moneyFormat = (currency: string): Intl.NumberFormat => {
     minimumFractionDigits: count,
     maximumFractionDigits: count
   })
-  moneyFormats.set(currency, format)
-  return format
+  const texts = { shown: (amount: number) => format.format(amount / 10 ** count), copied: numberTexts(locale, count) }
+  moneyTexts.set(currency, texts)
+  return texts
 }
 
 /** Formats an amount in minor units. */
-export const moneyText = (amount: number, currency: string): string =>
-  moneyFormat(currency).format(amount / 10 ** digitsOf(currency))
+export const moneyText = (amount: number, currency: string): string => moneyTextsOf(currency).shown(amount)
 
 /** Amount in minor units; null is a dash. Copied as it is typed: in major units, in the user's language. */
 export function Money(
@@ -40,7 +46,7 @@ export function Money(
   return (
     <span
       className={signed && amount < 0 ? "figure negative" : "figure"}
-      data-copy={numberText(amount, locale, digitsOf(currency))}
+      data-copy={moneyTextsOf(currency).copied(amount)}
     >
       {signed && amount > 0 ? "+" : ""}
       {moneyText(amount, currency)}
