@@ -46,7 +46,8 @@ export const payOut = (
 
 /** The win in the game and the round of its bet, where it belongs to those. */
 const placed = (win: Win, bet: Transaction | null | undefined): Win =>
-  win.ofBet !== true || bet?.kind !== "bet" || bet.gameId === null || bet.roundId === null
+  win.ofBet !== true || bet?.kind !== "bet" || bet.gameId === null || bet.roundId === null ||
+    (bet.gameId === win.game.id && bet.roundId === win.roundId)
     ? win
     : { ...win, game: { ...win.game, id: bet.gameId }, roundId: bet.roundId }
 
