@@ -1,12 +1,13 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Clock, Context, Effect, Exit, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
-import { type Recorded, storingSignature } from "../../domain/state/StoringSignature.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { type Lacking, planned } from "../../store/Planned.ts"
+import { type PlayerCommand, runCommand, startCommand, type Started } from "../../store/PlayerCommands.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import type { Step } from "../../domain/state/Decision.ts"
 import { ownProtocol } from "../integrations/ProviderSettings.ts"
@@ -33,6 +34,21 @@ const endings = Schedule.spaced("1 second")
 
 const isOfVendor = ({ original, provider }: Game): boolean => original === null && provider.protocol !== ownProtocol
 
+type GameRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
+
+/** Game on offer that was looked up. */
+interface KnownGame {
+  readonly game: Game | undefined
+}
+
+const noGame: KnownGame = { game: undefined }
+
+/** The vendor of the game has to be asked for the address. */
+interface AtVendor {
+  readonly _tag: "AtVendor"
+  readonly game: Game
+}
+
 export class Launches extends Context.Service<Launches, {
   /** Refuses a player of another operator, and a game not on offer. */
   readonly mustExist: (
@@ -52,8 +68,8 @@ export class Launches extends Context.Service<Launches, {
     answering: KeyedReply<LaunchedGame>
   ) => Effect.Effect<LaunchedGame, LaunchRefusal | ActorRefusal | Refusal<"NOT_FOUND" | "GAME_UNAVAILABLE">>
   /**
-   * As `launch`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the player or
-   * the game is not in memory, the game is not on offer, or a vendor has to be asked.
+   * As `launch`, without a fiber, for a request with this signature: `done` is called once, perhaps at once. False when nothing was done: the game has
+   * to be looked up, or its vendor asked.
    */
   readonly startLaunch: (
     operatorId: number,
@@ -61,7 +77,7 @@ export class Launches extends Context.Service<Launches, {
     gameId: number,
     request: LaunchRequest,
     accepted: AcceptedSignature,
-    done: (exit: Exit.Exit<Recorded<LaunchedGame>, LaunchRefusal | ActorRefusal | Refusal<"REPLAYED_REQUEST">>) => void
+    done: (exit: Started<LaunchedGame, LaunchRefusal>) => void
   ) => boolean
 }>()("pitboss/games/Launches") {
   static readonly layer = Layer.effect(
@@ -208,13 +224,33 @@ export class Launches extends Context.Service<Launches, {
         }
       )
 
+      /** Plans a launch: the session that is opened here, or the game whose vendor has to be asked. */
+      const planLaunch = (
+        operatorId: number,
+        playerId: number,
+        gameId: number,
+        request: LaunchRequest,
+        known: KnownGame
+      ): PlayerCommand<LaunchedGame, LaunchRefusal> | AtVendor | Lacking<KnownGame, GameRefusal> => {
+        const warm = games.findUnsafe(gameId)
+        const game = warm?.active === true ? warm : known.game
+        if (game === undefined) {
+          return { _tag: "Lacking", lookUp: () => Effect.map(games.get(gameId), (game) => ({ game })) }
+        }
+        return isOfVendor(game)
+          ? { _tag: "AtVendor", game }
+          : { operatorId, playerId, step: openingHere(game, request), isNameless: true }
+      }
+
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
         function*(operatorId, playerId, gameId, request, answering) {
-          const game = yield* games.get(gameId)
-          const { claim, render } = answering
-          return yield* isOfVendor(game)
-            ? launchAtVendor(operatorId, playerId, game, request, answering)
-            : openSession(operatorId, playerId, storingReply(openingHere(game, request), claim, render), answering)
+          const plan = yield* planned(
+            noGame,
+            (known: KnownGame) => planLaunch(operatorId, playerId, gameId, request, known)
+          )
+          return yield* "game" in plan
+            ? launchAtVendor(operatorId, playerId, plan.game, request, answering)
+            : runCommand(actors, plan, answering)
         }
       )
 
@@ -226,14 +262,9 @@ export class Launches extends Context.Service<Launches, {
         accepted,
         done
       ) => {
-        const game = games.findUnsafe(gameId)
-        if (game?.active !== true || isOfVendor(game) || actors.peek(operatorId, playerId) === undefined) return false
-        actors.post(
-          operatorId,
-          playerId,
-          storingSignature(openingHere(game, request), accepted),
-          (exit) => done(Exit.mapError(exit, refusingOnce))
-        )
+        const plan = planLaunch(operatorId, playerId, gameId, request, noGame)
+        if ("_tag" in plan) return false
+        startCommand(actors, plan, accepted, done)
         return true
       }
 
