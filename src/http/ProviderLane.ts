@@ -139,8 +139,10 @@ export class ProviderLane
         const context = Context.makeUnsafe<never>(new Map((yield* Effect.context<never>()).mapUnsafe))
         const fork = Effect.runForkWith(context)
 
-        const entryPointOf = (target: string): EntryPoint<Provider> | undefined =>
-          entryPoints.find(({ path }) => target.startsWith(path))
+        const entryPointOf = (target: string): EntryPoint<Provider> | undefined => {
+          for (const entry of entryPoints) if (target.startsWith(entry.path)) return entry
+          return undefined
+        }
 
         /** Writes an answer, of another node when one is given. Returns the milliseconds since the request began. */
         const send = (
@@ -191,14 +193,6 @@ export class ProviderLane
                 ? reject(request, exit.value)
                 : render())
           )
-        }
-
-        const answer = (
-          request: AdmittedRequest<Provider>,
-          answered: Omit<AnsweredCall, "at" | "latencyMs">
-        ): void => {
-          const latencyMs = sendAnswer(request, answered.answer)
-          calls.note(request.admitted.provider, { ...answered, at: request.head.now, latencyMs })
         }
 
         const logDefect = (id: string, method: string, route: string, cause: Cause.Cause<unknown>): void => {
@@ -280,7 +274,12 @@ export class ProviderLane
           request: AdmittedRequest<Provider>,
           { call, render }: Asked,
           outcome: WalletOutcome
-        ): void => answer(request, { method: call.method, call, outcome, answer: render(outcome), reason: undefined })
+        ): void => {
+          const answer = render(outcome)
+          const latencyMs = sendAnswer(request, answer)
+          const { admitted: { provider }, head: { now: at } } = request
+          calls.note(provider, { at, method: call.method, call, outcome, answer, reason: undefined, latencyMs })
+        }
 
         const ask = (request: AdmittedRequest<Provider>, asked: Asked, body: Buffer): void => {
           const { admitted: { provider }, target } = request
@@ -341,11 +340,18 @@ export class ProviderLane
           )
         })
 
-        /** Records an answer by the protocol alone. */
-        const traceAnswered = (request: AdmittedRequest<Provider>, { status }: VendorAnswer): void => {
-          const { entry, head } = request
-          const about = { method: head.method, traceparent: head.header("traceparent"), id: idOf(request) }
-          if (traces !== undefined) fork(traces.aroundAnswer(about, entry.routeOf(head), Effect.void, () => status))
+        /** Answers what the protocol answers alone. */
+        const answerAlone = (
+          request: AdmittedRequest<Provider>,
+          { answer, method, reason }: Extract<Received, { readonly _tag: "Answered" }>
+        ): void => {
+          const { admitted: { provider }, entry, head } = request
+          if (traces !== undefined) {
+            const about = { method: head.method, traceparent: head.header("traceparent"), id: idOf(request) }
+            fork(traces.aroundAnswer(about, entry.routeOf(head), Effect.void, () => answer.status))
+          }
+          const latencyMs = sendAnswer(request, answer)
+          calls.note(provider, { at: head.now, method, call: undefined, outcome: undefined, answer, reason, latencyMs })
         }
 
         /** Undefined after a defect, which is answered as one. */
@@ -377,8 +383,7 @@ export class ProviderLane
               )
             }
             case "Answered":
-              traceAnswered(request, received.answer)
-              return answer(request, { ...received, call: undefined, outcome: undefined })
+              return answerAlone(request, received)
             case "Call":
               return ask(request, received, body)
           }

@@ -34,7 +34,7 @@ export const idOfAction = (action: WalletAction | undefined): string | undefined
 
 /** Whole minor units of a currency, not below the minimum; undefined for another amount. */
 const minorUnits = (amount: Amount, currency: string, minimum = 0): number | undefined => {
-  const units = toMinorUnits(amount, minorDigits(currency))
+  const units = "minor" in amount ? amount.minor : toMinorUnits(amount, minorDigits(currency))
   return units === undefined || units < minimum ? undefined : units
 }
 

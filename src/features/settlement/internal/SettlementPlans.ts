@@ -62,7 +62,15 @@ type Settling = Decision<ReadonlyArray<Settlement>, SettlementRefusal>
 
 /** A decision with one settlement, as one with a list. */
 const asList = (decision: Decision<Settlement, SettlementRefusal>): Settling =>
-  decision._tag === "Accept" ? { ...decision, reply: [decision.reply] } : decision
+  decision._tag === "Accept"
+    ? {
+      _tag: "Accept",
+      state: decision.state,
+      reply: [decision.reply],
+      change: decision.change,
+      idsUsed: decision.idsUsed
+    }
+    : decision
 
 /** Settles actions as what they are: one, a bet with its win, or several. */
 const settleActions = (
