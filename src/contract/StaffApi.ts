@@ -1,8 +1,9 @@
 /** Staff API assembled, on the back-office port. Group and endpoint form the action that roles allow. */
 import { Context } from "effect"
-import { HttpApi, HttpApiMiddleware, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiMiddleware } from "effect/http-api"
 import type { Role } from "../domain/staff/Staff.ts"
 import { refusals } from "./common/Errors.ts"
+import { staffDocumented } from "./document/StaffDocument.ts"
 import { PaymentGroup, PaymentMethodGroup } from "./payments/StaffApi.ts"
 import { GameGroup } from "./games/StaffApi.ts"
 import { KeyGroup } from "./keys/StaffApi.ts"
@@ -69,38 +70,39 @@ export class SignInGuard extends HttpApiMiddleware.Service<SignInGuard>()("pitbo
   )
 }) {}
 
-export const BackofficeApi = HttpApi.make("backoffice")
-  .add(
-    StaffGroup,
-    SessionGroup,
-    OperatorGroup,
-    KeyGroup,
-    ProviderGroup,
-    GameGroup,
-    PaymentMethodGroup,
-    BonusGroup,
-    PromoGroup,
-    StaffFreeRoundsGroup,
-    PlayerGroup,
-    CorrectionGroup,
-    PaymentGroup,
-    WebhookGroup,
-    DeliveryGroup,
-    AlertGroup,
-    LedgerGroup,
-    SecretGroup,
-    RoundGroup,
-    SearchGroup,
-    JobGroup,
-    NodeGroup,
-    RateGroup,
-    ReportGroup,
-    FiguresGroup,
-    AuditGroup
-  )
-  .prefix("/backoffice/v1")
-  .middleware(StaffAuth)
-  // added last: without StaffAuth
-  .add(SignInGroup.prefix("/backoffice/v1").middleware(SignInGuard))
-  .annotate(HttpApi.ParseOptions, { errors: "all" })
-  .annotate(OpenApi.Title, "Pitboss back office")
+export const BackofficeApi = staffDocumented(
+  HttpApi.make("backoffice")
+    .add(
+      StaffGroup,
+      SessionGroup,
+      OperatorGroup,
+      KeyGroup,
+      ProviderGroup,
+      GameGroup,
+      PaymentMethodGroup,
+      BonusGroup,
+      PromoGroup,
+      StaffFreeRoundsGroup,
+      PlayerGroup,
+      CorrectionGroup,
+      PaymentGroup,
+      WebhookGroup,
+      DeliveryGroup,
+      AlertGroup,
+      LedgerGroup,
+      SecretGroup,
+      RoundGroup,
+      SearchGroup,
+      JobGroup,
+      NodeGroup,
+      RateGroup,
+      ReportGroup,
+      FiguresGroup,
+      AuditGroup
+    )
+    .prefix("/backoffice/v1")
+    .middleware(StaffAuth)
+    // added last: without StaffAuth
+    .add(SignInGroup.prefix("/backoffice/v1").middleware(SignInGuard))
+    .annotate(HttpApi.ParseOptions, { errors: "all" })
+)

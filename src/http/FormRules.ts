@@ -79,7 +79,7 @@ const issuesOf = (schema: Schema.Top | undefined) => {
   }
 }
 
-/** Refuses a read with a parameter that its endpoint does not declare, together with what else is wrong with its query. */
+/** Refuses a read of an empty id, and one with a parameter that its endpoint does not declare, together with what else is wrong with its query. */
 const makeParameterRules = (
   { method, params, query }: HttpApiEndpoint.Top,
   ignored: ReadonlyArray<string>
@@ -90,10 +90,12 @@ const makeParameterRules = (
   const valueIssues = issuesOf(query)
   return Effect.gen(function*() {
     const { params: inPath, query: sent } = yield* routedValues
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    // an empty id: the list above it would be answered
+    if (url.split("?", 1)[0]?.endsWith("/") === true) return noSuchPath
     const unknown = parameterIssues(known, sent, ignored)
     if (unknown === undefined) return undefined
     if (Object.keys(pathIssues(inPath)).length > 0) return noSuchPath
-    const { url } = yield* HttpServerRequest.HttpServerRequest
     return refuseFields({ ...queryIssues(url, valueIssues(sent)), ...unknown })
   })
 }

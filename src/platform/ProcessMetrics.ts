@@ -24,7 +24,7 @@ const heapUsed = Metric.gauge("nodejs_heap_size_used_bytes", { description: "Use
 const heapTotal = Metric.gauge("nodejs_heap_size_total_bytes", { description: "Total size of the JavaScript heap" })
 const external = Metric.gauge("nodejs_external_memory_bytes", { description: "Memory of buffers" })
 const eventLoopLag = Metric.gauge("nodejs_eventloop_lag_seconds", {
-  description: "Delay of the event loop's timers since the last scrape, by quantile"
+  description: "Delay of the event loop's timers since the last scrape, by percentile"
 })
 
 /** Timer delay in seconds beyond the sampling interval. */
@@ -55,6 +55,9 @@ export const registerProcessMetrics: Effect.Effect<Effect.Effect<void>, never, S
   return Effect.suspend(() => {
     const [median, p99, all] = [delay.percentile(50), delay.percentile(99), delay.max].map(lagSeconds)
     delay.reset()
-    return setLag([[{ quantile: "0.5" }, median ?? 0], [{ quantile: "0.99" }, p99 ?? 0], [{ quantile: "1" }, all ?? 0]])
+    return setLag([[{ percentile: "50" }, median ?? 0], [{ percentile: "99" }, p99 ?? 0], [
+      { percentile: "100" },
+      all ?? 0
+    ]])
   })
 })

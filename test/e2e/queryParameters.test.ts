@@ -105,6 +105,10 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
         yield* details("/reports/ggr?from=2026-1-1&to=2026-01-02&include_test_players=yes"),
         [422, { from: ["must be a date like 1990-12-31"], include_test_players: ["must be one of: true, false"] }]
       )
+      for (const empty of ["/players/", "/payments/?page=1", "/games/"]) {
+        assert.strictEqual((yield* casino.get(empty)).code, "NOT_FOUND", empty)
+      }
+      assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/players/")).code, "NOT_FOUND")
       const staffed = yield* staffCall("GET", `/backoffice/v1/payments?operator_id=${casino.slug}&format=CSV`)
       assert.deepStrictEqual(staffed.details, {
         operator_id: meant("operator"),

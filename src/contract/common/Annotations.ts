@@ -35,3 +35,6 @@ export class BoundedList extends Context.Service<BoundedList, ListBound>()("pitb
 export class RetryAfterFailure
   extends Context.Service<RetryAfterFailure, "rollback" | "same_request">()("pitboss/contract/RetryAfterFailure")
 {}
+
+/** Two fields of the body of which exactly one is sent. */
+export class EitherOf extends Context.Service<EitherOf, readonly [string, string]>()("pitboss/contract/EitherOf") {}

@@ -4,10 +4,10 @@
  */
 import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { RequiredFeature, RequiredScope, RetryAfterFailure } from "../common/Annotations.ts"
+import { EitherOf, RequiredFeature, RequiredScope, RetryAfterFailure } from "../common/Annotations.ts"
 import { answersOf, errorExamples, type Facts } from "./Answers.ts"
 import { exampleOf, inheritedMember, membersOf, type Schemas } from "./Examples.ts"
-import { description, headers, parameterDescriptions, parameters, securitySchemes, servers } from "./Words.ts"
+import { description, headers, info, parameterDescriptions, parameters, securitySchemes, servers } from "./Words.ts"
 import { allRefusals } from "../common/Errors.ts"
 
 interface Parameter {
@@ -40,15 +40,28 @@ const openObjects = (value: unknown): unknown => {
   )
 }
 
+/** An object that has a field. */
+const having = (field: string) => ({ type: "object", properties: { [field]: {} }, required: [field] })
+
+/** That one field of two is there. */
+const eitherOf = ([one, other]: readonly [string, string]) => ({
+  oneOf: [{ ...having(one), not: having(other) }, { ...having(other), not: having(one) }]
+})
+
 /** Request body with an example. A nullable body is optional. */
-const bodyOf = (operation: Operation, schemas: Schemas): { readonly requestBody?: unknown } => {
+const bodyOf = (
+  operation: Operation,
+  schemas: Schemas,
+  exclusive: readonly [string, string] | undefined
+): { readonly requestBody?: unknown } => {
   if (operation.requestBody === undefined) return {}
   const media = membersOf(membersOf(membersOf(operation.requestBody)["content"])["application/json"])
   const { anyOf } = membersOf(media["schema"])
   const forms: ReadonlyArray<unknown> = Array.isArray(anyOf) ? anyOf : [media["schema"]]
   const given = forms.filter((form) => membersOf(form)["type"] !== "null")
   const schema = given.length === 1 ? given[0] : { anyOf: given }
-  const content = { "application/json": { schema, examples: { example: { value: exampleOf(schema, schemas) } } } }
+  const sent = exclusive === undefined ? schema : { allOf: [schema, eitherOf(exclusive)] }
+  const content = { "application/json": { schema: sent, examples: { example: { value: exampleOf(schema, schemas) } } } }
   return { requestBody: { required: given.length === forms.length, content } }
 }
 
@@ -74,11 +87,11 @@ const security: { readonly [audience in Facts["audience"]]: unknown } = {
 const codesOf = (schema: Schema.Top): ReadonlyArray<string> =>
   [...JSON.stringify(Schema.toJsonSchemaDocument(schema)).matchAll(/"Error_([A-Z_]+)"/g)].map(([, code = ""]) => code)
 
-/** Examples of refusals that are referenced, and one of every code. */
-const usedExamples = (paths: unknown) => {
-  const text = JSON.stringify(paths)
+/** Components of a kind that something refers to, these themselves included. */
+const usedComponents = (kind: string, components: { readonly [name: string]: unknown }, paths: unknown) => {
+  const text = JSON.stringify([paths, components])
   return Object.fromEntries(
-    Object.entries(errorExamples).filter(([name]) => !name.includes(".") || text.includes(`/examples/${name}"`))
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`))
   )
 }
 
@@ -114,7 +127,7 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
       paths[path] = item
       item[method] = {
         ...operation,
-        ...bodyOf(operation, schemas),
+        ...bodyOf(operation, schemas, Context.getOrUndefined(mergedAnnotations, EitherOf)),
         ...(scope === undefined ? {} : { "x-required-scope": scope }),
         ...(feature === undefined ? {} : { "x-required-feature": feature }),
         security: security[audience],
@@ -130,9 +143,17 @@ const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   })
   return Object(openObjects({
     ...document,
+    info: { ...membersOf(document["info"]), ...info },
     servers,
     paths,
-    components: { ...components, examples: usedExamples(paths), headers, parameters, securitySchemes }
+    components: {
+      ...components,
+      schemas: usedComponents("schemas", schemas, paths),
+      examples: usedComponents("examples", errorExamples, paths),
+      headers,
+      parameters,
+      securitySchemes
+    }
   }))
 }
 

@@ -26,6 +26,12 @@ answered with everybody's rows; so is one that is sent twice. Names that begin w
 
 **Money** is an integer in minor units. **Times** are ISO 8601 in UTC. Clients ignore fields they do not know.`
 
+/** Who made it and on which terms, in both documents. */
+export const info = {
+  contact: { name: "Pitboss" },
+  license: { name: "UNLICENSED", identifier: "LicenseRef-UNLICENSED" }
+}
+
 export const servers = [{ url: "/", description: "The service that shows this document." }]
 
 const text = (maxLength: number) => ({ type: "string", maxLength })
@@ -133,3 +139,13 @@ export const parameterDescriptions: { readonly [name: string]: string } = {
   wallet: "Of this wallet.",
   category: "Of this category."
 }
+
+export const staffDescription = `Staff API of the back office: what its pages and its command line do.
+
+**Acting.** A staff token (\`Authorization: Bearer …\`) or the session of a browser. Each action names the roles that may take it; \`admin\` may take
+any. Staff bound to operators see those alone.
+
+**Errors** are \`{"error": {"code", "message", "details"}}\`. The code is stable; the message is for people.
+
+**Lists** are read by \`cursor\`: empty or absent first, then each \`meta.next_cursor\` until that is null. \`format=csv\` gives a list as CSV. A query
+parameter that a read does not have is refused under its name.`

@@ -20,7 +20,7 @@ export const Series = Schema.Struct({
   unconverted: Schema.Array(currencyCode).annotate({
     description: "Currencies of entries that no value holds, because there was no exchange rate."
   })
-}).annotate({ identifier: "ReportSeries" })
+}).annotate({ identifier: "FigureSeries" })
 
 /** Play of a range of days in groups (`GET /reports/breakdown`). */
 export const Breakdown = Schema.Struct({

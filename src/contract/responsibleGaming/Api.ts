@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { exclusionTypes } from "../../domain/state/Player.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { exclusionPeriods } from "../../domain/limit/Exclusions.ts"
-import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
+import { about, EitherOf, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"
 import { instant, oneOf, pathId } from "../common/Fields.ts"
 import { LimitChanges, limitName, Limits } from "./LimitsResource.ts"
@@ -53,6 +53,7 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
       error: refusals("RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredScope, "limits:write")
+      .annotate(EitherOf, ["period", "until"])
       .annotateMerge(about("Exclude a player from play", "Can be prolonged, never shortened or lifted."))
   )
   .annotate(RequiredFeature, "responsible_gaming")

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { limitFields } from "../../domain/state/Limits.ts"
 import { exclusionTypes } from "../../domain/state/Player.ts"
+import { boundsOf } from "../../domain/limit/LimitChanges.ts"
 import { perLimit } from "../../domain/limit/LimitUsage.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
 
@@ -64,5 +65,8 @@ export const Limits = Schema.Struct({
 
 /** The limits that a request may set. A name that is none of them is refused. */
 export const LimitChanges = Schema.Struct(
-  perLimit(() => Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)))))
+  perLimit((field) => {
+    const [minimum, maximum] = boundsOf(field)
+    return Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum, maximum }))))
+  })
 )

@@ -19,7 +19,8 @@ export type LimitChanges = ReadonlyMap<LimitField, number | null>
 
 const isLimitField = (name: string): name is LimitField => limitFields.some((field) => field === name)
 
-const bounds = (field: LimitField): readonly [from: number, to: number] =>
+/** What a limit may be set to, both included. */
+export const boundsOf = (field: LimitField): readonly [from: number, to: number] =>
   field === "max_session_minutes" ? [minSessionMinutes, maxSessionMinutes] : [0, maxAmount]
 
 /**
@@ -39,7 +40,7 @@ export const readLimitChanges = (sent: unknown, called = "limits"): LimitChanges
     } else if (value === null) {
       changes.set(name, null)
     } else {
-      const [from, to] = bounds(name)
+      const [from, to] = boundsOf(name)
       if (typeof value === "number" && isAmount(value) && value >= from && value <= to) changes.set(name, value)
       else addError(`must be an integer between ${from} and ${to}, or null`)
     }

@@ -26,8 +26,8 @@ export const reconcileAfterMs = 48 * hourMs
 /** How much of time one run walks over, at most: it bounds the work when the service was away for long. */
 const strideMs = hourMs
 
-const openRounds = Metric.gauge("rounds_open_for_a_day", { description: "Rounds open for more than 24 hours" })
-const oldRounds = Metric.gauge("rounds_open_for_two_days", {
+const openRounds = Metric.gauge("rounds_open_late", { description: "Rounds open for more than 24 hours" })
+const oldRounds = Metric.gauge("rounds_open_to_reconcile", {
   description: "Rounds open for more than 48 hours: to be reconciled with their providers"
 })
 
