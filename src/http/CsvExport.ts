@@ -2,9 +2,10 @@
  * Lists as CSV, for any endpoint whose answer schema is a list: the endpoint itself is called page by page, so that an export has the rows and the
  * access rules of the list.
  */
-import { Effect, Option, type Schema, SchemaAST, Stream } from "effect"
+import { Effect, Option, type Schema, type SchemaAST, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
+import { fieldKindOf } from "../contract/common/FieldKind.ts"
 import { type ExportColumn, type ExportForm, languageOf, machineForm, spreadsheetForm } from "./CsvForms.ts"
 import { bodyText } from "./Refusals.ts"
 
@@ -22,17 +23,9 @@ const isFields = (value: unknown): value is Fields =>
 const fieldOf = (ast: SchemaAST.AST | undefined, field: string): SchemaAST.AST | undefined =>
   ast?._tag === "Objects" ? ast.propertySignatures.find(({ name }) => name === field)?.type : undefined
 
-/** Kind of a field, by its schema or, where it may be null, that of its other member. */
-const kindOf = (ast: SchemaAST.AST): ExportColumn["kind"] => {
-  const { amount, format } = SchemaAST.resolve(ast) ?? {}
-  if (amount === true) return "amount"
-  if (format === "date-time") return "instant"
-  return SchemaAST.isUnion(ast) ? ast.types.map(kindOf).find((kind) => kind !== "other") ?? "other" : "other"
-}
-
 const columnsIn = (ast: SchemaAST.AST | undefined): ReadonlyArray<ExportColumn> | undefined =>
   ast?._tag === "Objects"
-    ? ast.propertySignatures.map(({ name, type }) => ({ name: String(name), kind: kindOf(type) }))
+    ? ast.propertySignatures.map(({ name, type }) => ({ name: String(name), kind: fieldKindOf(type).kind }))
     : undefined
 
 const itemOf = (ast: SchemaAST.AST | undefined): SchemaAST.AST | undefined =>

@@ -2,13 +2,14 @@
  * Forms of an export: `csv` for machines (RFC 4180: minor units, ISO 8601), `spreadsheet` for people, in the separators of the caller's language, which
  * Excel and its kin open as they are: a byte order mark, amounts in major units, moments as they read them, and text that stays text.
  */
+import type { FieldKind } from "../contract/common/FieldKind.ts"
 import { minorDigits } from "../domain/Standards.ts"
 import { numberTexts } from "../domain/TypedNumber.ts"
 
 /** What a column holds. An amount is in the currency of its row. */
 export interface ExportColumn {
   readonly name: string
-  readonly kind: "amount" | "instant" | "other"
+  readonly kind: FieldKind["kind"]
 }
 
 export interface ExportForm {

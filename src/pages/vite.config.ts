@@ -1,14 +1,16 @@
 /** Build of the pages: hashed file names, no inline scripts, the staff API's endpoints as data. */
 import react from "@vitejs/plugin-react"
+import { SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { join } from "node:path"
 import { defineConfig, type Plugin } from "vite"
 import { BackofficeApi } from "../contract/StaffApi.ts"
+import { type FieldKind, fieldKindOf } from "../contract/common/FieldKind.ts"
 import { minorDigits } from "../domain/Standards.ts"
 import { protocols } from "../protocols/Protocols.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
-/** Generates the method and path of every endpoint without the Schemas that declare them, and the digits of currencies. */
+/** Generates the method, path and query fields of every endpoint without the Schemas that declare them, and the digits of currencies. */
 const staffApi = (): Plugin => {
   const name = "virtual:staff-api"
   return {
@@ -17,10 +19,19 @@ const staffApi = (): Plugin => {
     load: (id) => {
       if (id !== `\0${name}`) return null
       const endpoints: Record<string, readonly [string, string]> = {}
+      const queries: Record<string, ReadonlyArray<FieldKind & { readonly name: string }>> = {}
       HttpApi.reflect(BackofficeApi, {
         onGroup: () => {},
         onEndpoint: ({ endpoint, group }) => {
-          endpoints[`${group.identifier}.${endpoint.identifier}`] = [endpoint.method, endpoint.path]
+          const action = `${group.identifier}.${endpoint.identifier}`
+          endpoints[action] = [endpoint.method, endpoint.path]
+          const query = endpoint.query?.ast
+          if (query !== undefined && SchemaAST.isObjects(query)) {
+            queries[action] = query.propertySignatures.map(({ name, type }) => ({
+              name: String(name),
+              ...fieldKindOf(type)
+            }))
+          }
         }
       })
       const digits = Object.fromEntries(
@@ -28,7 +39,8 @@ const staffApi = (): Plugin => {
           count !== 2
         )
       )
-      return `export const endpoints = ${JSON.stringify(endpoints)}; export const digits = ${JSON.stringify(digits)}`
+      return Object.entries({ endpoints, queries, digits })
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`).join("\n")
     }
   }
 }

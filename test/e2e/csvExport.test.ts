@@ -74,7 +74,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
 
   it("keep texts that look like numbers or dates, and disarm formulas, in the form for spreadsheets", () => {
     const form = spreadsheetForm("en")
-    const other = (value: unknown) => form.line([{ name: "value", kind: "other" }], { value }).trimEnd()
+    const other = (value: unknown) => form.line([{ name: "value", kind: "text" }], { value }).trimEnd()
     assert.deepStrictEqual(
       ["00123", "1e5", "12-11", "3.4", "1/2", "E1", "abc", "=1+1", "+a", "a,b", 12, null].map(other),
       ["00123", "1e5", "12-11", "3.4", "1/2"].map((text) => `"=""${text}"""`)

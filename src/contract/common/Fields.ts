@@ -131,7 +131,7 @@ export const ipAddress = string({ examples: ["203.0.113.7"] }).check(
 
 /** Minor units of a currency, at least `minimum`. */
 export const amountFrom = (minimum: number, description = "Minor units.") =>
-  Schema.Number.annotate({ description, examples: [2500] }).check(
+  Schema.Number.annotate({ description, examples: [2500], amount: true }).check(
     Schema.isInt({ message: "must be an integer in minor units" }),
     Schema.isBetween({ minimum, maximum: maxAmount }, { message: `must be between ${minimum} and ${maxAmount}` })
   )

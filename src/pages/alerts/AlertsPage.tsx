@@ -2,13 +2,13 @@
 import { Button, Group, Stack, Tabs, Text, TextInput } from "@mantine/core"
 import { useLocation, useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"
-import { alertRules, alertStatuses } from "../../domain/compliance/AlertRules.ts"
+import { alertRules } from "../../domain/compliance/AlertRules.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { buttonColumn, playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, List, operatorFilter, PageHead } from "../parts/ListPage.tsx"
+import { type Filter, filtersOf, List, PageHead } from "../parts/ListPage.tsx"
 import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
 import { AlertCase, AssignToMe } from "./AlertCase.tsx"
@@ -18,29 +18,18 @@ type Alert = Row<"alert.list">
 
 const useFilters = (): ReadonlyArray<Filter> => {
   const { accounts, own } = useAccounts()
-  return useMemo(() => [
-    { name: "status", label: "Status", kind: "choice", options: alertStatuses, width: 130 },
-    {
-      name: "rule",
-      label: "Rule",
-      kind: "choice",
-      options: alertRules.map((value) => ({ value, label: asHeading(value) })),
-      width: 190
-    },
-    {
-      name: "assigned_to",
-      label: "Assigned to",
-      kind: "choice",
-      options: [
-        { value: "me", label: "Me" },
-        { value: "none", label: "Nobody" },
-        ...accounts.filter(({ id }) => id !== own).map(({ id, name }) => ({ value: String(id), label: name }))
-      ],
-      width: 160
-    },
-    { name: "player", label: "Player id", kind: "text", width: 110 },
-    operatorFilter
-  ], [accounts, own])
+  return useMemo(() =>
+    filtersOf("alert.list", {
+      rule: { options: alertRules.map((value) => ({ value, label: asHeading(value) })), width: 190 },
+      assigned_to: {
+        kind: "choice",
+        options: [
+          { value: "me", label: "Me" },
+          { value: "none", label: "Nobody" },
+          ...accounts.filter(({ id }) => id !== own).map(({ id, name }) => ({ value: String(id), label: name }))
+        ]
+      }
+    }), [accounts, own])
 }
 
 /** Address of this page with these changes; the filters are kept. */

@@ -1,15 +1,8 @@
 /** Audit log: actor, action, and the states before and after. */
-import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { useAuditLines } from "./auditLines.tsx"
 
-const filters: ReadonlyArray<Filter> = [
-  { name: "action", label: "Action", kind: "text", width: 180 },
-  { name: "staff", label: "Staff id", kind: "text", width: 100 },
-  { name: "player", label: "Player id", kind: "text", width: 120 },
-  operatorFilter,
-  { name: "from", label: "From", kind: "date", width: 140 },
-  { name: "to", label: "Before", kind: "date", width: 140 }
-]
+const filters = filtersOf("audit.list", { action: { width: 180 } })
 
 export default function AuditPage() {
   const { columns, details } = useAuditLines({ ofPlayer: false })

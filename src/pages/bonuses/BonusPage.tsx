@@ -1,6 +1,5 @@
 /** One bonus: its terms as text, its liability, and its grants. */
 import { Stack, Text } from "@mantine/core"
-import { bonusStates } from "../../domain/state/Bonus.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -9,7 +8,7 @@ import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts, buttonColumn, playerColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Filter, ListSection, PageHead } from "../parts/ListPage.tsx"
+import { filtersOf, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
 import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
@@ -25,7 +24,7 @@ const liabilityColumns: ReadonlyArray<Column<Liability>> = [
   { id: "at", header: "As of", cell: ({ at }) => <Instant at={at} /> }
 ]
 
-const filters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
+const filters = filtersOf("bonus.grants")
 
 const grantColumns: ReadonlyArray<Column<Grant>> = [
   { id: "id", header: "Id", cell: ({ id }) => id },

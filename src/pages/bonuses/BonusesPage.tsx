@@ -3,11 +3,11 @@ import { Group } from "@mantine/core"
 import { useOperatorOf } from "../app/session.tsx"
 import { buttonColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { AddBonus, type Bonus, ChangeBonus, SwitchBonus } from "./Terms.tsx"
 
-const filters = [operatorFilter]
+const filters = filtersOf("bonus.list")
 
 export default function BonusesPage() {
   const operatorOf = useOperatorOf()

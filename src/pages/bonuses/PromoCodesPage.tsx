@@ -7,13 +7,13 @@ import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn, sortedInstants, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type FieldList, type Inputs, operatorField } from "../parts/Fields.tsx"
-import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { Clip, PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
 
 type Promo = Row<"promo.list">
 
-const filters = [operatorFilter]
+const filters = filtersOf("promo.list")
 
 /** Status of a code: active, or the reason why not. */
 const stateOf = ({ active, expires_at: expires, max_redemptions: maximum, redemptions }: Promo): string =>

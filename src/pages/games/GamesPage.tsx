@@ -1,13 +1,12 @@
 /** Game catalogue: searchable by name, provider and type. */
 import { useMemo } from "react"
-import { gameTypes } from "../../domain/state/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type FieldList, filledFrom, type Option } from "../parts/Fields.tsx"
-import { type Filter, ListPage } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Clip, PageLink, Status } from "../parts/Values.tsx"
 
@@ -86,18 +85,12 @@ export default function GamesPage() {
   const providers = useMemo(() => (answer.data?.data ?? []).map(({ name, slug }) => ({ value: slug, label: name })), [
     answer.data
   ])
-  const filters: ReadonlyArray<Filter> = useMemo(() => [
-    { name: "name", label: "Name", kind: "text", width: 180 },
-    { name: "provider", label: "Provider", kind: "choice", options: providers },
-    { name: "type", label: "Type", kind: "choice", options: gameTypes, width: 110 },
-    {
-      name: "active",
-      label: "State",
-      kind: "choice",
-      options: [{ value: "true", label: "active" }, { value: "false", label: "inactive" }],
-      width: 130
-    }
-  ], [providers])
+  const filters = useMemo(() =>
+    filtersOf("game.list", {
+      ids: false,
+      provider: { kind: "choice", options: providers },
+      active: { options: [{ value: "true", label: "active" }, { value: "false", label: "inactive" }] }
+    }), [providers])
   return (
     <ListPage
       heading="Games"

@@ -1,29 +1,15 @@
 /** Ledger: entries of all players, newest first. */
 import { useMemo } from "react"
-import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { Clip, Instant, PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
 
-const filters: ReadonlyArray<Filter> = [
-  { name: "player", label: "Player id", kind: "text", width: 100 },
-  { name: "type", label: "Type", kind: "choice", options: entryTypes, width: 170 },
-  { name: "wallet", label: "Wallet", kind: "choice", options: walletKinds, width: 100 },
-  { name: "transaction", label: "Message or entry id", kind: "text", width: 150 },
-  { name: "provider", label: "Provider", kind: "text", width: 130 },
-  { name: "round", label: "Round", kind: "text", width: 130 },
-  { name: "currency", label: "Currency", kind: "text", width: 90 },
-  { name: "min_amount", label: "Min amount", kind: "money", width: 130 },
-  { name: "max_amount", label: "Max amount", kind: "money", width: 130 },
-  operatorFilter,
-  { name: "from", label: "From", kind: "date", width: 140 },
-  { name: "to", label: "Before", kind: "date", width: 140 }
-]
+const filters = filtersOf("ledger.entries", { type: { width: 170 } })
 
 /** Subject of an entry: a round, a payment, a bonus; linked where there is a page. */
 function Subject({ entry }: { readonly entry: Entry }) {

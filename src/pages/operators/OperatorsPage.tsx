@@ -8,7 +8,7 @@ import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
-import { List, ListSection, operatorFilter, PageHead } from "../parts/ListPage.tsx"
+import { filtersOf, List, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { Clip, Count, Instant, Status } from "../parts/Values.tsx"
@@ -82,7 +82,7 @@ const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => 
   { name: "expires_at", label: "Expires", kind: "instant" }
 ]
 
-const keyFilters = [operatorFilter]
+const keyFilters = filtersOf("key.list")
 
 const operatorColumns: ReadonlyArray<Column<Operator>> = [
   { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },

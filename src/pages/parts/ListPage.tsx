@@ -2,6 +2,7 @@
 import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
 import { useEffect, useMemo, useState } from "react"
+import { queries } from "virtual:staff-api"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
 import { type Paging, useRows } from "../app/queries.ts"
@@ -10,6 +11,7 @@ import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
 import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
+import { asHeading } from "./Values.tsx"
 import { Section } from "./Section.tsx"
 import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
@@ -22,8 +24,53 @@ export interface Filter {
   readonly width?: number
 }
 
-/** Operator, by its slug. */
-export const operatorFilter: Filter = { name: "operator", label: "Operator", kind: "operator" }
+/** Query fields that page through a list or order it. */
+const paging: ReadonlySet<string> = new Set(["page", "per_page", "limit", "cursor", "sort"])
+
+/** Labels of filters that are not their names. */
+const filterLabels: Readonly<Record<string, string>> = {
+  active: "State",
+  created_from: "From",
+  created_to: "Before",
+  external_reference: "Reference",
+  kyc_status: "KYC",
+  player: "Player id",
+  staff: "Staff id",
+  to: "Before",
+  transaction: "Message or entry id"
+}
+
+type QueryName<A extends Action> = Extract<keyof NonNullable<Request<A>["query"]>, string>
+
+/**
+ * Filters of a list: every field of its query in the contract's order, but those of its pages and order. `changes`: another label, options that are
+ * known to the page, or false for a field that the list fixes or has no use for.
+ */
+export const filtersOf = <A extends Action>(
+  action: A,
+  changes: { readonly [name in QueryName<A>]?: Partial<Filter> | false } = {}
+): ReadonlyArray<Filter> => {
+  const changed = new Map<string, Partial<Filter> | false>(Object.entries(changes))
+  return (queries[action] ?? []).flatMap(({ kind, name, options }): ReadonlyArray<Filter> => {
+    const change = changed.get(name) ?? {}
+    if (change === false || paging.has(name)) return []
+    return [{
+      name,
+      label: filterLabels[name] ?? asHeading(name),
+      kind: name === "operator"
+        ? "operator"
+        : kind === "amount"
+        ? "money"
+        : kind === "instant"
+        ? "date"
+        : kind === "choice"
+        ? "choice"
+        : "text",
+      ...(options.length === 0 ? {} : { options }),
+      ...change
+    }]
+  })
+}
 
 /** Props of a list, for actions that return one. */
 export interface ListProps<A extends Action> {
@@ -91,6 +138,15 @@ function MoneyOf(
   )
 }
 
+/** Widths of filters, pixels. */
+const widths: Readonly<Record<Filter["kind"], number>> = {
+  text: 140,
+  choice: 150,
+  operator: 170,
+  date: 140,
+  money: 140
+}
+
 function FilterInput(
   { filter, onChange, value }: {
     readonly filter: Filter
@@ -104,7 +160,7 @@ function FilterInput(
   // options are rendered on focus: a list has several selects
   const [hasOptions, setOptions] = useState(false)
   useEffect(() => setDay(value.slice(0, 10)), [value])
-  const { kind, label, width = 170 } = filter
+  const { kind, label, width = widths[kind] } = filter
   if (kind === "choice" || kind === "operator") {
     const data = kind === "operator"
       ? operatorOptions(operators)

@@ -1,7 +1,6 @@
 /** Payments: the queue of withdrawals with the reason for waiting and the next step; corrections awaiting approval; payment methods. */
 import { Group, Modal, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
-import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 import { paymentTransitionNames, paymentTransitions } from "../../domain/payment/PaymentTransitions.ts"
 import { objectionMessage } from "../../domain/staff/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
@@ -12,7 +11,7 @@ import { amounts, buttonColumn, playerColumn, useOperatorColumn } from "../parts
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
-import { type Filter, List, operatorFilter, PageHead } from "../parts/ListPage.tsx"
+import { filtersOf, List, PageHead } from "../parts/ListPage.tsx"
 import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
 import { Clip, Instant, moneyText, PageLink, Status, YesNo } from "../parts/Values.tsx"
 
@@ -20,17 +19,7 @@ type Payment = Row<"payment.list">
 type Correction = Row<"correction.list">
 type Method = Row<"payment_method.list">
 
-const filters: ReadonlyArray<Filter> = [
-  { name: "type", label: "Type", kind: "choice", options: paymentTypes, width: 120 },
-  { name: "status", label: "Status", kind: "choice", options: paymentStatuses, width: 120 },
-  { name: "id", label: "Payment id", kind: "text", width: 100 },
-  { name: "player", label: "Player id", kind: "text", width: 100 },
-  { name: "external_reference", label: "Reference", kind: "text", width: 120 },
-  { name: "currency", label: "Currency", kind: "text", width: 90 },
-  operatorFilter,
-  { name: "created_from", label: "From", kind: "date", width: 130 },
-  { name: "created_to", label: "Before", kind: "date", width: 130 }
-]
+const filters = filtersOf("payment.list", { id: { label: "Payment id", width: 100 } })
 
 const byTime = { created: { ascending: "oldest", descending: "newest" } }
 /** Amounts of several currencies have no order. */
@@ -204,7 +193,7 @@ const correctionActions: RowActions<Correction> = {
       : []
 }
 
-const correctionFilters: ReadonlyArray<Filter> = [{ name: "player", label: "Player id", kind: "text" }, operatorFilter]
+const correctionFilters = filtersOf("correction.list")
 
 /** `chosen`: slug currently chosen in the form of a new method. */
 const methodFields = (

@@ -1,13 +1,11 @@
 /** History of a player: timeline, entries, rounds, payments, launches, notes, alerts, the audit log. */
 import { Group, Stack, Text } from "@mantine/core"
-import { entryTypes, paymentStatuses, paymentTypes, walletKinds } from "../../domain/state/Change.ts"
-import { alertStatuses } from "../../domain/compliance/AlertRules.ts"
 import type { Row } from "../app/api.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, List } from "../parts/ListPage.tsx"
+import { filtersOf, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
 import { asHeading, Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
 import { useRoundColumns } from "../rounds/roundColumns.tsx"
@@ -36,12 +34,9 @@ const kinds: { readonly [kind in Item["kind"]]: string } = {
   audit: "Staff's changes"
 }
 
-const timelineFilters: ReadonlyArray<Filter> = [{
-  name: "kind",
-  label: "Kind",
-  kind: "choice",
-  options: Object.entries(kinds).map(([value, label]) => ({ value, label }))
-}]
+const timelineFilters = filtersOf("player.timeline", {
+  kind: { options: Object.entries(kinds).map(([value, label]) => ({ value, label })) }
+})
 
 const timelineColumns: ReadonlyArray<Column<Item>> = [
   { id: "at", header: "At", width: 190, cell: ({ at }) => <Instant at={at} /> },
@@ -77,12 +72,7 @@ export function PlayerTimeline({ player }: Props) {
   )
 }
 
-const entryFilters: ReadonlyArray<Filter> = [
-  { name: "type", label: "Type", kind: "choice", options: entryTypes, width: 190 },
-  { name: "wallet", label: "Wallet", kind: "choice", options: walletKinds, width: 110 },
-  { name: "created_from", label: "From", kind: "date", width: 140 },
-  { name: "created_to", label: "Before", kind: "date", width: 140 }
-]
+const entryFilters = filtersOf("player.transactions")
 
 /** Subject of an entry, linked where there is a page. */
 function Subject({ entry }: { readonly entry: Entry }) {
@@ -115,6 +105,8 @@ export function PlayerLedger({ player }: Props) {
   )
 }
 
+const roundFilters = filtersOf("round.search", { player: false, operator: false })
+
 export function PlayerRounds({ player }: Props) {
   const columns = useRoundColumns({ ofPlayer: true })
   return (
@@ -123,7 +115,7 @@ export function PlayerRounds({ player }: Props) {
       action="round.search"
       paging="cursor"
       query={{ player: player.id }}
-      filters={[{ name: "state", label: "State", kind: "choice", options: ["open", "closed"] }]}
+      filters={roundFilters}
       columns={columns}
       rowKey={({ game_id: game, round_id: round }) => `${game} ${round}`}
       empty="No rounds yet. They appear here as the player bets."
@@ -131,10 +123,12 @@ export function PlayerRounds({ player }: Props) {
   )
 }
 
-const paymentFilters: ReadonlyArray<Filter> = [
-  { name: "type", label: "Type", kind: "choice", options: paymentTypes },
-  { name: "status", label: "Status", kind: "choice", options: paymentStatuses }
-]
+const paymentFilters = filtersOf("payment.list", {
+  player: false,
+  operator: false,
+  currency: false,
+  id: { label: "Payment id" }
+})
 
 const paymentColumns: ReadonlyArray<Column<Payment>> = [
   { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
@@ -222,9 +216,7 @@ export function PlayerNotes({ player }: Props) {
   )
 }
 
-const alertFilters: ReadonlyArray<Filter> = [
-  { name: "status", label: "Status", kind: "choice", options: alertStatuses }
-]
+const alertFilters = filtersOf("alert.list", { player: false, operator: false, assigned_to: false })
 
 const alertColumns: ReadonlyArray<Column<Alert>> = [
   { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/alerts?id=${id}`}>{String(id)}</PageLink> },
@@ -267,11 +259,7 @@ export function PlayerAlerts({ player }: Props) {
   )
 }
 
-const auditFilters: ReadonlyArray<Filter> = [
-  { name: "action", label: "Action", kind: "text", width: 180 },
-  { name: "from", label: "From", kind: "date", width: 140 },
-  { name: "to", label: "Before", kind: "date", width: 140 }
-]
+const auditFilters = filtersOf("audit.list", { player: false, staff: false, operator: false })
 
 export function PlayerAudit({ player }: Props) {
   const { columns, details } = useAuditLines({ ofPlayer: true })

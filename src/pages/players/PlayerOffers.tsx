@@ -1,6 +1,5 @@
 /** A player's bonuses and free rounds. */
 import { Progress, Stack } from "@mantine/core"
-import { bonusStates } from "../../domain/state/Bonus.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
@@ -8,7 +7,7 @@ import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts, buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import type { Field } from "../parts/Fields.tsx"
-import { type Filter, ListSection } from "../parts/ListPage.tsx"
+import { filtersOf, ListSection } from "../parts/ListPage.tsx"
 import { Clip, Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
 import { reason } from "./PlayerActions.tsx"
 import type { Player } from "./player.ts"
@@ -16,7 +15,7 @@ import type { Player } from "./player.ts"
 type Bonus = Row<"player.bonuses">
 type FreeRounds = Row<"free_rounds.list">
 
-const bonusFilters: ReadonlyArray<Filter> = [{ name: "state", label: "State", kind: "choice", options: bonusStates }]
+const bonusFilters = filtersOf("player.bonuses")
 
 /** Above this number, games are entered as ids instead of chosen. */
 const maxGames = 100

@@ -1,21 +1,20 @@
 /** Players: search as you type. */
 import { useMemo } from "react"
-import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import type { Row } from "../app/api.ts"
 import { useOperatorColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
-import { type Filter, ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 
-const filters: ReadonlyArray<Filter> = [
-  { name: "search", label: "Search", kind: "text", width: 240 },
-  { name: "external_id", label: "External id", kind: "text", width: 140 },
-  { name: "status", label: "Status", kind: "choice", options: playerStatuses, width: 120 },
-  { name: "kyc_status", label: "KYC", kind: "choice", options: kycStatuses, width: 150 },
-  operatorFilter,
-  { name: "created_from", label: "Registered from", kind: "date", width: 160 },
-  { name: "created_to", label: "Registered before", kind: "date", width: 160 }
-]
+const filters = filtersOf("player.list", {
+  search: { width: 240 },
+  created_from: { label: "Registered from" },
+  created_to: { label: "Registered before" },
+  // the search looks there as well
+  starting_with: false,
+  email: false,
+  username: false
+})
 
 const sorts = { created: { ascending: "oldest", descending: "newest" } }
 

@@ -1,14 +1,13 @@
 /** Deliveries of webhook events: outcome, request and response of each. */
 import { Code, Group, Modal, SimpleGrid, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
-import { deliveryStatuses } from "../../domain/state/Events.ts"
 import { useAddress } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Filter, ListSection } from "../parts/ListPage.tsx"
+import { filtersOf, ListSection } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Clip, Instant, PageLink, Status, words } from "../parts/Values.tsx"
 
@@ -147,16 +146,15 @@ function DeliveryDetails({ id }: { readonly id: number }) {
 export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webhook> }) {
   const [search, setSearch] = useAddress()
   const { delivery, operator } = search
-  const filters: ReadonlyArray<Filter> = useMemo(() => [
-    {
-      name: "webhook",
-      label: "Webhook",
-      kind: "choice",
-      options: webhooks.map(({ id, url }) => ({ value: String(id), label: `${id} ${url}` })),
-      width: 320
-    },
-    { name: "status", label: "Status", kind: "choice", options: deliveryStatuses, width: 130 }
-  ], [webhooks])
+  const filters = useMemo(() =>
+    filtersOf("delivery.list", {
+      operator: false,
+      webhook: {
+        kind: "choice",
+        options: webhooks.map(({ id, url }) => ({ value: String(id), label: `${id} ${url}` })),
+        width: 320
+      }
+    }), [webhooks])
   const urls = useMemo(() => new Map(webhooks.map(({ id, url }) => [id, url])), [webhooks])
   const query = useMemo(() => operator === undefined ? {} : { operator }, [operator])
   const columns: ReadonlyArray<Column<Delivery>> = useMemo(() => [

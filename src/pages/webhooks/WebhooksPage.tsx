@@ -11,7 +11,7 @@ import { buttonColumn } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
-import { ListPage, operatorFilter } from "../parts/ListPage.tsx"
+import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
@@ -33,7 +33,7 @@ const fields: ReadonlyArray<Field> = [
   { name: "active", label: "Active: events are sent", kind: "switch", initial: true }
 ]
 
-const filters = [operatorFilter]
+const filters = filtersOf("webhook.list")
 
 const eventsOf = ({ events: own }: Webhook): string => own.length === eventTypes.length ? "all" : own.join(", ")
 
