@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { makeAgent } from "../kit/E2eHttp.ts"
-import { deposit } from "../kit/Clients.ts"
 import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../kit/PlayedService.ts"
 import { startService } from "../kit/ServiceProcess.ts"
 import { attributeOf, spansIn } from "../kit/Spans.ts"
@@ -67,7 +66,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("traces", (it) => {
       ) {
         assert.strictEqual((yield* send(id, header)).status, 200)
       }
-      yield* deposit(operator, playerId, 100, "traced-deposit")
+      // without a trace of the caller's
+      const traced = { amount: 100, external_reference: "traced-deposit" }
+      assert.strictEqual((yield* operator.post(`/api/v1/operator/players/${playerId}/deposits`, traced)).status, 201)
       assert.strictEqual((yield* operator.get("/api/v1/operator/players?email=ada%40example.com")).status, 200)
       assert.strictEqual((yield* studio.post("/api/v1/provider/wallet/bet", {})).status, 422)
       yield* eventually(Effect.sync(() => collector.received.flatMap(({ body }) => spansIn(body))), (spans) =>
