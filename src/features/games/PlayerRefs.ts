@@ -13,7 +13,7 @@ const tagBytes = 16
 /** 24 bytes are 32 characters of base64url, with none to spare. */
 const refLength = prefix.length + 32
 
-/** How many refs that were read, and made, before are remembered: twice this at most of each. */
+/** How many refs that were read before are remembered: twice this at most. */
 const remembered = 50_000
 
 interface Named {
@@ -30,6 +30,8 @@ interface Named {
  */
 export class PlayerRefs extends Context.Service<PlayerRefs, {
   readonly playerRef: (providerId: number, playerId: number) => string
+  /** That of a session's player, kept with the session. */
+  readonly refOfSession: (session: Named) => string
   /** The player a provider means; undefined when the ref was not made for this provider. */
   readonly parse: (providerId: number, ref: string) => number | undefined
 }>()("pitboss/games/PlayerRefs") {
@@ -44,7 +46,7 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
       const tagKey = yield* keyOf("player-ref-tag")
       const maskKey = yield* keyOf("player-ref-mask")
       const read = new RecentMap<string, Named>(remembered)
-      const made = new RecentMap<string, string>(remembered)
+      const made = new WeakMap<Named, string>()
 
       const tagOf = (providerId: number, playerId: number): Buffer => {
         const input = Buffer.alloc(16)
@@ -66,16 +68,20 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
         return Crypto.timingSafeEqual(tagOf(providerId, playerId), tag) ? playerId : undefined
       }
 
+      const playerRef = (providerId: number, playerId: number): string => {
+        const tag = tagOf(providerId, playerId)
+        const bytes = Buffer.concat([tag, tag.subarray(0, 8)])
+        bytes.writeBigUInt64BE(BigInt(playerId) ^ maskOf(tag), tagBytes)
+        return prefix + bytes.toString("base64url")
+      }
+
       return PlayerRefs.of({
-        playerRef: (providerId, playerId) => {
-          const key = `${providerId}/${playerId}`
-          const known = made.get(key)
+        playerRef,
+        refOfSession: (session) => {
+          const known = made.get(session)
           if (known !== undefined) return known
-          const tag = tagOf(providerId, playerId)
-          const masked = Buffer.alloc(8)
-          masked.writeBigUInt64BE(BigInt(playerId) ^ maskOf(tag))
-          const ref = prefix + Buffer.concat([tag, masked]).toString("base64url")
-          made.set(key, ref)
+          const ref = playerRef(session.providerId, session.playerId)
+          made.set(session, ref)
           return ref
         },
         parse: (providerId, ref) => {

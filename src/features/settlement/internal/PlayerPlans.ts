@@ -87,7 +87,7 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
     if ("_tag" in game) return game
     const identified: Identified = {
       ...known.profile,
-      playerRef: refOf(providerId, player.id, call.player),
+      playerRef: refOf(providerId, named, call.player),
       token: call.player.token,
       country: player.country,
       language: player.language
@@ -112,35 +112,36 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
   const planBalance = ({ providerId }: CallingProvider, call: CallOf<"balance">, known: Known): Plan => {
     const present = presentPlayer(providerId, call.player, known, call)
     if ("_tag" in present) return present._tag === "Lacking" ? present : refused(present, providerId, call.player)
-    const { player } = present
+    const { named, player } = present
     const game = gameOf(providerId, call.gameId, known)
     if ("_tag" in game) return game
     const funds = fundsOf(player, call.gameId === null ? undefined : game)
     return call.currency !== null && call.currency !== player.currency
       ? refused({ ...otherCurrency(player.currency), funds }, providerId, call.player)
-      : { _tag: "Balance", playerRef: refOf(providerId, player.id, call.player), funds }
+      : { _tag: "Balance", playerRef: refOf(providerId, named, call.player), funds }
   }
 
   const planBalances = ({ providerId }: CallingProvider, call: CallOf<"balances">, known: Known): Plan => {
     const present = presentPlayer(providerId, call.player, known)
     if ("_tag" in present) return present._tag === "Lacking" ? present : refused(present, providerId, call.player)
-    const { player } = present
+    const { named, player } = present
     const funds: Array<Funds> = []
     for (const gameId of call.gameIds) {
       const game = gameOf(providerId, gameId, known)
       if ("_tag" in game) return game
       funds.push(fundsOf(player, game))
     }
-    return { _tag: "Balances", playerRef: refOf(providerId, player.id, call.player), funds }
+    return { _tag: "Balances", playerRef: refOf(providerId, named, call.player), funds }
   }
 
   const planSession = ({ providerId }: CallingProvider, call: CallOf<"session">, known: Known): Plan => {
     const present = presentPlayer(providerId, call.player, known)
     if ("_tag" in present) return present._tag === "Lacking" ? present : refused(present, providerId, call.player)
-    const { named: { session }, player } = present
+    const { named, player } = present
+    const { session } = named
     return session === undefined ? refused(invalidSession("unknown"), providerId, call.player) : {
       _tag: "Session",
-      playerRef: refOf(providerId, player.id, call.player),
+      playerRef: refOf(providerId, named, call.player),
       country: player.country,
       language: player.language,
       expiresAt: session.expiresAt,

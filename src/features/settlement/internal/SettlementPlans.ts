@@ -107,7 +107,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
   const settleStep = (
     provider: CallingProvider,
     name: PlayerName,
-    { playerId }: Named,
+    named: Named,
     played: SettledGame | undefined,
     terms: CreditTerms | null,
     shape: { readonly isBatch: boolean; readonly isOne: boolean },
@@ -131,7 +131,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
           reply: {
             _tag: "Settled",
             settlements: decision.reply,
-            playerRef: refOf(provider.providerId, playerId, name),
+            playerRef: refOf(provider.providerId, named, name),
             funds: fundsOf(decision.state, played)
           },
           change: decision.change,

@@ -204,8 +204,8 @@ export const makeWalletLookups = Effect.gen(function*() {
       : usedOtherwise(id)
   }
 
-  const refOf = (providerId: number, playerId: number, { ref }: PlayerName): string =>
-    ref ?? refs.playerRef(providerId, playerId)
+  const refOf = (providerId: number, { playerId, session }: Named, { ref }: PlayerName): string =>
+    ref ?? (session === undefined ? refs.playerRef(providerId, playerId) : refs.refOfSession(session))
 
   /** `named`: the player was found, who may be another node's. */
   const refused = (
@@ -217,7 +217,7 @@ export const makeWalletLookups = Effect.gen(function*() {
     _tag: "Refused",
     // tells a session that is over from one that never was
     refusal: refusal.code === "INVALID_SESSION" && named?.session !== undefined ? invalidSession("over") : refusal,
-    playerRef: named === undefined ? name.ref : refOf(providerId, named.playerId, name),
+    playerRef: named === undefined ? name.ref : refOf(providerId, named, name),
     funds: refusal.funds ?? null
   })
 
