@@ -20,6 +20,14 @@ const permissionOf = ({ concern, is, roles }: StaffAction["Service"]): string =>
     ...(is === undefined ? [] : ["In a session it takes the second factor within the last minutes."])
   ].join(" ")
 
+/** Answer to a request under another host or port, which is refused before it is read. */
+const misdirected = {
+  description:
+    "Misdirected: the back office answers under its own host and port, and under `BACKOFFICE_URL`. A forwarded port has to have the same number " +
+    "on both sides, or its address in that setting.",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error_INVALID_REQUEST" } } }
+}
+
 const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   document: Record<string, unknown>
@@ -33,7 +41,8 @@ const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
       const action = Context.getOrUndefined(mergedAnnotations, StaffAction)
       const operation = membersOf(paths[path]?.[method])
       const description = action === undefined ? "For everybody: without a session." : permissionOf(action)
-      paths[path] = { ...paths[path], [method]: { ...operation, description } }
+      const responses = { ...membersOf(operation["responses"]), 421: misdirected }
+      paths[path] = { ...paths[path], [method]: { ...operation, description, responses } }
     }
   })
   return { ...document, info: { ...membersOf(document["info"]), ...info }, servers, paths }

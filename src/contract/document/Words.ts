@@ -147,5 +147,7 @@ any. Staff bound to operators see those alone.
 
 **Errors** are \`{"error": {"code", "message", "details"}}\`. The code is stable; the message is for people.
 
-**Lists** are read by \`cursor\`: empty or absent first, then each \`meta.next_cursor\` until that is null. \`format=csv\` gives a list as CSV. A query
-parameter that a read does not have is refused under its name.`
+**Host.** A request under another host or port than the back office's own, or that of \`BACKOFFICE_URL\`, is answered 421 before it is read.
+
+**Lists** are read by \`cursor\`: empty or absent first, then each \`meta.next_cursor\` until that is null. \`format=csv\` gives a list as CSV, \`format=spreadsheet\` in the form
+that spreadsheets open. A query parameter that a read does not have is refused under its name.`
