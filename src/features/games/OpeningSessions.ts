@@ -5,7 +5,7 @@
 import { Context, Layer } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { mayPlayAt } from "../../domain/settlement/Launch.ts"
-import type { Action, BetSession } from "../../domain/state/Messages.ts"
+import type { Action, Bet, BetSession } from "../../domain/state/Messages.ts"
 import type { Player } from "../../domain/state/Player.ts"
 import { indexOfTransaction } from "../../domain/state/Rounds.ts"
 
@@ -38,6 +38,13 @@ export class OpeningSessions extends Context.Service<OpeningSessions, {
   static readonly layer = Layer.sync(OpeningSessions, () => {
     const exchangedBySession = new Map<number, Array<BetSession>>()
     const isOpening = ({ id }: { readonly id: number }): boolean => exchangedBySession.has(id)
+    const refuseBet = (player: Player, { providerId, session, transactionId }: Bet, now: number) => {
+      if (session === null || indexOfTransaction(player.transactions, providerId, transactionId) >= 0) return undefined
+      if (session !== "none") return isOpening(session) ? stillOpening : undefined
+      const isHeld = player.openSessions.some((open) => open.providerId === providerId && isOpening(open))
+      const others = isHeld ? player.openSessions.filter((open) => !isOpening(open)) : []
+      return isHeld && !mayPlayAt({ ...player, openSessions: others }, providerId, now) ? stillOpening : undefined
+    }
     return OpeningSessions.of({
       begin: () => {
         const ids = new Set<number>()
@@ -61,14 +68,11 @@ export class OpeningSessions extends Context.Service<OpeningSessions, {
       },
       refuse: (player, actions, now) => {
         if (exchangedBySession.size === 0) return undefined
-        const bet = actions.find((action) => action.action === "bet")
-        if (bet === undefined || bet.session === null) return undefined
-        const { providerId, session, transactionId } = bet
-        if (indexOfTransaction(player.transactions, providerId, transactionId) >= 0) return undefined
-        if (session !== "none") return isOpening(session) ? stillOpening : undefined
-        const isHeld = player.openSessions.some((open) => open.providerId === providerId && isOpening(open))
-        const others = isHeld ? player.openSessions.filter((open) => !isOpening(open)) : []
-        return isHeld && !mayPlayAt({ ...player, openSessions: others }, providerId, now) ? stillOpening : undefined
+        for (const action of actions) {
+          const refusal = action.action === "bet" ? refuseBet(player, action, now) : undefined
+          if (refusal !== undefined) return refusal
+        }
+        return undefined
       }
     })
   })
