@@ -22,10 +22,10 @@ export interface ExportForm {
 }
 
 /**
- * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale. Full-width signs are
- * taken for the others. Numbers are exempt, negative ones included.
+ * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale, with or without a quote
+ * that opens the cell. Full-width signs are taken for the others. Numbers are exempt, negative ones included.
  */
-const formulaStarts = /^(?=[=+\-@＝＋－＠\t\r])|(?<=[;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])/gu
+const formulaStarts = /^(?=[=+\-@＝＋－＠\t\r])|(?<=[;|\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])/gu
 
 /** Phone numbers as the service keeps them (E.164): digits, which begin no formula. */
 const phone = /^\+\d{6,15}$/

@@ -101,7 +101,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   // Excel splits cells at semicolons where the decimal sign is a comma, and a paste splits them at tabs.
   it("disarm formulas behind the separators of other locales", () => {
     assert.deepStrictEqual(
-      ["x;=1+1", "x; @a;+b", "a\t=1", "a\n-b", "x|=1", "＝1", "a-b = c; d", "y;\"=1"].map(cell),
+      ["x;=1+1", "x; @a;+b", "a\t=1", "a\n-b", "x|=1", "＝1", "a-b = c; d", "y;\"=1;z"].map(cell),
       [
         "\"x;'=1+1\"",
         "\"x; '@a;'+b\"",
@@ -110,7 +110,8 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
         "x|'=1",
         "'＝1",
         "\"a-b = c; d\"",
-        "\"y;\"\"=1\""
+        // a cell that opens with a quote and closes it at once goes on with what follows
+        "\"y;\"\"'=1;z\""
       ]
     )
   })
