@@ -125,8 +125,8 @@ const mapContained = <A, B, E>(exit: Exit.Exit<A, E>, map: (answer: A) => B): Ex
   }
 }
 
-/** Request targets with characters that the router needs escaped or interprets otherwise. */
-const unusual = /[#;]|^[^/]/
+/** Request targets with characters that the router needs escaped or interprets otherwise, or with a slash at the end of the path. */
+const unusual = /[#;]|^[^/]|^[^?]*\/(?:\?|$)/
 
 /**
  * Endpoints of one server, and the direct path to them: from Node.js's request to the endpoint and back, without the framework's server

@@ -105,7 +105,8 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
         yield* details("/reports/ggr?from=2026-1-1&to=2026-01-02&include_test_players=yes"),
         [422, { from: ["must be a date like 1990-12-31"], include_test_players: ["must be one of: true, false"] }]
       )
-      for (const empty of ["/players/", "/payments/?page=1", "/games/"]) {
+      const below = `/players/${id}/transactions/`
+      for (const empty of ["/players/", "/payments/?page=1", "/games/", below, `${below}?per_page=1`]) {
         assert.strictEqual((yield* casino.get(empty)).code, "NOT_FOUND", empty)
       }
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/players/")).code, "NOT_FOUND")
