@@ -11,7 +11,8 @@ export const useAddress = (): readonly [Search, (changes: Readonly<Record<string
   return useMemo(() => {
     const search: Search = Object.fromEntries(new URLSearchParams(searchStr))
     return [search, (changes) => {
-      const next = new URLSearchParams(searchStr)
+      // the address of now: this page may not have been drawn since the last change
+      const next = new URLSearchParams(history.location.search)
       for (const [name, value] of Object.entries(changes)) {
         if (value === undefined || value === "") next.delete(name)
         else next.set(name, value)

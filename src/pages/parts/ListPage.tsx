@@ -1,7 +1,7 @@
 /** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
 import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
 import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
-import { useEffect, useMemo, useState } from "react"
+import { useEffect, useMemo, useRef, useState } from "react"
 import { queries } from "virtual:staff-api"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
@@ -91,36 +91,31 @@ export interface ListProps<A extends Action> {
   readonly csv?: boolean
 }
 
-/** Amount in the currency of the list: the one filtered by, or that of the operators shown. */
-function MoneyFilter(
-  { label, onChange, units, width }: {
-    readonly label: string
-    readonly width: number
-    readonly units: string
-    readonly onChange: (units: string) => void
-  }
-) {
+/** Amount in the currency of the list: the one filtered by, or that of the operators shown. The service compares amounts of a named currency alone. */
+function MoneyFilter({ filter, value }: { readonly filter: Filter; readonly value: string }) {
   const [{ currency, operator }] = useAddress()
   const operators = useOperators().filter(({ slug }) => operator === undefined || slug === operator)
   const currencies = new Set(currency === undefined ? operators.map((one) => one.currency) : [currency.toUpperCase()])
   const [only] = currencies.size === 1 ? currencies : []
-  if (only === undefined) {
-    return <TextInput size="xs" w={width} label={label} placeholder="Choose a currency" disabled />
-  }
-  return <MoneyOf key={only} currency={only} label={label} onChange={onChange} units={units} width={width} />
+  const { label, width = widths.money } = filter
+  return only === undefined
+    ? <TextInput size="xs" w={width} label={label} placeholder="Choose a currency" disabled />
+    : <MoneyOf key={only} currency={only} filter={filter} value={value} />
 }
 
 function MoneyOf(
-  { currency, label, onChange, units, width }: {
+  { currency, filter: { label, name, width = widths.money }, value }: {
     readonly currency: string
-    readonly label: string
-    readonly width: number
-    readonly units: string
-    readonly onChange: (units: string) => void
+    readonly filter: Filter
+    readonly value: string
   }
 ) {
+  const [, setSearch] = useAddress()
   const form = moneyForm(currency)
-  const [text, setText] = useState(units === "" ? "" : typedNumber(Number(units), form))
+  const [text, setText] = useState(value === "" ? "" : typedNumber(Number(value), form))
+  const search = useDebouncedCallback((units: number | undefined) => {
+    setSearch(units === undefined ? { [name]: "" } : { [name]: String(units), currency })
+  }, 250)
   return (
     <NumberField
       size="xs"
@@ -131,8 +126,7 @@ function MoneyOf(
       onChange={(typed) => {
         setText(typed)
         // what is no amount filters by none, and says so
-        const read = unitsIn(typed, form)
-        onChange(read === undefined ? "" : String(read))
+        search(unitsIn(typed, form))
       }}
     />
   )
@@ -157,9 +151,15 @@ function FilterInput(
   const operators = useOperators()
   const typed = useDebouncedCallback(onChange, 250)
   const [day, setDay] = useState(value.slice(0, 10))
+  const [text, setText] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
   // options are rendered on focus: a list has several selects
   const [hasOptions, setOptions] = useState(false)
-  useEffect(() => setDay(value.slice(0, 10)), [value])
+  useEffect(() => {
+    setDay(value.slice(0, 10))
+    // changed from elsewhere: the address lags behind what is typed
+    if (document.activeElement !== input.current) setText(value)
+  }, [value])
   const { kind, label, width = widths[kind] } = filter
   if (kind === "choice" || kind === "operator") {
     const data = kind === "operator"
@@ -181,19 +181,23 @@ function FilterInput(
       />
     )
   }
-  if (kind === "money") return <MoneyFilter label={label} width={width} units={value} onChange={typed} />
+  if (kind === "money") return <MoneyFilter filter={filter} value={value} />
   return (
     <TextInput
       size="xs"
       w={width}
       label={kind === "date" ? `${label} (UTC)` : label}
       type={kind === "date" ? "date" : "search"}
-      {...(kind === "date" ? { value: day } : { defaultValue: value })}
-      onChange={({ currentTarget: { value: text } }) => {
-        if (kind !== "date") return typed(text)
-        setDay(text)
+      ref={input}
+      value={kind === "date" ? day : text}
+      onChange={({ currentTarget: { value: entered } }) => {
+        if (kind !== "date") {
+          setText(entered)
+          return typed(entered)
+        }
+        setDay(entered)
         // a partly typed year is not a date yet
-        if (text === "" || text >= "1900") onChange(text === "" ? "" : `${text}T00:00:00Z`)
+        if (entered === "" || entered >= "1900") onChange(entered === "" ? "" : `${entered}T00:00:00Z`)
       }}
     />
   )
@@ -225,7 +229,7 @@ export function Filters<A extends Action>(
       component="form"
       role="search"
       aria-label={`Filters of ${heading}`}
-      align="flex-end"
+      align="flex-start"
       gap="xs"
       onSubmit={(event: React.FormEvent) => event.preventDefault()}
     >
@@ -237,29 +241,32 @@ export function Filters<A extends Action>(
           onChange={(value) => setSearch({ [filter.name]: value })}
         />
       ))}
-      {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
-      {csv !== false && (
-        <>
-          <Button
-            size="xs"
-            variant="default"
-            component="a"
-            href={addressOf(action, params, { ...query, format: "spreadsheet" })}
-            download
-          >
-            For spreadsheets
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            component="a"
-            href={addressOf(action, params, { ...query, format: "csv" })}
-            download
-          >
-            Export CSV
-          </Button>
-        </>
-      )}
+      {/* beside the inputs, below the labels */}
+      <Group gap="xs" mt={20}>
+        {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
+        {csv !== false && (
+          <>
+            <Button
+              size="xs"
+              variant="default"
+              component="a"
+              href={addressOf(action, params, { ...query, format: "spreadsheet" })}
+              download
+            >
+              For spreadsheets
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              component="a"
+              href={addressOf(action, params, { ...query, format: "csv" })}
+              download
+            >
+              Export CSV
+            </Button>
+          </>
+        )}
+      </Group>
     </Group>
   )
 }

@@ -47,37 +47,42 @@ type InputProps = Omit<React.ComponentProps<typeof TextInput>, "form" | "onChang
   readonly form: NumberForm
 }
 
-/** Controlled input of a number's text. */
+/**
+ * Controlled input of a number's text. What it was read as, or why it was not, stands in a line of its own from the first key on: a line that appeared
+ * when the input is left would move the button that is being pressed.
+ */
 export function NumberField(
-  { error, form, onBlur, onChange, onFocus, value, ...more }: InputProps & {
+  { error, form, onChange, value, ...more }: InputProps & {
     readonly value: string
     readonly onChange: (text: string) => void
   }
 ) {
-  const [isTyping, setTyping] = useState(false)
   const { currency, unit = currency } = form
   const units = unitsIn(value, form)
+  const problem = numberProblem(value, form)
   return (
     <div>
       <TextInput
         inputMode={form.decimals === 0 ? "numeric" : "decimal"}
         autoComplete="off"
-        {...(unit === undefined ? {} : { rightSection: <span aria-hidden>{unit}</span>, rightSectionWidth: 52 })}
+        {...(unit === undefined ? {} : {
+          rightSection: <Text size="xs" component="span" aria-hidden>{unit}</Text>,
+          rightSectionWidth: 44
+        })}
         {...more}
         value={value}
-        error={error ?? (isTyping ? undefined : numberProblem(value, form))}
-        onFocus={(event) => {
-          setTyping(true)
-          onFocus?.(event)
-        }}
-        onBlur={(event) => {
-          setTyping(false)
-          onBlur?.(event)
-        }}
+        error={error ?? problem !== undefined}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
-      {currency !== undefined && units !== undefined && (
-        <Text size="xs" c="dimmed" aria-live="polite">{moneyText(units, currency)}</Text>
+      {(currency !== undefined || problem !== undefined) && (
+        <Text
+          size="xs"
+          c={problem === undefined ? "dimmed" : "var(--mantine-color-error)"}
+          aria-live="polite"
+          mih="1.2em"
+        >
+          {problem ?? (currency === undefined || units === undefined ? "" : moneyText(units, currency))}
+        </Text>
       )}
     </div>
   )

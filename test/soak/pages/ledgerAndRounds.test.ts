@@ -93,6 +93,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await amount.fill("2,50")
           await page.waitForURL(/^[^?]*\?(?!.*min_amount)/)
           await ledger.getByText("-€0.50").waitFor()
+          // of one operator there is one currency, which the search then names
+          await page.getByRole("button", { name: "Clear" }).click()
+          await page.getByRole("combobox", { name: "Operator" }).click()
+          await page.getByRole("option", { name: "Osaka" }).first().click()
+          await amount.fill("1,000")
+          await page.waitForURL(/(?=.*min_amount=1000)(?=.*currency=JPY)/)
+          await page.getByText("Nothing matches the filters.").waitFor()
+          assert.strictEqual(await page.getByLabel("Currency").inputValue(), "JPY")
         })
       }).pipe(Effect.scoped))
 
