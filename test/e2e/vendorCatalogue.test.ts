@@ -141,6 +141,14 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       })
       const found = yield* games
       assert.deepStrictEqual(["a", "b", "c"].map((id) => Object(found(id)).active), [true, true, false])
+      // a line that is no game's, as of a studio with all of its games, may stand for any that is not listed
+      for (const id of [null, "studio"]) {
+        vendor.odd = [{ id, reason: "games: Missing key" }]
+        vendor.withdrawn = []
+        assert.deepInclude(yield* sync(), { gone: [], unreadable: 1 }, String(id))
+      }
+      vendor.odd = []
+      assert.deepInclude(yield* sync(), { gone: ["b"] })
     }))
 
   it.effect("that is empty, refused or not there changes nothing", () =>

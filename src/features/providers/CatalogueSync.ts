@@ -167,6 +167,7 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
             }))
           // what is not understood is no sign that a game is gone
           const unknown = new Set(odd.map(({ id }) => id))
+          const withdrawnIds = new Set(withdrawn.map(({ id }) => id))
           // one of which nothing can be read would switch off all games as well
           if (read.size === 0) return yield* Effect.fail(empty)
           const report = yield* auditLog.change(actor, ({ now, record }) =>
@@ -183,8 +184,10 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
                 const before = known.get(game.external_id)
                 return before !== undefined && !isSame(before, game)
               })
-              const gone = stored.filter(({ active, external_id }) =>
-                active && !read.has(external_id) && !unknown.has(external_id)
+              // one without the id of a game may be any of them, or many: then only what the vendor withdraws by name is gone
+              const isWhole = odd.every(({ id }) => id !== null && known.has(id))
+              const gone = stored.filter(({ active, external_id: id }) =>
+                active && !read.has(id) && !unknown.has(id) && (isWhole || withdrawnIds.has(id))
               )
               yield* add(providerId, added, activate, now)
               yield* change(providerId, changed, now)
