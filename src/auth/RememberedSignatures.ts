@@ -5,6 +5,12 @@ const defaultCapacity = 2 ** 18
 const slotDigits = 6
 const comparedDigits = 13
 
+const comparedIn = (signature: string): number =>
+  Number.parseInt(signature.slice(slotDigits, slotDigits + comparedDigits), 16)
+
+/** Compared with no signature's digits. */
+const nothing = -1
+
 /**
  * Signatures accepted lately. Each has one slot, where a later one replaces it. Arrays of numbers: strings in a map would be most of what
  * garbage collection promotes and marks (`docs/decisions/0053-garbage-of-commits.md`). Signatures are SHA-256: one that was never added is refused once in 2^52 times.
@@ -19,13 +25,23 @@ export class RememberedSignatures {
     this.acceptedAt = new Float64Array(capacity)
   }
 
+  private slotOf(signature: string): number {
+    return Number.parseInt(signature.slice(0, slotDigits), 16) & (this.compared.length - 1)
+  }
+
   /** Adds a signature, hexadecimal; false when one accepted at `since` or later is there. Epoch milliseconds. */
   add(signature: string, now: number, since: number): boolean {
-    const slot = Number.parseInt(signature.slice(0, slotDigits), 16) & (this.compared.length - 1)
-    const compared = Number.parseInt(signature.slice(slotDigits, slotDigits + comparedDigits), 16)
+    const slot = this.slotOf(signature)
+    const compared = comparedIn(signature)
     if (this.compared[slot] === compared && this.acceptedAt[slot]! >= since) return false
     this.compared[slot] = compared
     this.acceptedAt[slot] = now
     return true
+  }
+
+  /** Removes a signature if it is there. */
+  remove(signature: string): void {
+    const slot = this.slotOf(signature)
+    if (this.compared[slot] === comparedIn(signature)) this.compared[slot] = nothing
   }
 }

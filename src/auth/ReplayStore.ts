@@ -85,6 +85,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
             Effect.map((known) =>
               batch.map((one) => {
                 const accepter = known.get(one.signature)
+                // of another process: the next copy is answered as this one is
+                if (accepter === "other") remembered.remove(one.signature)
                 if (accepter !== undefined) return Exit.fail(replayOf(accepter))
                 return firsts.get(one.signature) === one ? Exit.void : Exit.fail(replayedRequest)
               })

@@ -77,6 +77,11 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
         yield* storeBy("own", sql.literal("DEFAULT"))
         const refusals = yield* Effect.forEach(["other", "unnamed", "own"], (name) =>
           Effect.flip(store.write(signatureOf(name), now)), { concurrency: "unbounded" })
+        // each copy is told the same
+        for (let copy = 0; copy < 2; copy++) {
+          assert.isTrue(store.remember(signatureOf("other"), now))
+          assert.deepStrictEqual(yield* Effect.flip(store.write(signatureOf("other"), now)), refusals[0])
+        }
         const unknown = { outcome: "unknown", retry: "sign_again" }
         assert.deepStrictEqual(refusals.map(({ code, details }) => [code, details]), [
           ["REPLAYED_REQUEST", unknown],
