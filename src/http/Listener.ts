@@ -13,7 +13,7 @@ import { Endpoints } from "./Endpoints.ts"
 import { Forwarding } from "./Forwarding.ts"
 import type { Take } from "./Take.ts"
 import { routerConfig } from "./Methods.ts"
-import { maxBodyBytes, refusalBody } from "../contract/common/Envelope.ts"
+import { maxBodyBytes, refusalBody, retryOf, withRetry } from "../contract/common/Envelope.ts"
 import { type AddressSettings, cannotListen, type ListenAddress, probePort, publicSettings } from "./Ports.ts"
 import { writeRefusal } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
@@ -115,6 +115,9 @@ const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Con
 /** Longest path that any route may match. The router decodes a path in a time that grows with the square of its escapes. */
 const maxPathLength = 2048
 
+/** Paths of Pitboss's own protocol, every refusal of which says whether to send the message again. */
+const providerPath = "/api/v1/provider/"
+
 /** Refuses a path that is longer than any genuine one, before the router takes it apart. */
 const makePathLimiter =
   (limits: AnonymousLimits["Service"], ids: RequestIds["Service"]): Take => (request, response) => {
@@ -123,7 +126,12 @@ const makePathLimiter =
     const question = url.indexOf("?")
     if (question >= 0 && question <= maxPathLength) return false
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    writeRefusal(response, limits.take(originOfMessage(request)) ?? noSuchPath, ids.next())
+    const refusal = limits.take(originOfMessage(request)) ?? noSuchPath
+    writeRefusal(
+      response,
+      url.startsWith(providerPath) ? withRetry(refusal, retryOf(refusal, "same_request")) : refusal,
+      ids.next()
+    )
     return true
   }
 

@@ -282,6 +282,12 @@ layer(Live)("provider requests", (it) => {
       assertTold(invalid, 422, "VALIDATION_FAILED", "never")
       assert.deepStrictEqual(invalid.details["amount"], ["is required"])
       assertTold(yield* call(provider, bet, { raw: "x".repeat(300_000), headers }), 413, "INVALID_REQUEST", "never")
+      assertTold(
+        yield* call(provider, `${base}/transactions/${"x".repeat(3000)}`, { headers }),
+        404,
+        "NOT_FOUND",
+        "never"
+      )
       assert.strictEqual((yield* call(provider, bet, { body: order, headers })).status, 200)
     }))
 
