@@ -280,11 +280,12 @@ const writesEventsFirst: SeededBug = {
   }
 }
 
-/** Shows a balance as soon as it is decided. */
+/** Shows a balance as soon as it is decided, by reads that may wait and by those that may not. */
 const showsBeforeCommit: SeededBug = {
   ...noBug,
   actors: (actors) => {
     const decided = new Map<number, Player>()
+    const newest = (player: Player): Player => decided.get(player.id) ?? player
     return {
       ...actors,
       ask: (operatorId, playerId, step) =>
@@ -293,8 +294,11 @@ const showsBeforeCommit: SeededBug = {
           if (decision._tag === "Accept") decided.set(playerId, decision.state)
           return decision
         }),
-      read: (operatorId, playerId) =>
-        Effect.map(actors.read(operatorId, playerId), (player) => decided.get(playerId) ?? player)
+      peek: (operatorId, playerId) => {
+        const player = actors.peek(operatorId, playerId)
+        return player === undefined ? undefined : newest(player)
+      },
+      read: (operatorId, playerId) => Effect.map(actors.read(operatorId, playerId), newest)
     }
   }
 }
