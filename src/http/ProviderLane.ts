@@ -100,6 +100,9 @@ type Asked = Extract<Received, { readonly _tag: "Call" }>
 const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
   outcome._tag === "Refused" ? elsewhereOf(outcome.refusal) : undefined
 
+/** Longest body that is dropped before the answer. */
+const maxDroppedBytes = 4 * maxBodyBytes
+
 /** Expectation of a caller that sends its body once it is told to. */
 const asksToContinue = /(?:^|\W)100-continue(?:$|\W)/i
 
@@ -389,11 +392,21 @@ export class ProviderLane
           }
         }
 
-        const tooLarge = (request: Request<Provider>): void => {
-          // the rest of the body is not read
-          request.target.shouldKeepAlive = false
-          rejectStranger(request, bodyTooLarge)
+        /**
+         * Answers without a body's bytes. Of a connection that ends with its answer they are dropped first: a caller who still sends would lose the answer
+         * with the connection. One that stays open drops them afterwards, until the time limit of a request.
+         */
+        const answerWithoutBody = ({ source, target }: Request<Provider>, answer: () => void): void => {
+          const { "content-length": length = 0, expect } = source.headers
+          const isDropped = !target.shouldKeepAlive && expect === undefined && Number(length) > 0 &&
+            Number(length) <= maxDroppedBytes
+          if (!isDropped) return answer()
+          source.once("end", () => contain(target, answer))
+          source.resume()
         }
+
+        const tooLarge = (request: Request<Provider>): void =>
+          answerWithoutBody(request, () => rejectStranger(request, bodyTooLarge))
 
         const read = (request: AdmittedRequest<Provider>): void => {
           const { source, target } = request
@@ -420,8 +433,10 @@ export class ProviderLane
             return read({ entry, head, source, target, startedAt, admitted: admission })
           }
           const { name, refusal } = admission
-          if (name === null) return rejectStranger(request, refusal)
-          failAuthentication(request, refusal, name, () => reject(request, refusal))
+          answerWithoutBody(request, () =>
+            name === null
+              ? rejectStranger(request, refusal)
+              : failAuthentication(request, refusal, name, () => reject(request, refusal)))
         }
 
         const headOf = (source: IncomingMessage): CallHead => {
