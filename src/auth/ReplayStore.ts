@@ -1,8 +1,8 @@
-import { Clock, Context, Effect, Exit, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
-import { processSql } from "../platform/ServiceProcesses.ts"
+import { hasEndedSql, processSql } from "../platform/ServiceProcesses.ts"
 import { toDate } from "../platform/Time.ts"
 import { type AcceptedSignature, type Accepter, replayedRequest, replayOf } from "../domain/state/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
@@ -46,6 +46,11 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   readonly remember: (signature: string, now: number) => boolean
   /** Starts writing a remembered signature, batched with waiting ones. Completes when durable; fails when already in the database. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
+  /**
+   * Refusal of a signature that another process accepted: of unknown outcome when that process has ended. A process that was killed is seen by the
+   * database a moment later than by its callers: looks three times within half a second.
+   */
+  readonly refusalOf: (signature: string) => Effect.Effect<Refusal<"REPLAYED_REQUEST">>
   /** As `write`, without a fiber: `done` is called once. */
   readonly post: (signature: string, now: number, done: (exit: Exit.Exit<void, Failure>) => void) => void
   /** Removes expired signatures up to a maximum; `hasMore` when it was reached. */
@@ -95,6 +100,24 @@ export class ReplayStore extends Context.Service<ReplayStore, {
         }
       })
 
+      const hasEnded = (signature: string) =>
+        Effect.map(
+          sql.unsafe(
+            `SELECT ${hasEndedSql("process")} FROM accepted_signatures WHERE signature = decode($1, 'hex')`,
+            [signature]
+          ).values,
+          ([row]) => row?.[0] === true
+        )
+
+      const refusalOf = Effect.fn("ReplayStore.refusalOf")(function*(signature: string) {
+        const ended = hasEnded(signature).pipe(
+          Effect.repeat({ until: (ended) => ended, times: 2, schedule: Schedule.spaced("250 millis") }),
+          // the database does not say: neither is known
+          Effect.orElseSucceed(() => true)
+        )
+        return replayOf((yield* ended) ? "other" : "this")
+      })
+
       const prune = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const gone =
@@ -106,6 +129,7 @@ export class ReplayStore extends Context.Service<ReplayStore, {
       return ReplayStore.of({
         remember: (signature, now) => remembered.add(signature, now, now - rememberedMs),
         write: (signature, now) => batches.put({ signature, acceptedAt: now }),
+        refusalOf,
         post: (signature, now, done) => batches.post({ signature, acceptedAt: now }, done),
         prune
       })

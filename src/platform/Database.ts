@@ -8,7 +8,7 @@ import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { Entropy } from "./Entropy.ts"
 import { ensureRole, excessiveRights, roleOf } from "./Privileges.ts"
 import { ReportConcurrency } from "./ReportConcurrency.ts"
-import { applicationOf } from "./ServiceProcesses.ts"
+import { applicationOf, servingPool } from "./ServiceProcesses.ts"
 import { lowerPriority } from "./SessionPriority.ts"
 import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
@@ -139,7 +139,7 @@ const serving = (url: Redacted.Redacted, maxConnections: number, process: string
   const { startupParameters, ...config } = general(url, maxConnections)
   return {
     ...config,
-    applicationName: applicationOf("pitboss-serving", process),
+    applicationName: applicationOf(servingPool, process),
     startupParameters: { ...startupParameters, ...plansByKey, statement_timeout: "5s" }
   }
 }

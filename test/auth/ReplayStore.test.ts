@@ -82,6 +82,17 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
           assert.isTrue(store.remember(signatureOf("other"), now))
           assert.deepStrictEqual(yield* Effect.flip(store.write(signatureOf("other"), now)), refusals[0])
         }
+        // seen again: the process of the first has ended, this one runs
+        const seen = yield* TestClock.withLive(
+          Effect.forEach(["other", "own"], (name) =>
+            store.refusalOf(signatureOf(name)))
+        )
+        assert.deepStrictEqual(
+          seen.map(({ details }) =>
+            details
+          ),
+          [refusals[0]?.details, {}]
+        )
         const unknown = { outcome: "unknown", retry: "sign_again" }
         assert.deepStrictEqual(refusals.map(({ code, details }) => [code, details]), [
           ["REPLAYED_REQUEST", unknown],

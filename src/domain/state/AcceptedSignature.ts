@@ -1,4 +1,4 @@
-import { refuse } from "../Refusal.ts"
+import { type Refusal, refuse } from "../Refusal.ts"
 
 /** Signature of an accepted request. */
 export interface AcceptedSignature {
@@ -13,13 +13,17 @@ export type Accepter = "this" | "other"
 
 export const replayedRequest = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
 
-/** Refusal of a request that another process accepted: a proxy has sent it to a second node when the first gave no answer, or no longer runs. */
+/** Refusal of a request that another process accepted and may not have done: a proxy has sent it to a second node when the first ended. */
 const requestOfOther = refuse(
   "REPLAYED_REQUEST",
-  "Another process of the service has already received this signed request, and whether it was done is not known here. Sign it again, " +
-    "with the same Idempotency-Key.",
+  "A process of the service that has ended already received this signed request, and whether it was done is unknown. Sign it again, with " +
+    "the same Idempotency-Key.",
   { outcome: "unknown", retry: "sign_again" }
 )
 
-/** Refusal of a signature that is stored. */
+/** Refusal of a signature that is stored; of another process' as if that had ended. */
 export const replayOf = (accepter: Accepter) => accepter === "this" ? replayedRequest : requestOfOther
+
+/** Whether a refusal rests on that another process has ended: whoever answers has to see whether it has. */
+export const restsOnEnd = ({ code, details }: Refusal): boolean =>
+  code === "REPLAYED_REQUEST" && details["outcome"] === "unknown"

@@ -21,7 +21,7 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/state/Operator.ts"
 import type { RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { replayedRequest } from "../../domain/state/AcceptedSignature.ts"
+import { replayedRequest, restsOnEnd } from "../../domain/state/AcceptedSignature.ts"
 import type { Recorded } from "../../domain/state/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { leavesOutcomeOpen } from "../../store/PlayerActors.ts"
@@ -191,7 +191,13 @@ export const OperatorAuthLive = Layer.effect(
         served: Judged
       ) =>
         Effect.map(
-          answering(counting(request, apiKey.key)(served)),
+          answering(
+            counting(request, apiKey.key)(served.pipe(Effect.catch((refusal) =>
+              restsOnEnd(refusal)
+                ? Effect.flatMap(replays.refusalOf(request.headers["x-signature"] ?? ""), (seen) => Effect.fail(seen))
+                : Effect.fail(refusal)
+            )))
+          ),
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
 
