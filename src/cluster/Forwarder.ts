@@ -34,10 +34,11 @@ export type Handler = (call: Call, done: (answer: Answer | typeof notOwned) => v
 
 /**
  * No node answered. `unsent`: no node took it within the time of a takeover. `lost`: the connection broke, the deadline passed or the owner could not
- * answer, and the call may have had its effect. `overloaded`: the queue of that node is full.
+ * answer, and the call may have had its effect. `overloaded`: the queue of that node is full. `unserved`: the owner, of another version, does not serve
+ * the channel, and the call had no effect.
  */
 export class NotAnswered extends Schema.TaggedError<NotAnswered>()("NotAnswered", {
-  because: Schema.Literals(["unsent", "lost", "overloaded"])
+  because: Schema.Literals(["unsent", "lost", "overloaded", "unserved"])
 }) {}
 
 export interface SendOptions {
@@ -54,7 +55,7 @@ export class Forwarder extends Context.Service<Forwarder, {
   readonly isHere: (key: number) => boolean
   /** Name of the node that owns a key, as far as known here; undefined before the first assignment. */
   readonly ownerOf: (key: number) => string | undefined
-  /** Serves a channel of this node to the others. Each name once. */
+  /** Serves a channel of this node to the others. Of several handlers of a channel, the next serves what the one before does not own. */
   readonly serve: (channel: string, handle: Handler) => void
   /**
    * Calls the owner of `key`, also when that is this node, and again when the key moves meanwhile. `done` is called once, possibly synchronously.

@@ -91,7 +91,8 @@ interface Peer {
 const failures = {
   unsent: Exit.fail(new NotAnswered({ because: "unsent" })),
   lost: Exit.fail(new NotAnswered({ because: "lost" })),
-  overloaded: Exit.fail(new NotAnswered({ because: "overloaded" }))
+  overloaded: Exit.fail(new NotAnswered({ because: "overloaded" })),
+  unserved: Exit.fail(new NotAnswered({ because: "unserved" }))
 }
 
 const lengthOf = ({ call, channel }: Waiting): number => channel.length + call.head.length + call.body.length
@@ -142,7 +143,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
 
   const refuse = (waiting: Waiting, reason: NotAnswered["because"]): void => {
     const because = waiting.losses > 0 ? "lost" : reason
-    counts[because]++
+    counts[because === "unserved" ? "unsent" : because]++
     finish(waiting, failures[because])
   }
 
@@ -243,7 +244,7 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
       peer.sent.delete(id)
       counts.answered++
       if (status === notOwnedStatus) awaitOwner(waiting)
-      else if (status === noChannelStatus) refuse(waiting, "unsent")
+      else if (status === noChannelStatus) refuse(waiting, "unserved")
       else if (status === lostStatus) refuse(waiting, "lost")
       else finish(waiting, Exit.succeed({ status, head, body, node: peer.line?.node ?? "" }))
     }
@@ -416,7 +417,15 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     node,
     isHere: (key) => placement.epochOf(key) !== 0,
     ownerOf: ownership.ownerOf,
-    serve: (channel, handle) => void channels.set(channel, handle),
+    serve: (channel, handle) => {
+      const first = channels.get(channel)
+      channels.set(
+        channel,
+        first === undefined
+          ? handle
+          : (call, done) => first(call, (answer) => answer === notOwned ? handle(call, done) : done(answer))
+      )
+    },
     post,
     send: (key, channel, call, options) => Effect.callback((resume) => post(key, channel, call, options, resume)),
     sendTo: (id, channel, call, options) =>

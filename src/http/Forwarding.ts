@@ -66,7 +66,7 @@ const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's nod
 
 /** Refusal of an idempotent call that no node answered. */
 export const refuseUnanswered = ({ because }: NotAnswered): Refusal<"TRY_AGAIN"> =>
-  because === "unsent" ? notTaken : because === "lost" ? notKnown : overloaded
+  because === "lost" ? notKnown : because === "overloaded" ? overloaded : notTaken
 
 const isGiven = (body: string, field: string | undefined): boolean =>
   field !== undefined && typeof parseObject(body)?.[field] === "string"

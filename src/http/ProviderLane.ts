@@ -5,7 +5,7 @@
  * Every request below the address of an entry point goes here, whatever its form. The provider's protocol reads it and words the answer, its form of
  * *try again* included.
  */
-import { Cause, Clock, Context, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { clientAddress, networks } from "../auth/Addresses.ts"
 import { invalidSignature } from "../auth/Checks.ts"
@@ -21,6 +21,7 @@ import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { Drain } from "./Drain.ts"
 import type { Admission, Admitted, EntryPoint } from "./EntryPoint.ts"
+import { channel, decodeCall, encodeCall, serveFormerCalls } from "./ForwardedCalls.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
 import { readBody, readBounded } from "./RequestBody.ts"
@@ -78,21 +79,6 @@ interface Request<Provider> {
 interface AdmittedRequest<Provider> extends Request<Provider> {
   readonly admitted: Admitted<Provider>
 }
-
-/** Channel of calls forwarded by other nodes about players of this node. */
-const channel = "provider"
-
-/** A call forwarded to the player's node, which reads it again. */
-const SentCall = Schema.fromJsonString(Schema.Struct({
-  method: Schema.String,
-  target: Schema.String,
-  headers: Schema.Record(Schema.String, Schema.String),
-  address: Schema.optionalKey(Schema.String),
-  now: Schema.Number,
-  id: Schema.String
-}))
-const encodeCall = Schema.encodeSync(SentCall)
-const decodeCall = Schema.decodeUnknownSync(SentCall)
 
 type Asked = Extract<Received, { readonly _tag: "Call" }>
 
@@ -269,7 +255,17 @@ export class ProviderLane
           }
           const message = { head: sent, body: body.toString("latin1") }
           forwarder.post(playerId, channel, message, { isRepeatable: true }, (exit) => {
-            contain(target, () => conclude(exit))
+            const failure = Exit.findErrorOption(exit)
+            if (failure._tag === "None" || failure.value.because !== "unserved") {
+              return contain(target, () => conclude(exit))
+            }
+            // a node of the version before
+            const { answerOf, channel, write } = request.entry.formerForm
+            const former = write(head, headers, idOf(request), body)
+            forwarder.post(playerId, channel, former, { isRepeatable: true }, (answered) => {
+              contain(target, () =>
+                conclude(Exit.map(answered, (answer) => ({ ...answer, head: linesOfAnswer(answerOf(answer)) }))))
+            })
           })
         }
 
@@ -286,10 +282,15 @@ export class ProviderLane
 
         const ask = (request: AdmittedRequest<Provider>, asked: Asked, body: Buffer): void => {
           const { admitted: { provider }, target } = request
-          if (drain.isDraining()) return answerOutcome(request, asked, refused(draining))
+          if (drain.isDraining()) {
+            return answerOutcome(request, asked, refused(draining))
+          }
           const playerId = forwarder.node === undefined ? undefined : calls.playerOf(provider, asked.call)
-          if (playerId !== undefined && !forwarder.isHere(playerId)) return forward(request, asked, playerId, body)
-          perform(request, provider, asked, () => idOf(request), (outcome) => {
+          if (playerId !== undefined && !forwarder.isHere(playerId)) {
+            return forward(request, asked, playerId, body)
+          }
+          perform(request, provider, asked, () =>
+            idOf(request), (outcome) => {
             const elsewhere = elsewhereIn(outcome)
             contain(target, () => {
               if (elsewhere === undefined) answerOutcome(request, asked, outcome)
@@ -305,7 +306,8 @@ export class ProviderLane
           id: string,
           admission: Admission<Provider>,
           body: Buffer,
-          done: (answer: Answer | typeof notOwned) => void
+          done: (answer: Answer | typeof notOwned) => void,
+          headOf = linesOfAnswer
         ): void => {
           const startedAt = clock.monotonicTimeNanosUnsafe()
           // keys and settings differ while one of the nodes has the old ones cached
@@ -326,7 +328,7 @@ export class ProviderLane
               at: head.now,
               latencyMs
             })
-            done({ status: answered.status, head: linesOfAnswer(answered), body: answered.body })
+            done({ status: answered.status, head: headOf(answered), body: answered.body })
           })
         }
 
@@ -342,6 +344,8 @@ export class ProviderLane
             Exit.isSuccess(exit) ? serveForwarded(entry, call, id, exit.value, bytes, done) : done(notOwned)
           )
         })
+
+        serveFormerCalls(entryPoints, forwarder, clock, fork, serveForwarded)
 
         /** Answers what the protocol answers alone. */
         const answerAlone = (

@@ -18,6 +18,7 @@ import {
   routeOfPitboss
 } from "../../protocols/pitboss/Pitboss.ts"
 import type { CallHead, VendorAnswer } from "../../protocols/Protocol.ts"
+import { ownFormerForm, vendorFormerForm, type VendorTarget } from "./FormerForms.ts"
 
 const turnedAway = (refusal: Refusal, name: TurnedAway["name"]): TurnedAway => ({ _tag: "TurnedAway", refusal, name })
 
@@ -61,7 +62,8 @@ export const ownEntryPoint = (
     },
     refuse: refusePitboss,
     routeOf: routeOfPitboss,
-    spanOf: (route) => route
+    spanOf: (route) => route,
+    formerForm: ownFormerForm(credentials)
   }
 }
 
@@ -80,7 +82,7 @@ const envelope = (refusal: Refusal): VendorAnswer => {
 }
 
 /** Slug of a target, and what follows it with and without the query; an empty slug is nobody's. */
-const partsOf = (target: string): { readonly slug: string; readonly path: string; readonly query: string } => {
+const partsOf = (target: string): VendorTarget => {
   const [slug = ""] = /^[a-z0-9-]*(?=[/?]|$)/.exec(target.slice(integrationsPath.length)) ?? []
   const rest = target.slice(integrationsPath.length + slug.length)
   const question = rest.indexOf("?")
@@ -130,7 +132,8 @@ export const vendorEntryPoint = (
     return envelope(refuseUnread === undefined || refusal.code === "RATE_LIMITED" ? refusal : noSuchProvider)
   },
   routeOf: () => `${integrationsPath}:slug`,
-  spanOf: (route, { method }) => `${route} ${method}`
+  spanOf: (route, { method }) => `${route} ${method}`,
+  formerForm: vendorFormerForm(integrationsPath, partsOf, integrations)
 })
 
 export const makeEntryPoints: Effect.Effect<

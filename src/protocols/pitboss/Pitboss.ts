@@ -83,30 +83,45 @@ const readBody = (
   return tooLong ?? read(object)
 }
 
+const receiveBody = (
+  { endpoint, name }: Located,
+  contentType: string | undefined,
+  body: Buffer
+): Received => {
+  const { onFailure, route } = endpoint
+  const asked = readBody(endpoint, name, contentType, body)
+  if ("_tag" in asked) {
+    return { _tag: "Answered", reason: "form", method: route, answer: refusalAnswer(asked, onFailure) }
+  }
+  const { call, requested } = asked
+  return { _tag: "Call", call, render: (outcome) => answerTo(requested, onFailure, outcome) }
+}
+
+/** Receives a call that another node has authenticated. */
+export const receiveForwarded = ({ header, target }: CallHead, body: Buffer): Received => {
+  const located = locate(pathOf(target))
+  return located === undefined ? { _tag: "NotFound" } : receiveBody(located, header("content-type"), body)
+}
+
 /** Receives a call whose head was read and not refused. */
 export const receivePitboss = (
   head: CallHead,
-  { endpoint, name, signed }: PitbossHead,
+  read: PitbossHead,
   { allowed, signingKey }: PitbossCredential,
   sent: Buffer
 ): Received => {
-  const { onFailure, route } = endpoint
+  const { endpoint, signed } = read
   const body = endpoint.method === "GET" ? sent.subarray(0, 0) : sent
   const { nonce, signature, timestamp } = signed
   const { address, header, method, target } = head
   const stranger = (refusal: Refusal): Received => ({
     _tag: "Stranger",
     refusal,
-    answer: refusalAnswer(refusal, onFailure)
+    answer: refusalAnswer(refusal, endpoint.onFailure)
   })
   if (!verify(signingKey, { method, uri: target, timestamp, nonce, body }, signature)) return stranger(invalidSignature)
   if (allowed.length > 0 && !isWithin(allowed, address())) return stranger(addressNotAllowed)
-  const asked = readBody(endpoint, name, header("content-type"), body)
-  if ("_tag" in asked) {
-    return { _tag: "Answered", reason: "form", method: route, answer: refusalAnswer(asked, onFailure) }
-  }
-  const { call, requested } = asked
-  return { _tag: "Call", call, render: (outcome) => answerTo(requested, onFailure, outcome) }
+  return receiveBody(read, header("content-type"), body)
 }
 
 /** Answers a call that is refused before it is read. */
