@@ -1,26 +1,21 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Layer, Result } from "effect"
+import { Clock, Effect, Exit, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Http from "node:http"
 import { networks } from "../../src/auth/Addresses.ts"
 import { signingKey } from "../../src/auth/Signature.ts"
-import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { refuse, type RefusalCode, refuseFields, statusByCode } from "../../src/domain/Refusal.ts"
 import { ownPolicy } from "../../src/domain/settlement/Settlement.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
-import { serveAt } from "../../src/http/Listener.ts"
 import { ownEntryPoint, vendorEntryPoint } from "../../src/endpoints/settlement/EntryPoints.ts"
 import type { Integration } from "../../src/features/integrations/Integrations.ts"
 import type { CallingProvider } from "../../src/features/settlement/WalletActions.ts"
-import { type ProviderCalls, ProviderLane } from "../../src/http/ProviderLane.ts"
-import { Entropy } from "../../src/platform/Entropy.ts"
-import { Settings } from "../../src/platform/Settings.ts"
+import { type ProviderCalls } from "../../src/http/ProviderLane.ts"
 import type { WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
-import { layerHttpServices } from "../../src/servers/PublicServer.ts"
 import { type AnswerForm, answerForms, ownForm, ownKeys, ownSecret } from "../kit/AnswerForms.ts"
 import { acme } from "../kit/Providers.ts"
-import { portOf } from "../kit/EdgeServer.ts"
+import { layerLane, portOf } from "../kit/EdgeServer.ts"
 import { euros } from "../protocols/support.ts"
 
 // Goal: whatever is wrong with a call of a known provider is answered in the words of its protocol: never in Pitboss's envelope, and with a 5xx only
@@ -134,14 +129,6 @@ const calls: ProviderCalls<CallingProvider> = {
   playerOf: () => undefined,
   note: () => {}
 }
-
-const Live = Layer.unwrap(
-  Effect.map(ProviderLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
-).pipe(
-  Layer.provide(ProviderLane.layerOf(Effect.succeed(calls))),
-  Layer.provideMerge(layerHttpServices),
-  Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
-)
 
 interface Sent {
   readonly body: Buffer
@@ -293,7 +280,7 @@ const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
   while (take({ peer: "127.0.0.1", forwardedFor: undefined }) === undefined);
 })
 
-layer(Live)("a call of a provider that is wrong in any way", (it) => {
+layer(layerLane(calls))("a call of a provider that is wrong in any way", (it) => {
   it.effect.each([...answerForms, ownForm])("is answered in the words of $name", (form) =>
     Effect.gen(function*() {
       const port = yield* portOfRested

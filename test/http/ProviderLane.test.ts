@@ -1,19 +1,15 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import { networks } from "../../src/auth/Addresses.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { ownPolicy } from "../../src/domain/settlement/Settlement.ts"
-import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { AnonymousLimits } from "../../src/http/AnonymousLimits.ts"
-import { serveAt } from "../../src/http/Listener.ts"
 import { vendorEntryPoint } from "../../src/endpoints/settlement/EntryPoints.ts"
 import type { Integration } from "../../src/features/integrations/Integrations.ts"
 import type { CallingProvider } from "../../src/features/settlement/WalletActions.ts"
-import { type AnsweredCall, type ProviderCalls, ProviderLane } from "../../src/http/ProviderLane.ts"
-import { Entropy } from "../../src/platform/Entropy.ts"
-import { Settings } from "../../src/platform/Settings.ts"
+import { type AnsweredCall, type ProviderCalls } from "../../src/http/ProviderLane.ts"
 import type {
   Bound,
   Received,
@@ -23,8 +19,7 @@ import type {
   WalletCall,
   WalletOutcome
 } from "../../src/protocols/Protocol.ts"
-import { layerHttpServices } from "../../src/servers/PublicServer.ts"
-import { portOf } from "../kit/EdgeServer.ts"
+import { layerLane, portOf } from "../kit/EdgeServer.ts"
 
 // Goal: any request of a vendor is answered in its protocol, and in Pitboss's own format where slug or method are unknown. Method: a toy protocol
 // over a toy wallet that starts, waits, refuses and fails as the path says.
@@ -138,14 +133,6 @@ const calls: ProviderCalls<CallingProvider> = {
   }
 }
 
-const Live = Layer.unwrap(
-  Effect.map(ProviderLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
-).pipe(
-  Layer.provide(ProviderLane.layerOf(Effect.succeed(calls))),
-  Layer.provideMerge(layerHttpServices),
-  Layer.provide([Settings.layerTest(), Entropy.layer, layerSingleNode])
-)
-
 interface Sent {
   readonly method?: string
   readonly body?: string | ReadonlyArray<string>
@@ -194,7 +181,7 @@ const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent =
 
 const codeOf = (text: string): unknown => JSON.parse(text).error.code
 
-layer(Live)("the providers' lane", (it) => {
+layer(layerLane(calls))("the providers' lane", (it) => {
   it.effect("a call is answered in the protocol's words, started or run", () =>
     Effect.gen(function*() {
       for (const method of ["start", "run"]) {

@@ -23,6 +23,9 @@ import { RateLimiter } from "../../src/auth/RateLimiter.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { type AcceptedSignature, replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
+import type { Forwarder } from "../../src/cluster/Forwarder.ts"
+import type { Nodes } from "../../src/cluster/Nodes.ts"
+import type { Placement } from "../../src/engine/Placement.ts"
 import { Notices } from "../../src/cluster/Notices.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import type { Settlement } from "../../src/domain/settlement/Settlement.ts"
@@ -313,6 +316,19 @@ export const layerEdgeServer = (settings: Partial<SettingsShape> = {}) =>
     Layer.provideMerge(Settings.layerTest(settings)),
     Layer.provideMerge(Entropy.layer),
     Layer.provideMerge(layerNoon)
+  )
+
+/** The providers' lane alone, over a wallet of the test. */
+export const layerLane = (
+  calls: ProviderCalls<CallingProvider>,
+  layerNode: Layer.Layer<Forwarder | Nodes | Placement> = layerSingleNode
+) =>
+  Layer.unwrap(
+    Effect.map(ProviderLane, ({ take }) => serveAt(Layer.empty, { host: "127.0.0.1", port: 0 }, take))
+  ).pipe(
+    Layer.provide(ProviderLane.layerOf(Effect.succeed(calls))),
+    Layer.provideMerge(layerHttpServices),
+    Layer.provide([Settings.layerTest(), Entropy.layer, layerNode])
   )
 
 export { portOf } from "./HttpCalls.ts"
