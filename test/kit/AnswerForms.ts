@@ -6,6 +6,7 @@ import { Effect, Option, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import type { Message, Session } from "../../scripts/simulators/Dialect.ts"
 import { makeDialect } from "../../scripts/simulators/Dialects.ts"
+import { commonStatuses } from "../../scripts/simulators/dialects/Hub88.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
 import { sign, signingKey } from "../../src/auth/Signature.ts"
 import { type RefusalCode, statusByCode } from "../../src/domain/Refusal.ts"
@@ -58,23 +59,7 @@ const hub88Row = (header: string, paths: ReadonlyArray<string>, limitStatus: str
   answers: {
     200: Struct({
       user: optionalKey(Text),
-      status: Literals([
-        "RS_OK",
-        "RS_ERROR_UNKNOWN",
-        "RS_ERROR_INVALID_TOKEN",
-        "RS_ERROR_INVALID_GAME",
-        "RS_ERROR_WRONG_CURRENCY",
-        "RS_ERROR_NOT_ENOUGH_MONEY",
-        "RS_ERROR_USER_DISABLED",
-        "RS_ERROR_INVALID_SIGNATURE",
-        "RS_ERROR_TOKEN_EXPIRED",
-        "RS_ERROR_WRONG_SYNTAX",
-        "RS_ERROR_WRONG_TYPES",
-        "RS_ERROR_DUPLICATE_TRANSACTION",
-        "RS_ERROR_TRANSACTION_DOES_NOT_EXIST",
-        "RS_ERROR_TRANSACTION_ROLLED_BACK",
-        limitStatus
-      ]),
+      status: Literals([...commonStatuses, limitStatus]),
       request_uuid: optionalKey(Text),
       currency: optionalKey(Text),
       balance: optionalKey(Schema.Int),

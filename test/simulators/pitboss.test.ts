@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Random } from "effect"
-import { TestClock } from "effect/testing"
-import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { Effect } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
 import { pitbossDialect } from "../../scripts/simulators/dialects/Pitboss.ts"
-import { openPlayerSession } from "../../scripts/simulators/PlayerSession.ts"
 import { currency, type Message, type Round, type Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 import {
   decide,
@@ -13,8 +11,7 @@ import {
   type Settled,
   type Wallet
 } from "../../scripts/simulators/pitboss/WalletModel.ts"
-import { RunStats } from "../../scripts/simulators/RunStats.ts"
-import { playScenario } from "../../scripts/simulators/Scenarios.ts"
+import { playAll, respond, textOf } from "./support.ts"
 
 // Goal: in Pitboss's own protocol the provider simulator finds nothing in a sound wallet, also when answers are lost before or after the effect, and
 // finds every wallet that tells or does something else. Method: a wallet over HTTP in memory, which loses answers and has mistakes to switch on.
@@ -207,13 +204,13 @@ const dialect = pitbossDialect.make({ key: "pbp_live_1", secret: "a-secret" })
 /** Plays 300 scenarios against the wallet; gives what differed. */
 const differencesWith = (mistake?: Mistake) => {
   const answer = walletWith(mistake)
-  const stats = new RunStats()
   let calls = 0
   const http = HttpClient.make((request, url) =>
     Effect.suspend(() => {
       const path = url.pathname.slice("/api/v1/provider/wallet/".length)
-      const text = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
       const call = ++calls
+      const answered = (reply: { readonly status: number; readonly body: object }) =>
+        respond(request, { ...reply, headers: { "x-request-id": "request-1" } })
       const lost = new HttpClientError.HttpClientError({
         reason: new HttpClientError.TransportError({ request, description: "lost" })
       })
@@ -222,42 +219,21 @@ const differencesWith = (mistake?: Mistake) => {
         const again = isBet(path) && mistake !== "asks for a bet again instead of a rollback"
           ? "rollback"
           : "same_request"
-        return Effect.succeed(respond(request, 503, refusal(503, "TRY_AGAIN", { retry: again }).body))
+        return Effect.succeed(answered(refusal(503, "TRY_AGAIN", { retry: again })))
       }
-      const { body, status } = answer(path, text)
-      return call % 43 === 0 ? Effect.fail(lost) : Effect.succeed(respond(request, status, body))
+      const reply = answered(answer(path, textOf(request)))
+      return call % 43 === 0 ? Effect.fail(lost) : Effect.succeed(reply)
     })
   )
-  return Effect.gen(function*() {
-    const player = yield* openPlayerSession({
-      url: "http://wallet.example/api/v1/provider/wallet",
-      dialect,
-      session: { token: "a-token", freePlayToken: "free-play", playerRef: "", currency, gameId: "slots" },
-      opening: { balance: 10_000, walletSeq: 1, entries: 1 },
-      stats,
-      pace: Effect.void,
-      notePlayed: () => {},
-      repeatDelay_ms: 0
-    })
-    for (let played = 0; played < 300; played++) stats.countScenario(yield* playScenario(player))
-    return stats
-  }).pipe(
-    Random.withSeed("a table"),
-    Effect.provide(Layer.succeed(HttpClient.HttpClient, http)),
-    TestClock.withLive
-  )
+  return playAll(http, {
+    url: "http://wallet.example/api/v1/provider/wallet",
+    dialect,
+    session: { token: "a-token", freePlayToken: "free-play", playerRef: "", currency, gameId: "slots" },
+    opening: { balance: 10_000, walletSeq: 1, entries: 1 }
+  })
 }
 
 const isBet = (path: string) => path === "bet"
-
-const respond = (request: Parameters<typeof HttpClientResponse.fromWeb>[0], status: number, body: object) =>
-  HttpClientResponse.fromWeb(
-    request,
-    new Response(JSON.stringify(body), {
-      status,
-      headers: { "content-type": "application/json", "x-request-id": "request-1" }
-    })
-  )
 
 describe("the provider simulator in Pitboss's own protocol", () => {
   it.effect("agrees with a sound wallet whose answers are lost, and plays every scenario", () =>

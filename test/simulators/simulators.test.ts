@@ -1,11 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Random } from "effect"
-import { TestClock } from "effect/testing"
-import { HttpClient, HttpClientResponse } from "effect/http"
+import { Effect } from "effect"
+import { HttpClient } from "effect/http"
 import { evolutionDialect } from "../../scripts/simulators/dialects/Evolution.ts"
-import { openPlayerSession } from "../../scripts/simulators/PlayerSession.ts"
-import { RunStats } from "../../scripts/simulators/RunStats.ts"
-import { forge, playScenario } from "../../scripts/simulators/Scenarios.ts"
+import { forge } from "../../scripts/simulators/Scenarios.ts"
+import { playAll, respond, textOf } from "./support.ts"
 
 // Goal: the provider simulator finds nothing in a wallet that speaks its protocol, and finds what is wrong with one that nearly does. Method: a
 // wallet of Evolution's protocol in a few lines, with mistakes to switch on.
@@ -116,31 +114,9 @@ const dialect = evolutionDialect.make({ auth_token: "auth", casino_key: "casino"
 /** Plays 300 scenarios against the wallet; gives what disagreed. */
 const differencesWith = (mistake?: Mistake) => {
   const answer = walletWith(mistake)
-  const http = HttpClient.make((request, url) => {
-    const text = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
-    const { body, status } = answer(url, text)
-    const headers = { "content-type": "application/json" }
-    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(JSON.stringify(body), { status, headers })))
-  })
-  const stats = new RunStats()
-  return Effect.gen(function*() {
-    const player = yield* openPlayerSession({
-      url: "http://wallet.example",
-      dialect,
-      session: { token: "sid-0", playerRef: "1018", currency: "EUR", gameId: "table-1" },
-      stats,
-      pace: Effect.void,
-      notePlayed: () => {},
-      repeatDelay_ms: 0
-    })
-    yield* forge(player)
-    for (let played = 0; played < 300; played++) stats.countScenario(yield* playScenario(player))
-    return stats
-  }).pipe(
-    Random.withSeed("a table"),
-    Effect.provide(Layer.succeed(HttpClient.HttpClient, http)),
-    TestClock.withLive
-  )
+  const http = HttpClient.make((request, url) => Effect.succeed(respond(request, answer(url, textOf(request)))))
+  const session = { token: "sid-0", playerRef: "1018", currency: "EUR", gameId: "table-1" }
+  return playAll(http, { url: "http://wallet.example", dialect, session }, forge)
 }
 
 describe("the provider simulator", () => {

@@ -17,6 +17,7 @@ import type {
   ProviderServer,
   WinMessage
 } from "../Dialect.ts"
+import { takenOnce } from "../Expectations.ts"
 import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
@@ -107,22 +108,7 @@ const expectations: Expectations = {
   balance: { new: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
-  win: {
-    new: done(true),
-    duplicate: done(false),
-    unknown: done(true),
-    tombstoned: done(true),
-    rolled_back: done(true)
-  },
-  rollback: {
-    new: done(true),
-    duplicate: done(false),
-    unknown: done(false),
-    tombstoned: done(false),
-    rolled_back: done(false),
-    settled: done(true)
-  },
-  promo: { new: done(true), duplicate: done(false) },
+  ...takenOnce(done),
   close: { new: done(false) }
 }
 

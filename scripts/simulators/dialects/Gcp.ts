@@ -18,6 +18,7 @@ import type {
   ProviderServer,
   WinMessage
 } from "../Dialect.ts"
+import { takenOnce } from "../Expectations.ts"
 import { AnswerReader, expecting, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ auth_token: Schema.String, casino_id: Schema.String })
@@ -105,22 +106,7 @@ const expectations: Expectations = {
   balance: { new: done(false) },
   bet: betExpectations,
   bet_win: betExpectations,
-  win: {
-    new: done(true),
-    duplicate: done(false),
-    unknown: done(true),
-    tombstoned: done(true),
-    rolled_back: done(true)
-  },
-  rollback: {
-    new: done(true),
-    duplicate: done(false),
-    unknown: done(false),
-    tombstoned: done(false),
-    rolled_back: done(false),
-    settled: done(true)
-  },
-  promo: { new: done(true), duplicate: done(false) },
+  ...takenOnce(done),
   close: { new: done(false) }
 }
 

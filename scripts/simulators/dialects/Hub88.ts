@@ -18,6 +18,7 @@ import type {
   ProviderServer,
   WinMessage
 } from "../Dialect.ts"
+import { takenOnce } from "../Expectations.ts"
 import { AnswerReader, expecting, finerBy } from "../Reading.ts"
 
 const Settings = Schema.Struct({
@@ -28,7 +29,8 @@ const Settings = Schema.Struct({
   dialect: Schema.optionalKey(Schema.Literals(["hub88", "caleta"]))
 })
 
-const statuses = new Set([
+/** Statuses of either vendor. */
+export const commonStatuses = [
   "RS_OK",
   "RS_ERROR_UNKNOWN",
   "RS_ERROR_INVALID_TOKEN",
@@ -43,7 +45,9 @@ const statuses = new Set([
   "RS_ERROR_DUPLICATE_TRANSACTION",
   "RS_ERROR_TRANSACTION_DOES_NOT_EXIST",
   "RS_ERROR_TRANSACTION_ROLLED_BACK"
-])
+] as const
+
+const statuses = new Set<string>(commonStatuses)
 
 const ownStatuses = {
   hub88: new Set(["RS_ERROR_INVALID_PARTNER", "RS_ERROR_LIMIT_REACHED"]),
@@ -143,14 +147,7 @@ const expectations: Expectations = {
     tombstoned: refused("TRANSACTION_ROLLED_BACK", "TRANSACTION_DOES_NOT_EXIST"),
     rolled_back: refused("TRANSACTION_ROLLED_BACK")
   },
-  rollback: {
-    new: ok(true),
-    duplicate: ok(false),
-    unknown: ok(false),
-    tombstoned: ok(false),
-    rolled_back: ok(false),
-    settled: ok(true)
-  }
+  rollback: takenOnce(ok).rollback
 }
 
 const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })

@@ -17,6 +17,7 @@ import type {
   Situations,
   ProviderServer
 } from "../Dialect.ts"
+import { takenOnce } from "../Expectations.ts"
 import { AnswerReader, decimalText, expecting, finerBy, otherSign } from "../Reading.ts"
 
 const Settings = Schema.Struct({ merchant_id: Schema.String, merchant_key: Schema.String })
@@ -107,23 +108,7 @@ const expectations: Expectations = {
     rolled_back: { codes: ["OK", "INTERNAL_ERROR"], moves: false },
     insufficient_funds: failed("INSUFFICIENT_FUNDS")
   },
-  win: {
-    new: done(true),
-    duplicate: done(false),
-    // what was won is paid, whatever came of the bet
-    unknown: done(true),
-    tombstoned: done(true),
-    rolled_back: done(true)
-  },
-  rollback: {
-    new: done(true),
-    duplicate: done(false),
-    unknown: done(false),
-    tombstoned: done(false),
-    rolled_back: done(false),
-    settled: done(true)
-  },
-  promo: { new: done(true), duplicate: done(false) }
+  ...takenOnce(done)
 }
 
 const json = (value: unknown, status = 200): ServerAnswer => ({ status, body: JSON.stringify(value) })
