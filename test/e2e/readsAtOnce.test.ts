@@ -38,7 +38,8 @@ const scenes: ReadonlyArray<readonly [status: number, path: string]> = [
   [422, "/transactions?page=1&page=2"]
 ]
 
-// Goal: a read has the same answer with and without a fiber. Method: the same requests, plain and through the router.
+// Goal: a read has the same answer with and without a fiber: the router serves what is unusual (docs/decisions/0041-one-way-through-http.md), by handlers that
+// decode queries by their schemas. Commands have one form for both. Method: the same requests, plain and through the router.
 layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) => {
   it.effect("are answered as by their handlers", () =>
     Effect.gen(function*() {

@@ -12,7 +12,7 @@ import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses, plays and launches over HTTP, each cut off from its
-// commit; and requests that are lost with the player's node. Payments at one node are tested in paymentsAtOnce.test.ts, free rounds in
+// commit; and requests that are lost with the player's node. Payments at one node are tested in commandsAtOnce.test.ts, free rounds in
 // freeRounds.test.ts.
 
 const adviceOf = ({ code, details, headers }: Answer) => [code, details["retry"], headers["retry-after"]]

@@ -7,7 +7,8 @@ import { type Reply, sendSigned, signedHeaders, unixSeconds } from "../kit/HttpC
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
-// Goal: answers do not reveal the path of a request, and a kept connection carries on after it.
+// Goal: answers do not reveal the path of a request, and a kept connection carries on after it: the router stays for what is unusual, since its answers to
+// half-read bodies, HEAD and `Expect` are right (docs/decisions/0041-one-way-through-http.md).
 // Method: the same requests on kept connections, plainly, and with a header that leaves them to the router.
 
 interface Asked {
