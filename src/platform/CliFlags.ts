@@ -82,13 +82,15 @@ export const numberOrNone = (name: string, description: string) =>
 export const integerOrNone = (name: string, description: string) =>
   orNoneOf(name, description, /^\d{1,16}$/, "an integer")
 
-/** Numbers by name, like `one=5,other=10`; `none` for no names. */
+/** Numbers by name, like `one=5,other=none`; `none` alone for no names. */
 export const numbersByName = (name: string, description: string) =>
   text(name, `${description}, like name=number, comma-separated`).pipe(Flag.filterMap(
-    (value): Option.Option<{ readonly [name: string]: number }> => {
-      const pairs = words(value).map((word) => /^([a-z0-9_]{1,64})=(\d{1,16})$/.exec(word) ?? [])
+    (value): Option.Option<{ readonly [name: string]: number | null }> => {
+      const pairs = words(value).map((word) => /^([a-z0-9_]{1,64})=(\d{1,16}|none)$/.exec(word) ?? [])
       return pairs.every((pair) => pair.length === 3)
-        ? Option.some(Object.fromEntries(pairs.map(([, key = "", number]) => [key, Number(number)])))
+        ? Option.some(
+          Object.fromEntries(pairs.map(([, key = "", number]) => [key, number === "none" ? null : Number(number)]))
+        )
         : Option.none()
     },
     (value) => `Expected numbers like name=100,other=200 or none, got ${value}`

@@ -3,15 +3,16 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { auditReason, belongingTo, createdPeriod, ofOperator } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
-import { tellsOfPlayers } from "../common/Annotations.ts"
+import { EitherOf, tellsOfPlayers } from "../common/Annotations.ts"
 import { bonusStates } from "../../domain/state/Bonus.ts"
 import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
 import { PlayerBonus } from "../bonuses/BonusResource.ts"
-import { amountFrom, date, lines, oneOf, pathId, text } from "../common/Fields.ts"
+import { amountFrom, date, instant, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../common/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
+import { exclusionPeriods, requestChannels } from "../../domain/limit/Exclusions.ts"
 import {
   created,
   cursorPage,
@@ -23,7 +24,7 @@ import {
   walkQuery
 } from "../common/Pagination.ts"
 import { Player, PlayerFilterFields } from "./PlayerResource.ts"
-import { documentExpiry, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { documentExpiry, exclusionTypes, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 import { Wallet } from "../wallet/WalletResource.ts"
@@ -44,6 +45,25 @@ const Note = Schema.Struct({
   }),
   created_at: timestamp
 })
+
+const Ability = Schema.Struct({
+  is_allowed: Schema.Boolean,
+  code: Schema.NullOr(Schema.String).annotate({ description: "Code of the refusal; null where it is allowed." }),
+  cause: Schema.NullOr(Schema.String).annotate({
+    description: "Reason or limit in the refusal's details: `locked`, `time_out`, `compliance_hold`, `max_daily_bet`."
+  }),
+  message: Schema.NullOr(Schema.String).annotate({ description: "The refusal in words." }),
+  until: Schema.NullOr(timestamp).annotate({ description: "End of the cause; null: it does not end by itself." })
+}).annotate({ identifier: "Ability" })
+
+/** What a player may do now. */
+const Standing = Schema.Struct({
+  sign_in: Ability,
+  deposit: Ability,
+  bet: Ability,
+  withdraw: Ability,
+  receive_bonuses: Ability
+}).annotate({ identifier: "Standing" })
 
 /** Orders of the list. */
 export const playerOrders = ["newest", "oldest"] as const
@@ -133,6 +153,49 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
     .annotateMerge(
       action("The limits with what waits, and the self-exclusion", { roles: anyRole, concern: "operator" })
     ),
+  HttpApiEndpoint.get("standing", "/players/:player/standing", {
+    params: { player: pathId },
+    success: single(Standing)
+  })
+    .annotateMerge(
+      action("What the player may do now, each with the cause when not; balances aside", {
+        roles: anyRole,
+        concern: "operator"
+      })
+    ),
+  HttpApiEndpoint.post("exclude", "/players/:player/exclusion", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      period: optional(oneOf(exclusionPeriods).annotate({ description: "How long, in place of --until." })),
+      until: optional(instant.annotate({ description: "End, in place of --period." })),
+      type: optional(oneOf(exclusionTypes).annotate({ description: "Type (by the length)." })),
+      channel: oneOf(requestChannels).annotate({ description: "How the player asked." }),
+      reason: auditReason
+    }),
+    success: single(Limits),
+    error: refusals("RESPONSIBLE_GAMING_RULE")
+  }).annotate(EitherOf, ["period", "until"]).annotateMerge(
+    action("Exclude a player at the player's request; prolonged only, never shortened or lifted", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.patch("limit", "/players/:player/limits", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      // any name: one that is no limit is refused, where a struct would pass over it
+      set: Schema.Record(Schema.String, Schema.NullOr(Schema.Number)).annotate({
+        description: "New values by limit; none takes one away."
+      }),
+      reason: auditReason
+    }),
+    success: single(Limits)
+  }).annotateMerge(
+    action("Change limits at the player's request; a lower one at once, a higher one after the cooling-off", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("sessions", "/players/:player/sessions", {
     params: { player: pathId },
     query: cursorQuery,
@@ -182,7 +245,8 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       can_deposit: optional(Schema.Boolean.annotate({ description: "Whether deposits are taken." })),
       can_withdraw: optional(Schema.Boolean.annotate({ description: "Whether withdrawals are taken." })),
       can_bet: optional(Schema.Boolean.annotate({ description: "Whether games open and bets are taken." })),
-      excluded_from_bonuses: optional(Schema.Boolean.annotate({ description: "Whether no bonus is given." }))
+      excluded_from_bonuses: optional(Schema.Boolean.annotate({ description: "Whether no bonus is given." })),
+      reason: optional(auditReason)
     }),
     success: single(StaffPlayer)
   }).annotateMerge(action("Switch abilities on or off", { roles: ["support", "compliance"], concern: "operator" })),

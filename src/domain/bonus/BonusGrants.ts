@@ -69,7 +69,7 @@ const invalid = (message: string, details: { readonly [name: string]: unknown })
   refuse("BONUS_INVALID", message, details)
 
 /** Reason for refusing any bonus to the player. */
-const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined => {
+export const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined => {
   if (player.status !== "active") return invalid(`The account is ${player.status}.`, { reason: player.status })
   const exclusion = activeExclusion(player, now)
   if (exclusion !== null) return invalid("The player is excluded from play.", { reason: exclusion.type })

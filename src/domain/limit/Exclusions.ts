@@ -66,6 +66,17 @@ export interface SelfExclude {
   readonly type: ExclusionType | null
   /** Audit log label of the actor. */
   readonly actor: string
+  /** With a request that staff took down: how the player asked, and why. */
+  readonly request?: PlayerRequest
+}
+
+/** How players reach staff. */
+export const requestChannels = ["phone", "email", "chat", "letter", "in_person"] as const
+
+/** A player's request as staff took it down. */
+interface PlayerRequest {
+  readonly channel: (typeof requestChannels)[number]
+  readonly reason: string
 }
 
 export type SelfExcludeRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMING_RULE">
@@ -157,10 +168,13 @@ export const selfExcludeStep =
     }
     const accepted = acceptSettings(draft, { exclusion, sessionsEndedAt: sessionsEnd(player, draft.now) }, {
       actor: request.actor,
-      action: "player.self_exclusion",
+      action: request.request === undefined ? "player.self_exclusion" : "player.exclude",
       before: { self_exclusion: current === null ? null : exclusionFields(current) },
-      after: { self_exclusion: exclusionFields(exclusion) },
-      reason: null
+      after: {
+        self_exclusion: exclusionFields(exclusion),
+        ...(request.request === undefined ? {} : { channel: request.request.channel })
+      },
+      reason: request.request?.reason ?? null
     })
     return { ...accepted, reply: limitsResource(accepted.state, now) }
   }

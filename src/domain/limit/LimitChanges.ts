@@ -53,6 +53,8 @@ export interface SetLimits {
   readonly coolingOffHours: number
   /** Audit log label of the actor. */
   readonly actor: string
+  /** Why, where staff change them. */
+  readonly reason?: string
 }
 
 export interface LimitsOutcome {
@@ -138,10 +140,10 @@ export const setLimitsStep =
     if (!hasChange) return answer(player, outcome(player))
     const accepted = acceptSettings(new Draft(player, context), { limits, pendingLimits }, {
       actor: command.actor,
-      action: "player.limits",
+      action: command.reason === undefined ? "player.limits" : "player.limit",
       before: touched(current, waiting, command.changes),
       after: touched(limits, pendingLimits, command.changes),
-      reason: null
+      reason: command.reason ?? null
     })
     return { ...accepted, reply: outcome(accepted.state) }
   }

@@ -55,8 +55,8 @@ export type WithdrawalRefusal = Refusal<
 export const unverifiedAllowance = (player: Player, kycThreshold: number | null): number | null =>
   player.kycStatus === "verified" || kycThreshold === null ? null : Math.max(0, kycThreshold - player.withdrawn)
 
-/** Excluded players are not refused: an exclusion never withholds the player's money. */
-const refuseAccount = (player: Player): WithdrawalRefusal | undefined =>
+/** Account checks of a withdrawal. Excluded players are not refused: an exclusion never withholds the player's money. */
+export const refuseWithdrawer = (player: Player): Refusal<"PLAYER_RESTRICTED"> | undefined =>
   player.status !== "active"
     ? refuse("PLAYER_RESTRICTED", `The account is ${player.status}.`, { reason: player.status })
     : !player.restrictions.canWithdraw
@@ -93,7 +93,11 @@ const refuseMethod = (player: Player, withdrawal: Withdrawal): WithdrawalRefusal
     : undefined
 }
 
-const refuseUnverified = (player: Player, { amount, kycThreshold }: Withdrawal): WithdrawalRefusal | undefined => {
+/** Refuses what an unverified player may not withdraw. */
+export const refuseUnverified = (
+  player: Player,
+  { amount, kycThreshold }: Pick<Withdrawal, "amount" | "kycThreshold">
+): Refusal<"KYC_REQUIRED"> | undefined => {
   const allowance = unverifiedAllowance(player, kycThreshold)
   return allowance === null || amount <= allowance
     ? undefined
@@ -123,7 +127,7 @@ export const withdrawalStep =
       if (earlier === undefined) return missing({ externalReference })
       if (earlier !== null) return replayPayment(player, earlier, { type: "withdrawal", amount })
     }
-    const refusal = refuseAccount(player) ?? refuseMethod(player, withdrawal) ??
+    const refusal = refuseWithdrawer(player) ?? refuseMethod(player, withdrawal) ??
       refuseDailyCap("withdrawal", roll(player.counters, context.now).withdrawalDay, withdrawal) ??
       refuseUnverified(player, withdrawal) ??
       refuseFunds(player, withdrawal)

@@ -184,6 +184,8 @@ const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<With
 export interface Restrict {
   /** Absent ones are unchanged. */
   readonly restrictions: Partial<Restrictions>
+  /** Why; absent where nobody said. */
+  readonly reason?: string | null
   readonly actor: string
   /** Refusal for an actor who may not lift holds; absent when allowed. */
   readonly liftRefusal?: Refusal<"INSUFFICIENT_SCOPE">
@@ -222,7 +224,7 @@ export const restrictStep =
         action: "player.restrict",
         before: restrictionFields(before, player.withdrawalHolds),
         after: restrictionFields(restrictions, withdrawalHolds),
-        reason: null
+        reason: command.reason ?? null
       })
   }
 

@@ -1,5 +1,5 @@
 /** Handlers of players for staff. */
-import { Effect, Schema, Struct } from "effect"
+import { Effect, Record, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
 import { rolesFor } from "../../office/Authorisation.ts"
@@ -10,7 +10,8 @@ import { Bonuses } from "../../features/bonuses/Bonuses.ts"
 import type { Role } from "../../domain/staff/Staff.ts"
 import { Restrictions } from "../../domain/state/Player.ts"
 import { Originals } from "../../features/originals/Originals.ts"
-import { refuse } from "../../domain/Refusal.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { parseIso } from "../../platform/Time.ts"
@@ -49,6 +50,12 @@ const liftRefusal = refuse(
   `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
   { required_roles: closesAlerts }
 )
+
+/** The one cause that a refusal's details name: the limit, or the reason. */
+const causeOf = (refusal: Refusal | undefined): string | null => {
+  const cause = refusal?.details.limit ?? refusal?.details.reason
+  return typeof cause === "string" ? cause : null
+}
 
 /** The midnight that ends a day, UTC, epoch milliseconds. */
 const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
@@ -108,6 +115,38 @@ export const PlayerHandlers = HttpApiBuilder.group(
               gaming.get(operatorId, params.player))
           )
       )
+      .handle("standing", ({ params }) =>
+        enveloped(Effect.map(
+          accounts.standing(params.player),
+          Record.map(({ isAllowed, refusal, until }) => ({
+            is_allowed: isAllowed,
+            code: refusal?.code ?? null,
+            cause: causeOf(refusal),
+            message: refusal?.message ?? null,
+            until
+          }))
+        )))
+      .handle("exclude", ({ params, payload }) =>
+        asStaff(({ label }) => {
+          const { channel, period = null, reason, type = null, until } = payload
+          return gaming.staffExclude(params.player, {
+            period,
+            until: until === undefined ? null : parseIso(until) ?? null,
+            type,
+            actor: label,
+            request: { channel, reason }
+          })
+        }))
+      .handle("limit", ({ params, payload: { reason, set } }) =>
+        asStaff(({ label }) =>
+          Effect.flatMap(
+            Effect.suspend(() => {
+              const changes = readLimitChanges(set, "set")
+              return "_tag" in changes ? Effect.fail(changes) : Effect.succeed(changes)
+            }),
+            (changes) => gaming.staffSetLimits(params.player, { changes, actor: label, reason })
+          )
+        ))
       .handle("sessions", ({ params, query }) =>
         Effect.gen(function*() {
           yield* players.staffGet(params.player)
@@ -148,17 +187,21 @@ export const PlayerHandlers = HttpApiBuilder.group(
             players.staffGet(params.player)
           )
         ))
-      .handle("restrict", ({ params, payload }) =>
-        asStaff(({ label, role }) =>
-          Effect.andThen(
-            accounts.restrict(params.player, {
-              restrictions: restrictionsOf(payload),
-              actor: label,
-              ...(closesAlerts.includes(role) ? {} : { liftRefusal })
-            }),
-            players.staffGet(params.player)
+      .handle(
+        "restrict",
+        ({ params, payload: { reason = null, ...abilities } }) =>
+          asStaff(({ label, role }) =>
+            Effect.andThen(
+              accounts.restrict(params.player, {
+                restrictions: restrictionsOf(abilities),
+                reason,
+                actor: label,
+                ...(closesAlerts.includes(role) ? {} : { liftRefusal })
+              }),
+              players.staffGet(params.player)
+            )
           )
-        ))
+      )
       .handle("sign_out", ({ params, payload }) =>
         asStaff(({ label }) =>
           Effect.andThen(

@@ -2,11 +2,17 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"
+import type { StandingTerms } from "../../domain/standing/Standing.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
-const settings = rowsOf(Schema.Struct({ threshold: Schema.NullOr(Schema.Number), base: Schema.String }))
+const settings = rowsOf(Schema.Struct({
+  base: Schema.String,
+  kyc: Schema.NullOr(Schema.Number),
+  deposits: Schema.NullOr(Schema.Number),
+  withdrawals: Schema.NullOr(Schema.Number)
+}))
 
 export class Thresholds extends Context.Service<Thresholds, {
   /**
@@ -21,8 +27,8 @@ export class Thresholds extends Context.Service<Thresholds, {
   readonly factor: (
     to: { readonly currency: string; readonly base: string }
   ) => Effect.Effect<Factor | undefined, Refusal<"TRY_AGAIN">>
-  /** Current maximum total of withdrawals of an operator's unverified player, in minor units of `currency`. */
-  readonly kyc: (operatorId: number, currency: string) => Effect.Effect<number | null, Refusal<"TRY_AGAIN">>
+  /** Current caps of an operator on its players, in minor units of `currency`; the KYC threshold caps the withdrawals of an unverified one. */
+  readonly caps: (operatorId: number, currency: string) => Effect.Effect<StandingTerms, Refusal<"TRY_AGAIN">>
 }>()("pitboss/payments/Thresholds") {
   static readonly layer = Layer.effect(
     Thresholds,
@@ -32,13 +38,20 @@ export class Thresholds extends Context.Service<Thresholds, {
       // called by reads and deposits, mostly without a conversion
       const convert: Thresholds["Service"]["convert"] = (threshold, to) =>
         threshold === null ? Effect.succeed(null) : Effect.map(factorOf(to), (factor) => thresholdIn(threshold, factor))
-      const kyc = Effect.fn("Thresholds.kyc")(function*(operatorId: number, currency: string) {
+      const caps = Effect.fn("Thresholds.caps")(function*(operatorId: number, currency: string) {
         const row = yield* orTryAgain(oneOf(settings(
-          sql`SELECT kyc_withdrawal_threshold AS threshold, currency AS base FROM operators WHERE id = ${operatorId}`
+          sql`SELECT currency AS base, kyc_withdrawal_threshold AS kyc, daily_deposit_cap AS deposits, daily_withdrawal_cap AS withdrawals
+            FROM operators WHERE id = ${operatorId}`
         )))
-        return row === undefined ? null : yield* convert(row.threshold, { currency, base: row.base })
+        const inCurrency = (cap: number | null) =>
+          row === undefined ? Effect.succeed(null) : convert(cap, { currency, base: row.base })
+        return yield* Effect.all({
+          kycThreshold: inCurrency(row?.kyc ?? null),
+          dailyDepositCap: inCurrency(row?.deposits ?? null),
+          dailyWithdrawalCap: inCurrency(row?.withdrawals ?? null)
+        })
       })
-      return Thresholds.of({ factor: factorOf, convert, kyc })
+      return Thresholds.of({ factor: factorOf, convert, caps })
     })
   )
 }

@@ -1,5 +1,5 @@
 /** Account decisions of operators and staff (SPEC sections 3.1, 3.3 and 4.2), each by a rule in the player's actor. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Record } from "effect"
 import {
   type MoveKyc,
   moveKycStep,
@@ -9,10 +9,24 @@ import {
   type SetStatus,
   setStatusStep
 } from "../../domain/player/AccountStatus.ts"
+import { type AbilityName, causeEnd, standing } from "../../domain/standing/Standing.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
+import { Thresholds } from "../payments/Thresholds.ts"
+
+/** Whether a player may do something now; the refusal where not. */
+export interface Ability {
+  readonly isAllowed: boolean
+  readonly refusal: Refusal | undefined
+  /** When the cause of the refusal ends by itself, ISO 8601; null: it does not, or there is none. */
+  readonly until: string | null
+}
 
 export class PlayerAccounts extends Context.Service<PlayerAccounts, {
+  /** What any player may do now, by the checks of the actions themselves. */
+  readonly standing: (
+    playerId: number
+  ) => Effect.Effect<{ readonly [ability in AbilityName]: Ability }, ActorRefusal>
   /** Locks, closes or opens an account of an operator. `operatorId` null: staff act for every operator. */
   readonly setStatus: (
     operatorId: number | null,
@@ -38,8 +52,18 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
 }>()("pitboss/players/PlayerAccounts") {
   static readonly layer = Layer.effect(
     PlayerAccounts,
-    Effect.map(PlayerActors, (actors) =>
+    Effect.map(Effect.all([PlayerActors, Thresholds]), ([actors, thresholds]) =>
       PlayerAccounts.of({
+        standing: Effect.fn("PlayerAccounts.standing")(function*(playerId) {
+          const player = yield* actors.read(null, playerId)
+          const caps = yield* thresholds.caps(player.operatorId, player.currency)
+          const now = yield* Clock.currentTimeMillis
+          return Record.map(standing(player, caps, now), (refusal) => ({
+            isAllowed: refusal === undefined,
+            refusal,
+            until: refusal === undefined ? null : causeEnd(player, refusal, now)
+          }))
+        }),
         setStatus: Effect.fn("PlayerAccounts.setStatus")((operatorId, playerId, command) =>
           Effect.asVoid(actors.ask(operatorId, playerId, setStatusStep(command)))
         ),

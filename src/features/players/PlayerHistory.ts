@@ -47,7 +47,7 @@ const cursors = cursorsOfShape(Position)
 const rankOf = (kind: Kind): number => timelineKinds.indexOf(kind)
 
 /** Audit actions that the timeline shows as another kind of event. */
-const elsewhere = ["player.limits", "player.self_exclusion", "player.note"]
+const elsewhere = ["player.limits", "player.limit", "player.self_exclusion", "player.exclude", "player.note"]
 
 /** Text of a detail that is shown, in characters. */
 const maxDetail = 300
@@ -183,8 +183,8 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               NULL::text AS actor, ${none}
             FROM compliance_alerts a WHERE a.player_id = ${player} AND ${after("alert", sql`a.created_at`, sql`a.id`)}
             ORDER BY a.created_at DESC, a.id DESC ${end}`,
-          limit: audit("limit", sql`a.action = 'player.limits'`),
-          exclusion: audit("exclusion", sql`a.action = 'player.self_exclusion'`),
+          limit: audit("limit", sql`a.action IN ('player.limits', 'player.limit')`),
+          exclusion: audit("exclusion", sql`a.action IN ('player.self_exclusion', 'player.exclude')`),
           audit: audit("audit", sql`NOT ${sql.in("a.action", [...elsewhere, ...withoutActions])}`)
         }
       }

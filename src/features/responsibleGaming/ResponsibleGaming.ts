@@ -1,5 +1,6 @@
 /** A player's limits and self-exclusion (SPEC sections 2.9 and 4.7), read and changed through the player's actor. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { type SelfExclude, type SelfExcludeRefusal, selfExcludeStep } from "../../domain/limit/Exclusions.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type LimitsOutcome, type SetLimits, setLimitsStep } from "../../domain/limit/LimitChanges.ts"
@@ -8,6 +9,9 @@ import { storingReply } from "../../domain/state/StoringReply.ts"
 import { isLacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+const coolingOffs = rowsOf(Schema.Struct({ hours: Schema.Number }))
 
 export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
   /** Limits in force, pending changes, and usage. */
@@ -20,6 +24,16 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
     playerId: number,
     command: SetLimits
   ) => Effect.Effect<LimitsOutcome, ActorRefusal>
+  /** As `setLimits`, for staff: of a player of any operator, with the cooling-off hours of theirs. */
+  readonly staffSetLimits: (
+    playerId: number,
+    command: Omit<SetLimits, "coolingOffHours">
+  ) => Effect.Effect<LimitsResource, ActorRefusal>
+  /** As `selfExclude`, for staff: of a player of any operator. */
+  readonly staffExclude: (
+    playerId: number,
+    command: SelfExclude
+  ) => Effect.Effect<LimitsResource, SelfExcludeRefusal | ActorRefusal>
   /** Excludes the player, or prolongs the exclusion in force. Effect and answer commit together. */
   readonly selfExclude: (
     operatorId: number,
@@ -33,7 +47,17 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
 }>()("pitboss/responsibleGaming/ResponsibleGaming") {
   static readonly layer = Layer.effect(
     ResponsibleGaming,
-    Effect.map(Effect.all([PlayerActors, Clock.Clock]), ([actors, clock]) => {
+    Effect.gen(function*() {
+      const actors = yield* PlayerActors
+      const clock = yield* Clock.Clock
+      const sql = yield* SqlClient.SqlClient
+      const coolingOffHoursOf = (operatorId: number) =>
+        orTryAgain(oneOf(coolingOffs(sql`SELECT cooling_off_hours AS hours FROM operators WHERE id = ${operatorId}`)))
+          .pipe(
+            Effect.flatMap((row) =>
+              row === undefined ? Effect.die("a player has no operator") : Effect.succeed(row.hours)
+            )
+          )
       const planLimits = (operatorId: number, playerId: number, known: KnownPlayer) => {
         const player = actors.peek(operatorId, playerId) ?? known.player
         return player === undefined
@@ -51,6 +75,14 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
         },
         setLimits: Effect.fn("ResponsibleGaming.setLimits")((operatorId, playerId, command) =>
           actors.ask(operatorId, playerId, setLimitsStep(command))
+        ),
+        staffSetLimits: Effect.fn("ResponsibleGaming.staffSetLimits")(function*(playerId, command) {
+          const { operatorId } = yield* actors.read(null, playerId)
+          const coolingOffHours = yield* coolingOffHoursOf(operatorId)
+          return (yield* actors.ask(null, playerId, setLimitsStep({ ...command, coolingOffHours }))).resource
+        }),
+        staffExclude: Effect.fn("ResponsibleGaming.staffExclude")((playerId, command) =>
+          actors.ask(null, playerId, selfExcludeStep(command))
         ),
         selfExclude: Effect.fn("ResponsibleGaming.selfExclude")((operatorId, playerId, command, { claim, render }) =>
           actors.ask(operatorId, playerId, storingReply(selfExcludeStep(command), claim, render))

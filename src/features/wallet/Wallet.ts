@@ -118,8 +118,8 @@ export class Wallet extends Context.Service<Wallet, {
 
       const staffView = Effect.fn("Wallet.staffView")(function*(playerId: number) {
         const player = yield* actors.read(null, playerId)
-        const threshold = yield* thresholds.kyc(player.operatorId, player.currency)
-        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, threshold) }
+        const { kycThreshold } = yield* thresholds.caps(player.operatorId, player.currency)
+        return { player, unverifiedWithdrawalAllowance: unverifiedAllowance(player, kycThreshold) }
       })
 
       const planDeposit = (

@@ -130,6 +130,92 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     }
   },
   {
+    line: "player standing $player",
+    misused: ["player standing ada"],
+    refused: [[`player standing ${nobody}`, "NOT_FOUND"]],
+    *works() {
+      const casino = yield* openCasino({ daily_deposit_cap: 100 })
+      const { id } = yield* casino.sit(100)
+      const free = { is_allowed: true, code: null, cause: null, message: null, until: null }
+      const shown = yield* done(`player standing ${id}`)
+      assert.deepStrictEqual(Object.keys(shown), ["sign_in", "deposit", "bet", "withdraw", "receive_bonuses"])
+      assert.deepStrictEqual([shown.bet, shown.withdraw], [free, free])
+      assert.deepInclude(shown.deposit, { is_allowed: false, code: "PAYMENT_REQUEST_INVALID", until: null })
+      const until = "2099-01-01T00:00:00.000Z"
+      yield* done(`player exclude ${id} --until ${until} --channel phone --reason asked`)
+      const excluded = yield* done(`player standing ${id}`)
+      const cause = { is_allowed: false, cause: "self_exclusion", until }
+      assert.deepInclude(excluded.bet, { ...cause, code: "PLAYER_RESTRICTED" })
+      assert.deepInclude(excluded.receive_bonuses, { ...cause, code: "BONUS_INVALID" })
+      assert.deepStrictEqual(excluded.withdraw, free)
+    }
+  },
+  {
+    // the command line does not know that one of --period and --until is needed
+    line: "player exclude $player --channel phone --reason asked",
+    misused: [
+      "player exclude $player --period 24_hours --reason asked",
+      "player exclude $player --period 2_hours --channel phone --reason asked",
+      "player exclude ada --period 24_hours --channel phone --reason asked"
+    ],
+    refused: [
+      [`player exclude ${nobody} --period 24_hours --channel phone --reason asked`, "NOT_FOUND"],
+      ["player exclude $player --channel phone --reason asked", "VALIDATION_FAILED"],
+      ["player exclude $player --until 2020-01-01T00:00:00Z --channel phone --reason asked", "VALIDATION_FAILED"],
+      ["player exclude $player --period 24_hours --channel phone --reason \"\"", "VALIDATION_FAILED"]
+    ],
+    *works({ house }) {
+      const seat = yield* house.sit(1000)
+      const { id } = seat
+      const limits = yield* done(`player exclude ${id} --period 6_months --channel phone --reason "rang at noon"`)
+      assert.deepStrictEqual(limits, (yield* house.get(`/players/${id}/limits`)).data)
+      assert.strictEqual(limits.self_exclusion.type, "self_exclusion")
+      assert.strictEqual(outcomeOf(yield* house.deposit(id, 100)), "PLAYER_RESTRICTED")
+      assert.strictEqual(outcomeOf(yield* house.withdraw(id, 100)), 201)
+      const again = (flags: string) =>
+        refusal(`player exclude ${id} ${flags} --channel email --reason "changed my mind"`)
+      assert.strictEqual((yield* again("--period 3_months")).code, "RESPONSIBLE_GAMING_RULE")
+      assert.strictEqual((yield* again("--period 12_months --type time_out")).code, "RESPONSIBLE_GAMING_RULE")
+      const [line] = yield* done(`audit list --player ${id} --per-page 1`)
+      assert.deepInclude(line, { action: "player.exclude", actor: "staff:bootstrap", reason: "rang at noon" })
+      assert.strictEqual(line.after.channel, "phone")
+    },
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `player exclude ${id} --period 7_days --channel chat --reason asked`,
+        differs: ["self_exclusion", "channel"]
+      }))
+  },
+  {
+    line: "player limit $player --set max_daily_bet=100 --reason asked",
+    misused: [
+      "player limit $player --set max_daily_bet --reason asked",
+      "player limit $player --set max_daily_bet=-1 --reason asked",
+      "player limit $player --set max_daily_bet=100"
+    ],
+    refused: [
+      [`player limit ${nobody} --set max_daily_bet=100 --reason asked`, "NOT_FOUND"],
+      ["player limit $player --set max_hourly_bet=100 --reason asked", "VALIDATION_FAILED"],
+      ["player limit $player --set max_session_minutes=1 --reason asked", "VALIDATION_FAILED"]
+    ],
+    *works({ house }) {
+      const { id } = yield* house.register()
+      const set = (values: string) => done(`player limit ${id} --set ${values} --reason "by letter"`)
+      const first = yield* set("max_daily_bet=500,max_balance=900")
+      assert.deepInclude(first.limits, { max_daily_bet: 500, max_balance: 900 })
+      const next = yield* set("max_daily_bet=400,max_balance=none")
+      assert.deepInclude(next.limits, { max_daily_bet: 400, max_balance: 900 })
+      assert.deepInclude(next.pending_changes[0], { field: "max_balance", requested_value: null })
+      const [line] = yield* done(`audit list --player ${id} --per-page 1`)
+      assert.deepInclude(line, { action: "player.limit", reason: "by letter" })
+    },
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `player limit ${id} --set max_single_bet=100 --reason asked`,
+        differs: ["limits"]
+      }))
+  },
+  {
     line: "player status $player --status active",
     misused: ["player status $player --status asleep", "player status ada --status active"],
     refused: [[`player status ${nobody} --status locked`, "NOT_FOUND"], [
@@ -194,7 +280,7 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       )
       const restricted = yield* done(
         `player restrict ${id} --can-login false --can-deposit false --can-withdraw false --can-bet false ` +
-          "--excluded-from-bonuses true"
+          "--excluded-from-bonuses true --reason \"asked to stop\""
       )
       assert.deepStrictEqual(restricted.restrictions, {
         can_login: false,
@@ -204,6 +290,8 @@ export const playerCases: ReadonlyArray<CommandCase> = [
         excluded_from_bonuses: true
       })
       assert.deepStrictEqual(yield* tries, [...Array<string>(4).fill("PLAYER_RESTRICTED"), "BONUS_INVALID"])
+      const [line] = yield* done(`audit list --player ${id} --per-page 1`)
+      assert.deepInclude(line, { action: "player.restrict", reason: "asked to stop" })
       const freed = yield* done(`player restrict ${id} --can-bet true --can-login true`)
       assert.deepInclude(freed.restrictions, { can_bet: true, can_login: true, can_deposit: false })
       // the game session ended with the login
