@@ -47,18 +47,35 @@ export interface FormerForm<Provider> {
   }>
 }
 
+/** A call at an entry point, whose head was read. */
+export interface IncomingCall<Provider> {
+  /** Label in metrics and logs. */
+  readonly route: string
+  /** Decided from memory, or by a look-up of the provider. */
+  readonly admission: Admission<Provider> | Effect.Effect<Admission<Provider>, Refusal>
+  /** Answers the call where it is refused before its body is read. */
+  readonly refuse: (refusal: Refusal) => VendorAnswer
+}
+
 /** An address of the service below which providers call, and the way from a call to its provider and protocol. */
 export interface EntryPoint<Provider> {
   /** Every request whose target begins with it is this entry point's. */
   readonly path: string
-  /** Admits from memory; undefined when the provider has to be looked up. */
-  readonly peek: (head: CallHead) => Admission<Provider> | undefined
-  readonly admit: (head: CallHead) => Effect.Effect<Admission<Provider>, Refusal>
-  /** Answers a call that is refused before it is read. */
-  readonly refuse: (head: CallHead, refusal: Refusal) => VendorAnswer
-  /** Label of a call in metrics and logs. */
-  readonly routeOf: (head: CallHead) => string
+  readonly open: (head: CallHead) => IncomingCall<Provider>
   /** Name of a call in traces. */
   readonly spanOf: (route: string, call: WalletCall) => string
   readonly formerForm: FormerForm<Provider>
 }
+
+/** A call with its entry point. */
+export interface OpenedCall<Provider> {
+  readonly entry: EntryPoint<Provider>
+  readonly head: CallHead
+  readonly incoming: IncomingCall<Provider>
+}
+
+export const openCall = <Provider>(entry: EntryPoint<Provider>, head: CallHead): OpenedCall<Provider> => ({
+  entry,
+  head,
+  incoming: entry.open(head)
+})

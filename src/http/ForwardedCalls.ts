@@ -1,8 +1,8 @@
 /** Calls of game providers between nodes: their form, and the forms of the version before, which are served as well until release 1.0. */
 import { type Clock, type Effect, Exit, type Fiber, Schema } from "effect"
 import { type Answer, type Forwarder, notOwned } from "../cluster/Forwarder.ts"
-import type { CallHead, VendorAnswer } from "../protocols/Protocol.ts"
-import type { Admitted, EntryPoint } from "./EntryPoint.ts"
+import type { VendorAnswer } from "../protocols/Protocol.ts"
+import { type Admitted, type EntryPoint, openCall, type OpenedCall } from "./EntryPoint.ts"
 
 /** Channel of calls forwarded by other nodes about players of this node. */
 export const channel = "provider"
@@ -26,8 +26,7 @@ export const serveFormerCalls = <Provider>(
   clock: Clock.Clock,
   fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>,
   serve: (
-    entry: EntryPoint<Provider>,
-    head: CallHead,
+    opened: OpenedCall<Provider>,
     id: string,
     admission: Admitted<Provider>,
     body: Buffer,
@@ -45,7 +44,7 @@ export const serveFormerCalls = <Provider>(
         if (Exit.isFailure(exit) || exit.value === undefined) return done(notOwned)
         const received = exit.value.receive(body)
         if (received._tag !== "Answered") {
-          return serve(entry, head, id, { ...exit.value, receive: () => received }, body, done, headOf)
+          return serve(openCall(entry, head), id, { ...exit.value, receive: () => received }, body, done, headOf)
         }
         // that version forwards a call of Pitboss's own protocol before its body is read
         const { answer } = received

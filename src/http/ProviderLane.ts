@@ -13,14 +13,15 @@ import { type Answer, type Answered, Forwarder, type NotAnswered, notOwned } fro
 import { bodyTooLarge, draining, maxBodyBytes, serverError } from "../contract/common/Envelope.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { Settings } from "../platform/Settings.ts"
-import type { CallHead, Received, VendorAnswer, WalletCall, WalletOutcome } from "../protocols/Protocol.ts"
+import type { CallHead, Received, VendorAnswer, WalletOutcome } from "../protocols/Protocol.ts"
+import type { Wallet } from "../protocols/Wallet.ts"
 import { elsewhereOf } from "../store/PlayerActors.ts"
 import { AnonymousLimits, tooManyBodies, uncountedBytes } from "./AnonymousLimits.ts"
 import { makeAnswerHeaders, preparedLines } from "./AnswerHeaders.ts"
 import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { Drain } from "./Drain.ts"
-import type { Admission, Admitted, EntryPoint } from "./EntryPoint.ts"
+import { type Admission, type Admitted, type EntryPoint, openCall, type OpenedCall } from "./EntryPoint.ts"
 import { channel, decodeCall, encodeCall, serveFormerCalls } from "./ForwardedCalls.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
@@ -31,32 +32,24 @@ import { originOfMessage } from "./RequestOrigin.ts"
 import { makeRequestTraces } from "./RequestTraces.ts"
 import type { Take } from "./Take.ts"
 
+type Asked = Extract<Received, { readonly _tag: "Call" }>
+type AnsweredAlone = Extract<Received, { readonly _tag: "Answered" }>
+
 /** An answered call. */
 export interface AnsweredCall {
   /** Epoch milliseconds. */
   readonly at: number
-  readonly method: string
+  readonly received: Asked | AnsweredAlone
   /** Undefined for a call that did not reach the wallet. */
-  readonly call: WalletCall | undefined
   readonly outcome: WalletOutcome | undefined
   readonly answer: VendorAnswer
-  /** Reason for an answer by the protocol alone; undefined when the wallet was called. */
-  readonly reason: Extract<Received, { readonly _tag: "Answered" }>["reason"] | undefined
   readonly latencyMs: number
 }
 
 /** What the lane serves: entry points, the wallet, and the record of calls. */
 export interface ProviderCalls<Provider extends { readonly providerId: number }> {
   readonly entryPoints: ReadonlyArray<EntryPoint<Provider>>
-  /** Starts a call without a fiber; `done` is called once, perhaps synchronously. False, with nothing done, when `run` is needed. */
-  readonly start: (
-    provider: Provider,
-    call: WalletCall,
-    done: (exit: Exit.Exit<WalletOutcome>) => void
-  ) => boolean
-  readonly run: (provider: Provider, call: WalletCall) => Effect.Effect<WalletOutcome>
-  /** Player that a call names, as far as memory tells. */
-  readonly playerOf: (provider: Provider, call: WalletCall) => number | undefined
+  readonly wallet: Wallet<Provider>
   readonly note: (provider: Provider, answered: AnsweredCall) => void
 }
 
@@ -68,9 +61,7 @@ const headerOf = (value: string | ReadonlyArray<string> | undefined): string | u
   typeof value === "string" ? value : value?.join(", ")
 
 /** A request at an entry point. */
-interface Request<Provider> {
-  readonly entry: EntryPoint<Provider>
-  readonly head: CallHead
+interface Request<Provider> extends OpenedCall<Provider> {
   readonly source: IncomingMessage
   readonly target: ServerResponse
   readonly startedAt: bigint
@@ -79,8 +70,6 @@ interface Request<Provider> {
 interface AdmittedRequest<Provider> extends Request<Provider> {
   readonly admitted: Admitted<Provider>
 }
-
-type Asked = Extract<Received, { readonly _tag: "Call" }>
 
 /** Player id when the wallet refused because another node owns the player. */
 const elsewhereIn = (outcome: WalletOutcome): number | undefined =>
@@ -111,7 +100,7 @@ export class ProviderLane
       ProviderLane,
       Effect.gen(function*() {
         const calls = yield* makeCalls
-        const { entryPoints } = calls
+        const { entryPoints, wallet } = calls
         const forwarder = yield* Forwarder
         const drain = yield* Drain
         const ids = yield* RequestIds
@@ -135,14 +124,14 @@ export class ProviderLane
 
         /** Writes an answer, of another node when one is given. Returns the milliseconds since the request began. */
         const send = (
-          { entry, head, source, startedAt, target }: Request<Provider>,
+          { head, incoming, source, startedAt, target }: Request<Provider>,
           status: number,
           lines: string,
           body: string,
           node = forwarder.node
         ): number => {
           const tookNs = clock.monotonicTimeNanosUnsafe() - startedAt
-          metrics.observe(head.method, entry.routeOf(head), status, tookNs)
+          metrics.observe(head.method, incoming.route, status, tookNs)
           const { headers, socket } = source
           const common = preparedLines(
             answerHeaders(() => socket.remoteAddress, headerOf(headers["x-forwarded-proto"]))
@@ -163,7 +152,7 @@ export class ProviderLane
 
         /** Refuses a call that was not read, in its protocol's words. */
         const reject = (request: Request<Provider>, refusal: Refusal): void =>
-          void sendAnswer(request, request.entry.refuse(request.head, refusal))
+          void sendAnswer(request, request.incoming.refuse(refusal))
 
         /** Refuses a caller who is not known to be a provider, and counts it against its address. */
         const rejectStranger = (request: Request<Provider>, refusal: Refusal): void =>
@@ -196,7 +185,7 @@ export class ProviderLane
 
         /** Calls the wallet, without a fiber when no lookup is needed. */
         const perform = (
-          { entry, head }: Pick<Request<Provider>, "entry" | "head">,
+          { entry, head, incoming: { route } }: OpenedCall<Provider>,
           provider: Provider,
           { call, render }: Asked,
           id: () => string,
@@ -206,17 +195,16 @@ export class ProviderLane
             if (Exit.isSuccess(exit)) return done(exit.value)
             // interrupted by the shutdown
             if (Cause.hasInterruptsOnly(exit.cause)) return done(refused(draining))
-            logDefect(id(), head.method, entry.routeOf(head), exit.cause)
+            logDefect(id(), head.method, route, exit.cause)
             done(refused(serverError))
           }
           try {
-            if (traces === undefined && calls.start(provider, call, finish)) return
+            if (traces === undefined && wallet.start(provider, call, finish)) return
           } catch (defect) {
             return finish(Exit.die(defect))
           }
-          const route = entry.routeOf(head)
           const about: LaneRequest = { id, method: head.method, path: route, providerId: provider.providerId }
-          const run = calls.run(provider, call)
+          const run = wallet.run(provider, call)
           const traced = traces === undefined ? run : traces.aroundAnswer(
             { method: head.method, traceparent: head.header("traceparent"), id: id() },
             entry.spanOf(route, call),
@@ -269,23 +257,27 @@ export class ProviderLane
           })
         }
 
-        const answerOutcome = (
+        /** Answers a call that was read, and notes it. */
+        const answerRead = (
           request: AdmittedRequest<Provider>,
-          { call, render }: Asked,
-          outcome: WalletOutcome
+          received: Asked | AnsweredAlone,
+          answer: VendorAnswer,
+          outcome: WalletOutcome | undefined
         ): void => {
-          const answer = render(outcome)
           const latencyMs = sendAnswer(request, answer)
           const { admitted: { provider }, head: { now: at } } = request
-          calls.note(provider, { at, method: call.method, call, outcome, answer, reason: undefined, latencyMs })
+          calls.note(provider, { at, received, outcome, answer, latencyMs })
         }
+
+        const answerOutcome = (request: AdmittedRequest<Provider>, asked: Asked, outcome: WalletOutcome): void =>
+          answerRead(request, asked, asked.render(outcome), outcome)
 
         const ask = (request: AdmittedRequest<Provider>, asked: Asked, body: Buffer): void => {
           const { admitted: { provider }, target } = request
           if (drain.isDraining()) {
             return answerOutcome(request, asked, refused(draining))
           }
-          const playerId = forwarder.node === undefined ? undefined : calls.playerOf(provider, asked.call)
+          const playerId = forwarder.node === undefined ? undefined : wallet.playerOf(provider, asked.call)
           if (playerId !== undefined && !forwarder.isHere(playerId)) {
             return forward(request, asked, playerId, body)
           }
@@ -301,8 +293,7 @@ export class ProviderLane
 
         /** Serves a call forwarded by another node: read again here, its signature included. */
         const serveForwarded = (
-          entry: EntryPoint<Provider>,
-          head: CallHead,
+          opened: OpenedCall<Provider>,
           id: string,
           admission: Admission<Provider>,
           body: Buffer,
@@ -314,21 +305,12 @@ export class ProviderLane
           const received = admission._tag === "Admitted" ? admission.receive(body) : undefined
           if (admission._tag !== "Admitted" || received?._tag !== "Call") return done(notOwned)
           const { provider } = admission
-          const { call, render } = received
-          perform({ entry, head }, provider, received, () => id, (outcome) => {
+          perform(opened, provider, received, () => id, (outcome) => {
             if (elsewhereIn(outcome) !== undefined) return done(notOwned)
-            const answered = render(outcome)
+            const answer = received.render(outcome)
             const latencyMs = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
-            calls.note(provider, {
-              method: call.method,
-              call,
-              outcome,
-              answer: answered,
-              reason: undefined,
-              at: head.now,
-              latencyMs
-            })
-            done({ status: answered.status, head: headOf(answered), body: answered.body })
+            calls.note(provider, { at: opened.head.now, received, outcome, answer, latencyMs })
+            done({ status: answer.status, head: headOf(answer), body: answer.body })
           })
         }
 
@@ -336,38 +318,35 @@ export class ProviderLane
           const { address, headers, id, method, now, target } = decodeCall(head)
           const entry = entryPointOf(target)
           if (entry === undefined) return done(notOwned)
-          const call = { method, target, header: (name: string) => headers[name], now, address: () => address }
+          const header = (name: string) => headers[name]
+          const opened = openCall(entry, { method, target, header, now, address: () => address })
           const bytes = Buffer.from(body, "latin1")
-          const admission = entry.peek(call)
-          if (admission !== undefined) return serveForwarded(entry, call, id, admission, bytes, done)
-          fork(entry.admit(call)).addObserver((exit) =>
-            Exit.isSuccess(exit) ? serveForwarded(entry, call, id, exit.value, bytes, done) : done(notOwned)
+          const { admission } = opened.incoming
+          if (!Effect.isEffect(admission)) return serveForwarded(opened, id, admission, bytes, done)
+          fork(admission).addObserver((exit) =>
+            Exit.isSuccess(exit) ? serveForwarded(opened, id, exit.value, bytes, done) : done(notOwned)
           )
         })
 
         serveFormerCalls(entryPoints, forwarder, clock, fork, serveForwarded)
 
         /** Answers what the protocol answers alone. */
-        const answerAlone = (
-          request: AdmittedRequest<Provider>,
-          { answer, method, reason }: Extract<Received, { readonly _tag: "Answered" }>
-        ): void => {
-          const { admitted: { provider }, entry, head } = request
+        const answerAlone = (request: AdmittedRequest<Provider>, received: AnsweredAlone): void => {
+          const { head, incoming } = request
           if (traces !== undefined) {
             const about = { method: head.method, traceparent: head.header("traceparent"), id: idOf(request) }
-            fork(traces.aroundAnswer(about, entry.routeOf(head), Effect.void, () => answer.status))
+            fork(traces.aroundAnswer(about, incoming.route, Effect.void, () => received.answer.status))
           }
-          const latencyMs = sendAnswer(request, answer)
-          calls.note(provider, { at: head.now, method, call: undefined, outcome: undefined, answer, reason, latencyMs })
+          answerRead(request, received, received.answer, undefined)
         }
 
         /** Undefined after a defect, which is answered as one. */
         const readOrRefuse = (request: AdmittedRequest<Provider>, body: Buffer): Received | undefined => {
-          const { admitted, entry, head } = request
+          const { admitted, head, incoming } = request
           try {
             return admitted.receive(body)
           } catch (defect) {
-            logDefect(idOf(request), head.method, entry.routeOf(head), Cause.die(defect))
+            logDefect(idOf(request), head.method, incoming.route, Cause.die(defect))
             reject(request, serverError)
             return undefined
           }
@@ -432,9 +411,9 @@ export class ProviderLane
         }
 
         const proceed = (request: Request<Provider>, admission: Admission<Provider>): void => {
-          const { entry, head, source, startedAt, target } = request
           if (admission._tag === "Admitted") {
-            return read({ entry, head, source, target, startedAt, admitted: admission })
+            const { entry, head, incoming, source, startedAt, target } = request
+            return read({ entry, head, incoming, source, target, startedAt, admitted: admission })
           }
           const { name, refusal } = admission
           answerWithoutBody(request, () =>
@@ -465,23 +444,19 @@ export class ProviderLane
             target.shouldKeepAlive = false
           }
           const head = headOf(source)
-          const request: Request<Provider> = {
-            entry,
-            head,
-            source,
-            target,
-            startedAt: clock.monotonicTimeNanosUnsafe()
-          }
-          const admission = entry.peek(head)
-          if (admission !== undefined) {
+          const startedAt = clock.monotonicTimeNanosUnsafe()
+          const incoming = entry.open(head)
+          const request: Request<Provider> = { entry, head, incoming, source, target, startedAt }
+          const { admission, route } = incoming
+          if (!Effect.isEffect(admission)) {
             proceed(request, admission)
             return true
           }
-          fork(entry.admit(head)).addObserver((exit) =>
+          fork(admission).addObserver((exit) =>
             contain(target, () => {
               if (Exit.isSuccess(exit)) return proceed(request, exit.value)
               const failure = Exit.findErrorOption(exit)
-              if (failure._tag === "None") logDefect(idOf(request), head.method, entry.routeOf(head), exit.cause)
+              if (failure._tag === "None") logDefect(idOf(request), head.method, route, exit.cause)
               reject(request, failure._tag === "Some" ? failure.value : serverError)
             })
           )

@@ -55,9 +55,11 @@ const calls: ProviderCalls<CallingProvider> = {
     }),
     ownEntryPoint({ rememberedProvider: credentialOf, provider: (key) => Effect.succeed(credentialOf(key)) })
   ],
-  start: () => false,
-  run: () => Effect.succeed({ _tag: "Balance", playerRef: "7", funds: { currency: "EUR", real: 5, bonus: 0 } }),
-  playerOf: () => 7,
+  wallet: {
+    start: () => false,
+    run: () => Effect.succeed({ _tag: "Balance", playerRef: "7", funds: { currency: "EUR", real: 5, bonus: 0 } }),
+    playerOf: () => 7
+  },
   note: () => {}
 }
 

@@ -121,12 +121,14 @@ const calls: ProviderCalls<CallingProvider> = {
     }),
     ownEntryPoint({ rememberedProvider: credentialOf, provider: () => unavailable })
   ],
-  start: (_, call, done) => {
-    done(outcomeOf(call))
-    return true
+  wallet: {
+    start: (_, call, done) => {
+      done(outcomeOf(call))
+      return true
+    },
+    run: () => Effect.die(new Error("started")),
+    playerOf: () => undefined
   },
-  run: () => Effect.die(new Error("started")),
-  playerOf: () => undefined,
   note: () => {}
 }
 

@@ -98,36 +98,38 @@ const calls: ProviderCalls<CallingProvider> = {
       return slug.endsWith("unread") ? Effect.fail(refuse("TRY_AGAIN", "Later.")) : Effect.succeed(known.get(slug))
     }
   })],
-  start: (_, call, done) => {
-    switch (call.method) {
-      case "start":
-        done(Exit.succeed(outcomeOf(call)))
-        return true
-      case "start-and-die":
-        done(Exit.die(new Error("started")))
-        return true
-      case "throw":
-        throw new Error("thrown")
-      default:
-        return false
-    }
+  wallet: {
+    start: (_, call, done) => {
+      switch (call.method) {
+        case "start":
+          done(Exit.succeed(outcomeOf(call)))
+          return true
+        case "start-and-die":
+          done(Exit.die(new Error("started")))
+          return true
+        case "throw":
+          throw new Error("thrown")
+        default:
+          return false
+      }
+    },
+    run: (_, call) => {
+      switch (call.method) {
+        case "die":
+          return Effect.die(new Error("run"))
+        case "refuse":
+          return Effect.succeed({
+            _tag: "Refused",
+            refusal: refuse("LIMIT_EXCEEDED", "No."),
+            playerRef: null,
+            funds: null
+          })
+        default:
+          return Effect.delay(Effect.succeed(outcomeOf(call)), "0 millis")
+      }
+    },
+    playerOf: () => undefined
   },
-  run: (_, call) => {
-    switch (call.method) {
-      case "die":
-        return Effect.die(new Error("run"))
-      case "refuse":
-        return Effect.succeed({
-          _tag: "Refused",
-          refusal: refuse("LIMIT_EXCEEDED", "No."),
-          playerRef: null,
-          funds: null
-        })
-      default:
-        return Effect.delay(Effect.succeed(outcomeOf(call)), "0 millis")
-    }
-  },
-  playerOf: () => undefined,
   note: (_, answered) => {
     notes.push(answered)
   }
@@ -257,12 +259,12 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       yield* send("toy/start", { body: "nonsense" })
       yield* send("toy/start", { headers: { "x-sign": "wrong" } })
       assert.deepStrictEqual(
-        notes.map(({ answer, call, outcome, reason }) => [answer.status, call?.method, outcome?._tag, reason]),
-        [
-          [200, "start", "Balance", undefined],
-          [200, "refuse", "Refused", undefined],
-          [400, undefined, undefined, "form"]
-        ]
+        notes.map(({ answer, outcome, received }) => [
+          answer.status,
+          outcome?._tag,
+          received._tag === "Call" ? received.call.method : received.reason
+        ]),
+        [[200, "Balance", "start"], [200, "Refused", "refuse"], [400, undefined, "form"]]
       )
     }))
 

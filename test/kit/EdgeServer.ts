@@ -273,9 +273,11 @@ const isDeadly = (call: WalletCall): boolean =>
 /** Calls of providers over a wallet that has no money. */
 const probeCalls = Effect.map(Credentials, (credentials): ProviderCalls<CallingProvider> => ({
   entryPoints: [ownEntryPoint(credentials)],
-  start: () => false,
-  run: (_, call) => isDeadly(call) ? Effect.die(new Error("secret detail")) : Effect.succeed(outcomeOf(call)),
-  playerOf: () => undefined,
+  wallet: {
+    start: () => false,
+    run: (_, call) => isDeadly(call) ? Effect.die(new Error("secret detail")) : Effect.succeed(outcomeOf(call)),
+    playerOf: () => undefined
+  },
   note: () => {}
 }))
 

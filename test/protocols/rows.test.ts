@@ -5,7 +5,7 @@ import { networks } from "../../src/auth/Addresses.ts"
 import { signingKey } from "../../src/auth/Signature.ts"
 import { fromUnits } from "../../src/protocols/Decimal.ts"
 import { protocols } from "../../src/protocols/Protocols.ts"
-import { readHead, receivePitboss } from "../../src/protocols/pitboss/Pitboss.ts"
+import { locateCall, readHead, receivePitboss } from "../../src/protocols/pitboss/Pitboss.ts"
 import type { Received, VendorAnswer, WalletCall, WalletOutcome } from "../../src/protocols/Protocol.ts"
 import { answerForms, ownForm } from "../kit/AnswerForms.ts"
 import {
@@ -113,7 +113,9 @@ const own: ProtocolCase = {
     const { body, method, path } = wire
     const target = `/api/v1/provider/wallet${path}`
     const head = { method, target, header: headerOf(wire), now: noon, address: () => "203.0.113.7" }
-    const read = readHead(head)
+    const located = locateCall(head)
+    assert(!("_tag" in located), JSON.stringify(located))
+    const read = readHead(located, head)
     assert(!("_tag" in read), JSON.stringify(read))
     const credential = { signingKey: signingKey("a-secret"), allowed: networks([]) }
     return receivePitboss(head, read, credential, Buffer.from(body))

@@ -3,27 +3,25 @@ import { Effect } from "effect"
 import { isWithin } from "../../auth/Addresses.ts"
 import { addressNotAllowed, invalidKey } from "../../auth/Checks.ts"
 import { Credentials, type ProviderCredential } from "../../auth/Credentials.ts"
-import { refusalBody, retryAfterOf, statusOf } from "../../contract/common/Envelope.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { ownPolicy } from "../../domain/settlement/Settlement.ts"
 import { type Integration, Integrations } from "../../features/integrations/Integrations.ts"
 import type { CallingProvider } from "../../features/settlement/WalletActions.ts"
-import type { Admission, EntryPoint, TurnedAway } from "../../http/EntryPoint.ts"
+import type { Admission, EntryPoint, IncomingCall, TurnedAway } from "../../http/EntryPoint.ts"
 import {
+  locateCall,
   type PitbossHead,
   readHead,
   receivePitboss,
   refuseHead,
-  refusePitboss,
-  routeOfPitboss
+  refusePitboss
 } from "../../protocols/pitboss/Pitboss.ts"
+import { refusalAnswer } from "../../protocols/pitboss/PitbossAnswers.ts"
+import type { Located } from "../../protocols/pitboss/PitbossEndpoints.ts"
 import type { CallHead, VendorAnswer } from "../../protocols/Protocol.ts"
 import { ownFormerForm, vendorFormerForm, type VendorTarget } from "./FormerForms.ts"
 
 const turnedAway = (refusal: Refusal, name: TurnedAway["name"]): TurnedAway => ({ _tag: "TurnedAway", refusal, name })
-
-/** Refusals of a head for what it calls, not for who calls. */
-const isUnknownCall = ({ code }: Refusal): boolean => code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED"
 
 const admitOwn = (
   head: CallHead,
@@ -45,23 +43,31 @@ const admitOwn = (
 export const ownEntryPoint = (
   credentials: Pick<Credentials["Service"], "provider" | "rememberedProvider">
 ): EntryPoint<CallingProvider> => {
-  const turnAway = (refusal: Refusal): TurnedAway => turnedAway(refusal, isUnknownCall(refusal) ? null : undefined)
+  const admit = (head: CallHead, located: Located): IncomingCall<CallingProvider>["admission"] => {
+    const read = readHead(located, head)
+    if ("_tag" in read) return turnedAway(read, undefined)
+    const { key } = read.signed
+    const remembered = credentials.rememberedProvider(key, head.now)
+    return remembered === undefined
+      ? Effect.map(credentials.provider(key), (credential) => admitOwn(head, read, credential))
+      : admitOwn(head, read, remembered)
+  }
   return {
     path: "/api/v1/provider/",
-    peek: (head) => {
-      const read = readHead(head)
-      if ("_tag" in read) return turnAway(read)
-      const credential = credentials.rememberedProvider(read.signed.key, head.now)
-      return credential && admitOwn(head, read, credential)
+    open: (head) => {
+      const located = locateCall(head)
+      return "_tag" in located
+        ? {
+          route: "none",
+          admission: turnedAway(located, null),
+          refuse: (refusal) => refusePitboss(undefined, refusal)
+        }
+        : {
+          route: located.endpoint.route,
+          admission: admit(head, located),
+          refuse: (refusal) => refusePitboss(located, refusal)
+        }
     },
-    admit: (head) => {
-      const read = readHead(head)
-      return "_tag" in read
-        ? Effect.succeed(turnAway(read))
-        : Effect.map(credentials.provider(read.signed.key), (credential) => admitOwn(head, read, credential))
-    },
-    refuse: refusePitboss,
-    routeOf: routeOfPitboss,
     spanOf: (route) => route,
     formerForm: ownFormerForm(credentials)
   }
@@ -71,15 +77,6 @@ export const ownEntryPoint = (
 const integrationsPath = "/api/v1/integrations/"
 
 const noSuchProvider = refuse("NOT_FOUND", "There is no such provider, or its protocol has no such call.")
-
-const envelope = (refusal: Refusal): VendorAnswer => {
-  const retryAfter = retryAfterOf(refusal)
-  return {
-    status: statusOf(refusal),
-    body: refusalBody(refusal),
-    ...retryAfter !== undefined && { headers: { "retry-after": retryAfter } }
-  }
-}
 
 /** Slug of a target, and what follows it with and without the query; an empty slug is nobody's. */
 const partsOf = (target: string): VendorTarget => {
@@ -112,29 +109,34 @@ const admitVendor = (
 /** Entry point of vendors' protocols. */
 export const vendorEntryPoint = (
   integrations: Pick<Integrations["Service"], "find" | "peek" | "refuserOf">
-): EntryPoint<Integration> => ({
-  path: integrationsPath,
-  peek: (head) => {
-    const { path, query, slug } = partsOf(head.target)
+): EntryPoint<Integration> => {
+  const admit = (head: CallHead, { path, query, slug }: VendorTarget): IncomingCall<Integration>["admission"] => {
     if (slug === "") return turnedAway(noSuchProvider, null)
-    const integration = integrations.peek(slug, head.now)
-    return integration && admitVendor(head, path, query, integration)
-  },
-  admit: (head) => {
-    const { path, query, slug } = partsOf(head.target)
-    return Effect.map(integrations.find(slug), (integration) => admitVendor(head, path, query, integration))
-  },
-  refuse: ({ method, target }, refusal) => {
-    const { path, slug } = partsOf(target)
-    const refuseUnread = integrations.refuserOf(slug)
-    const answer = refusal === noSuchProvider ? undefined : refuseUnread?.({ method, path }, refusal)
+    const remembered = integrations.peek(slug, head.now)
+    return remembered === undefined
+      ? Effect.map(integrations.find(slug), (integration) => admitVendor(head, path, query, integration))
+      : admitVendor(head, path, query, remembered)
+  }
+  const refuseUnread = (method: string, { path, slug }: VendorTarget, refusal: Refusal): VendorAnswer => {
+    const refuser = integrations.refuserOf(slug)
+    const answer = refusal === noSuchProvider ? undefined : refuser?.({ method, path }, refusal)
     if (answer !== undefined) return answer
-    return envelope(refuseUnread === undefined || refusal.code === "RATE_LIMITED" ? refusal : noSuchProvider)
-  },
-  routeOf: () => `${integrationsPath}:slug`,
-  spanOf: (route, { method }) => `${route} ${method}`,
-  formerForm: vendorFormerForm(integrationsPath, partsOf, integrations)
-})
+    return refusalAnswer(refuser === undefined || refusal.code === "RATE_LIMITED" ? refusal : noSuchProvider)
+  }
+  return {
+    path: integrationsPath,
+    open: (head) => {
+      const parts = partsOf(head.target)
+      return {
+        route: `${integrationsPath}:slug`,
+        admission: admit(head, parts),
+        refuse: (refusal) => refuseUnread(head.method, parts, refusal)
+      }
+    },
+    spanOf: (route, { method }) => `${route} ${method}`,
+    formerForm: vendorFormerForm(integrationsPath, partsOf, integrations)
+  }
+}
 
 export const makeEntryPoints: Effect.Effect<
   ReadonlyArray<EntryPoint<CallingProvider>>,

@@ -51,17 +51,19 @@ export const makeProviderCalls: Effect.Effect<
 
   const note = (
     { providerId }: CallingProvider,
-    { answer, at, call, latencyMs, method, outcome, reason }: AnsweredCall
+    { answer, at, latencyMs, outcome, received }: AnsweredCall
   ) => {
+    const call = received._tag === "Call" ? received.call : undefined
+    const reason = received._tag === "Answered" && received.reason === "form" ? received.reason : null
     const refusal = outcome?._tag === "Refused" ? outcome.refusal : undefined
     calls.note(providerId, {
       at,
-      method,
+      method: received._tag === "Call" ? received.call.method : received.method,
       player: playerOf(outcome),
       round: call?.kind === "settle" ? call.roundId : null,
       amount: amountOf(call),
       status: answer.status,
-      refusal: refusal?.code ?? (reason === "notice" ? null : reason) ?? null,
+      refusal: refusal?.code ?? reason,
       latencyMs
     })
     if (refusal !== undefined && playerRefusals.has(refusal.code)) {
@@ -75,5 +77,5 @@ export const makeProviderCalls: Effect.Effect<
     }
   }
 
-  return { entryPoints, start: wallet.start, run: wallet.run, playerOf: wallet.playerOf, note }
+  return { entryPoints, wallet, note }
 })

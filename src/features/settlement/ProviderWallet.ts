@@ -11,6 +11,7 @@
  */
 import { Context, Effect, Exit, Layer } from "effect"
 import type { PlayerName, WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"
+import type { Wallet } from "../../protocols/Wallet.ts"
 import { planned } from "../../store/Planned.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { makePlayerPlans } from "./internal/PlayerPlans.ts"
@@ -26,21 +27,10 @@ import {
 import { ProviderTransactions } from "./ProviderTransactions.ts"
 import type { CallingProvider } from "./WalletActions.ts"
 
-/** Calls of game providers; they never fail: a refusal is a `Refused` outcome. */
-export class ProviderWallet extends Context.Service<ProviderWallet, {
-  /**
-   * Starts a call without a fiber and says true; `done` is called once, perhaps at once. Says false, with nothing done, where something has to
-   * be looked up first: then `run`. Not traced.
-   */
-  readonly start: (
-    provider: CallingProvider,
-    call: WalletCall,
-    done: (exit: Exit.Exit<WalletOutcome>) => void
-  ) => boolean
-  readonly run: (provider: CallingProvider, call: WalletCall) => Effect.Effect<WalletOutcome>
-  /** Player that a call names; undefined where the name has to be looked up, or leads nowhere. */
-  readonly playerOf: (provider: CallingProvider, call: WalletCall) => number | undefined
-}>()("pitboss/settlement/ProviderWallet") {
+/** Calls of game providers. */
+export class ProviderWallet extends Context.Service<ProviderWallet, Wallet<CallingProvider>>()(
+  "pitboss/settlement/ProviderWallet"
+) {
   /** Needs `ProviderTransactions`. */
   static readonly layerWithoutRepository = Layer.effect(
     ProviderWallet,

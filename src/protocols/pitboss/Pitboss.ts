@@ -25,12 +25,8 @@ const noSuchRoute = refuse("NOT_FOUND", "There is no such path.")
 
 const noCredentials = missingCredentials("X-Provider-Key")
 
-const methodsOf = ({ method }: PitbossEndpoint): ReadonlyArray<string> => method === "GET" ? ["GET", "HEAD"] : [method]
-
-const otherMethod = (endpoint: PitbossEndpoint): Refusal => {
-  const methods = methodsOf(endpoint)
-  return refuse("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, { allowed_methods: methods })
-}
+const otherMethod = ({ methods }: PitbossEndpoint): Refusal =>
+  refuse("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`, { allowed_methods: methods })
 
 const pathOf = (target: string): string => {
   const question = target.indexOf("?")
@@ -42,12 +38,15 @@ export interface PitbossHead extends Located {
   readonly signed: SignedHeaders
 }
 
-/** Reads what a call is and who says that it is theirs. */
-export const readHead = ({ header, method, target }: CallHead): PitbossHead | Refusal => {
+/** Finds the endpoint that a call is for. */
+export const locateCall = ({ method, target }: CallHead): Located | Refusal => {
   const located = locate(pathOf(target))
   if (located === undefined) return noSuchRoute
-  const { endpoint, name } = located
-  if (!methodsOf(endpoint).includes(method)) return otherMethod(endpoint)
+  return located.endpoint.methods.includes(method) ? located : otherMethod(located.endpoint)
+}
+
+/** Reads who says that a call is theirs. */
+export const readHead = ({ endpoint, name }: Located, { header }: CallHead): PitbossHead | Refusal => {
   const signed = signedHeaders({
     "x-provider-key": header("x-provider-key"),
     "x-timestamp": header("x-timestamp"),
@@ -124,17 +123,11 @@ export const receivePitboss = (
   return receiveBody(read, header("content-type"), body)
 }
 
-/** Answers a call that is refused before it is read. */
-export const refusePitboss = ({ target }: CallHead, refusal: Refusal): VendorAnswer => {
-  const answer = refusalAnswer(refusal, locate(pathOf(target))?.endpoint.onFailure ?? "same_request")
+/** Answers a call that is refused before it is read; `located` is undefined for one that there is not. */
+export const refusePitboss = (located: Located | undefined, refusal: Refusal): VendorAnswer => {
+  const answer = refusalAnswer(refusal, located?.endpoint.onFailure ?? "same_request")
   const { allowed_methods: methods } = refusal.details
   return refusal.code === "METHOD_NOT_ALLOWED" && Array.isArray(methods)
     ? { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
     : answer
-}
-
-/** Label of a call in metrics and logs: the template of its path, `none` for one that there is not. */
-export const routeOfPitboss = ({ method, target }: CallHead): string => {
-  const endpoint = locate(pathOf(target))?.endpoint
-  return endpoint !== undefined && methodsOf(endpoint).includes(method) ? endpoint.route : "none"
 }

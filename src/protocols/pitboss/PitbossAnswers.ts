@@ -69,12 +69,12 @@ const dataOf = ({ actions, request_id: requestId }: Requested, outcome: Granted)
   }
 }
 
-/** Answer to a refusal. */
-export const refusalAnswer = (refusal: Refusal, onFailure: Retry): VendorAnswer => {
+/** Answer to a refusal in the envelope of Pitboss's APIs; without `onFailure`, without advice. */
+export const refusalAnswer = (refusal: Refusal, onFailure?: Retry): VendorAnswer => {
   const retryAfter = retryAfterOf(refusal)
   return {
     status: statusOf(refusal),
-    body: refusalBody(withRetry(refusal, retryOf(refusal, onFailure))),
+    body: refusalBody(onFailure === undefined ? refusal : withRetry(refusal, retryOf(refusal, onFailure))),
     ...retryAfter !== undefined && { headers: { "retry-after": retryAfter } }
   }
 }

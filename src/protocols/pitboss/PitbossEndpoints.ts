@@ -23,6 +23,8 @@ export interface PitbossEndpoint {
   /** Template of the whole path. */
   readonly route: string
   readonly method: "GET" | "POST"
+  /** Methods of a request for it. */
+  readonly methods: ReadonlyArray<string>
   /** Advice when the service fails. */
   readonly onFailure: Retry
   readonly list: ListBound | undefined
@@ -39,6 +41,7 @@ const endpointOf = (name: Name, method: "GET" | "POST", read: PitbossEndpoint["r
   return {
     route: `${pitbossPath}${path}`,
     method,
+    methods: method === "GET" ? ["GET", "HEAD"] : [method],
     onFailure: Context.getOrUndefined(annotations, RetryAfterFailure) ?? "same_request",
     list: Context.getOrUndefined(annotations, BoundedList),
     read
