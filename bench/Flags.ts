@@ -94,6 +94,13 @@ export const dataFolder = Flag.String("data").pipe(
   Flag.withDefault(undefined)
 )
 
+export const ratePerSecond = Flag.Finite("rate").pipe(
+  Flag.withSchema(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))),
+  Flag.withDescription("requests per second of an open loop; without it, the closed loop"),
+  Flag.map((rate): number | null => rate),
+  Flag.withDefault(null)
+)
+
 export const before = Flag.String("before").pipe(
   Flag.withDescription("measure the service of this other checkout, its packages installed, in the same rounds"),
   Flag.map((folder): string | undefined => resolve(folder)),

@@ -79,10 +79,11 @@ export const figure = (
   limit?: number
 ): Figure => ({ name, unit, better, values, ...(limit === undefined ? {} : { limit }) })
 
-const readRevision = (): string | null => {
+/** Revision of a checkout; null where there is no repository. */
+export const revisionOf = (checkout: string): string | null => {
   try {
     return execFileSync("git", ["rev-parse", "--short", "HEAD"], {
-      cwd: import.meta.dirname,
+      cwd: checkout,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"]
     }).trim()
@@ -109,7 +110,7 @@ export const makeResult = ({ startedAt, ...findings }: Findings): Result => ({
   ...findings,
   started_at: startedAt.toISOString(),
   seconds: Math.round((Date.now() - startedAt.getTime()) / 1000),
-  revision: readRevision()
+  revision: revisionOf(import.meta.dirname)
 })
 
 /** Writes text to `bench/results/<time>-<name>` and gives the path from here. */

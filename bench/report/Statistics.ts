@@ -1,10 +1,14 @@
-/** Median of the values; the mean of the two middle ones when their number is even. NaN without values. */
-export const median = (values: ReadonlyArray<number>): number => {
+/** Value that a share of 0 to 1 of the values does not exceed, on the line between the two nearest. NaN without values. */
+export const quantile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = [...values].sort((left, right) => left - right)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+  const position = share * (sorted.length - 1)
+  const lower = sorted[Math.floor(position)] ?? Number.NaN
+  const upper = sorted[Math.ceil(position)] ?? Number.NaN
+  return lower + (upper - lower) * (position - Math.floor(position))
 }
+
+/** Median of the values; the mean of the two middle ones when their number is even. NaN without values. */
+export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
 
 /** Statistics of the rounds of one measurement. */
 export interface Spread {

@@ -107,7 +107,6 @@ const measureTarget = (
     const found = ratios(own, of(name))
     return found.length === 0 ? [] : [figure(`× ${name}`, "×", "higher", found)]
   })
-  const costs = ratios(own, target === "before" ? [] : of("before"), ({ serviceMicros }) => serviceMicros)
   const first = groups[0]
   const againstFirst = isOpen || first === undefined || first === group
     ? []
@@ -124,7 +123,6 @@ const measureTarget = (
       ...(againstFirst.length === 0 ? [] : [figure(`× ${first}`, "×", "higher", againstFirst)]),
       ...openLoopFigures(own, target === "baseline" ? [] : of("baseline")),
       figure("CPU service", "µs", "lower", values(({ serviceMicros }) => serviceMicros)),
-      ...(costs.length === 0 ? [] : [figure("CPU service × before", "×", "lower", costs)]),
       ...(target === "ceiling"
         ? []
         : [figure("CPU PostgreSQL", "µs", "lower", values(({ postgresMicros }) => postgresMicros))]),

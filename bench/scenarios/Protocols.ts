@@ -2,15 +2,16 @@ import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
+import { steadily } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
+import { measureBeforeAndAfter } from "../report/BeforeAndAfter.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
 import { measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
-import { startPitboss } from "../targets/Pitboss.ts"
 import { startPostgres } from "../targets/Postgres.ts"
-import type { Target } from "../targets/Target.ts"
 import { atVendor } from "../targets/Vendor.ts"
-import { audit, checkedRound, loadOf, roundNumbers } from "./Rounds.ts"
+import { checkoutsOf, describeBefore, startCheckout } from "./Checkouts.ts"
+import { audit, checkedRound, describeLoop, inTurn, loadOf, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 const protocols = ["hub88", "caleta", "pragmatic", "slotegrator", "a8r", "gcp", "evolution", "spribe"] as const
@@ -32,70 +33,97 @@ export const protocolScenario = scenario({
     ...Flags.someLoad,
     registered: Flags.registered,
     connections: Flags.connections(256),
+    ratePerSecond: Flags.ratePerSecond,
+    before: Flags.before,
     protocols: Flags.choice("protocols", protocols, "what to measure").pipe(
       Flag.withDefault<ReadonlyArray<(typeof protocols)[number]>>(protocols)
     )
   },
-  plan: ({ players, protocols: measured, rounds, seconds, warmUpSeconds }) => {
-    const count = rounds * (measured.length + 1)
+  plan: ({ before, players, protocols: measured, rounds, seconds, warmUpSeconds }) => {
+    const each = (measured.length + 1) * checkoutsOf(before).length
     return [
       `protocols: ${measured.length} beside the own one, ${rounds} rounds`,
-      20 + (measured.length + 1) * players / 300 + count * (warmUpSeconds + seconds + 1)
+      20 + each * players / 300 + rounds * each * (warmUpSeconds + seconds + 1)
     ]
   },
   measure: Effect.fnUntraced(function*(options) {
     const postgres = yield* startPostgres()
     const server = yield* describeServer(postgres)
-    const { players, registered } = options
-    const own = yield* startPitboss(
-      postgres,
-      { players, registered, currency: "EUR", openingBalance: 1_000_000_000 },
-      showProgress
+    const { before, players, ratePerSecond, registered } = options
+    const provisioning = { players, registered, currency: "EUR", openingBalance: 1_000_000_000 }
+    const started = yield* Effect.forEach(
+      checkoutsOf(before),
+      Effect.fnUntraced(function*(checkout) {
+        const own = yield* startCheckout(checkout, postgres, provisioning, before)
+        const vendors = yield* Effect.forEach(options.protocols, (name) => atVendor(own, name, showProgress))
+        yield* own.judged
+        return { checkout, own, books: new Books(players), targets: new Map(vendors.map((each) => [each.name, each])) }
+      })
     )
-    const vendors = yield* Effect.forEach(options.protocols, (name) => atVendor(own, name, showProgress))
-    yield* own.judged
     const generator = yield* startGenerator(options.generators)
-    const books = new Books(players)
     const measured: Array<TrafficRound> = []
     for (const round of roundNumbers(options.rounds)) {
       let ownPerSecond = 0
-      const targets: ReadonlyArray<Target> = [own, ...vendors]
-      for (const target of targets) {
-        const ahead = target.vendor !== undefined && signedByRsa.includes(target.name)
-          ? Math.ceil(ownPerSecond * signedAhead * (options.seconds + options.warmUpSeconds))
-          : 0
-        const prepared = target.vendor === undefined ? target : { ...target, vendor: { ...target.vendor, ahead } }
-        const result = yield* checkedRound(
-          { target: prepared, postgres, generator, books },
-          `round ${round}/${options.rounds}  ${target.name.padEnd(12)}`,
-          { players, idPrefix: `${round}${target.name}`, seed: round },
-          {
-            kind: target.vendor === undefined ? "bet" : "vendor-bet",
-            connections: options.connections,
-            ...loadOf(options)
-          }
-        )
-        if (target === own) ownPerSecond = result.perSecond
-        measured.push({ round, group: "bets", target: target.name, result })
+      for (const protocol of ["pitboss", ...options.protocols]) {
+        for (const { books, checkout, own, targets } of inTurn(round, started)) {
+          const { vendor, ...target } = targets.get(protocol) ?? own
+          const perSecond = ratePerSecond ?? ownPerSecond * signedAhead
+          const ahead = signedByRsa.includes(protocol)
+            ? Math.ceil(perSecond * (options.seconds + options.warmUpSeconds))
+            : 0
+          const result = yield* checkedRound(
+            {
+              target: vendor === undefined ? target : { ...target, vendor: { ...vendor, ahead } },
+              postgres,
+              generator,
+              books
+            },
+            `round ${round}/${options.rounds}  ${protocol.padEnd(12)}${before === undefined ? "" : checkout.padEnd(8)}`,
+            { players, idPrefix: `${round}${protocol}`, seed: round },
+            {
+              kind: vendor === undefined ? "bet" : "vendor-bet",
+              connections: options.connections,
+              phases: steadily(ratePerSecond, options),
+              ...loadOf(options)
+            }
+          )
+          if (vendor === undefined) ownPerSecond = result.perSecond
+          measured.push({
+            round,
+            result,
+            ...(before === undefined ? { group: "bets", target: protocol } : { group: protocol, target: checkout })
+          })
+        }
       }
     }
-    yield* audit([own])
-    const measurements = measureTraffic(measured, "bets", {
-      references: ["pitboss"],
-      bars: (_group, target, name) => name === "× pitboss" && target !== "pitboss" ? barOf(target) : undefined
-    })
+    yield* audit(started.map(({ own }) => own))
+    const compared = measureBeforeAndAfter(measured)
+    const measurements = measureTraffic(
+      measured,
+      "bets",
+      before === undefined
+        ? {
+          references: ["pitboss"],
+          bars: (_group, target, name) => name === "× pitboss" && target !== "pitboss" ? barOf(target) : undefined
+        }
+        : { references: [] }
+    )
     return {
       ...server,
       method: [
-        `Closed loop of ${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s after ` +
-        `${options.warmUpSeconds} s of warm-up, the own protocol and the others in turn; ${players} players at random of ` +
-        `${registered} registered, each launched at every vendor. Every balance checked after every round, the ledger proved at the end.`,
-        "Requests that the vendor signs with RSA are made before the clock runs."
+        describeLoop(options),
+        `${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, the own protocol and the others ` +
+        `in turn; ${players} players at random of ${registered} registered, each launched at every vendor. Every balance checked after ` +
+        "every round, the ledger proved at the end.",
+        "Requests that the vendor signs with RSA are made before the clock runs.",
+        ...describeBefore(before)
       ],
-      headlines: measurements.flatMap(({ figures, name }) =>
-        headlineOf(figures.find((each) => each.name === "× pitboss"), `the throughput of the own protocol, ${name}`)
-      ),
-      measurements
+      headlines: before === undefined
+        ? measurements.flatMap(({ figures, name }) =>
+          headlineOf(figures.find((each) => each.name === "× pitboss"), `the throughput of the own protocol, ${name}`)
+        )
+        : compared.headlines,
+      measurements: [...measurements, ...compared.measurements]
     }
   })
 })

@@ -106,6 +106,18 @@ export const profileRound = Effect.fnUntraced(function*(
   return result
 })
 
+/** What a round measures, in turns: of two that are compared closely, neither is always the second. */
+export const inTurn = <A>(round: number, measured: ReadonlyArray<A>): ReadonlyArray<A> =>
+  round % 2 === 1 ? measured : measured.toReversed()
+
+/** Sentence about the loop of the load generator. */
+export const describeLoop = (
+  { connections, ratePerSecond }: { readonly connections: number; readonly ratePerSecond: number | null }
+): string =>
+  ratePerSecond === null
+    ? `Closed loop: each of ${connections} connections sends when it is answered.`
+    : `Open loop at ${ratePerSecond} per second over ${connections} connections, latency from the moment a request was due.`
+
 /** The numbers of the rounds, from 1. */
 export const roundNumbers = (rounds: number): ReadonlyArray<number> =>
   Array.from({ length: rounds }, (_, index) => index + 1)

@@ -4,7 +4,7 @@ import { basename } from "node:path"
 import type { BenchError } from "../BenchError.ts"
 import { describeMachine } from "../report/Machine.ts"
 import { endProgress } from "../report/Progress.ts"
-import { type Findings, makeResult, type Result, toJson, writeReport } from "../report/Result.ts"
+import { type Findings, makeResult, type Result, revisionOf, toJson, writeReport } from "../report/Result.ts"
 import { renderPage, renderText } from "../report/TextReport.ts"
 import { type Postgres, readSettings } from "../targets/Postgres.ts"
 
@@ -38,6 +38,16 @@ const announce = (what: string, seconds: number): Effect.Effect<void> => {
   return Console.log(`${what}: about ${length}`)
 }
 
+/** Options as a result has them: paths of this machine say nothing of the measurement. */
+const withoutPaths = (given: Findings["options"]): Findings["options"] => {
+  const { before } = given
+  return {
+    ...given,
+    ...("folder" in given && { folder: given["folder"] === undefined ? "temporary" : "kept" }),
+    ...(typeof before === "string" && { before: revisionOf(before) })
+  }
+}
+
 /** A scenario as a command, and as an effect for the suite: says how long it takes, measures, prints the result and writes both files. */
 export const scenario = <Name extends string, const Flags extends Command.Command.Config>(
   { about, flags, measure, name, plan, title }: Definition<Name, Flags>
@@ -51,8 +61,7 @@ export const scenario = <Name extends string, const Flags extends Command.Comman
         scenario: name,
         title,
         startedAt,
-        // the path of a kept database says nothing of the measurement
-        options: "folder" in given ? { ...given, folder: given["folder"] === undefined ? "temporary" : "kept" } : given,
+        options: withoutPaths(given),
         ...yield* measure(options, startedAt)
       })
       yield* Console.log(`\n${renderText(result)}`)

@@ -1,4 +1,4 @@
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { Flag } from "effect/cli"
 import type { Histogram } from "hdr-histogram-js"
 import type { BenchError } from "../BenchError.ts"
@@ -9,17 +9,19 @@ import type { TrafficKind } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
 import { type RoundContext, steadily } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
+import { measureBeforeAndAfter } from "../report/BeforeAndAfter.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
 import { curveOf, type Headline, type Measurement } from "../report/Result.ts"
 import { addHistograms, type Bars, latencyFigures, measureTraffic, type TrafficRound } from "../report/TrafficReport.ts"
 import { bestBaselines, startBaseline } from "../targets/Baseline.ts"
 import { startCeiling } from "../targets/Ceiling.ts"
-import { type PlayerNeeds, startPitboss } from "../targets/Pitboss.ts"
+import type { PlayerNeeds } from "../targets/Pitboss.ts"
 import { type Postgres, startPostgres } from "../targets/Postgres.ts"
 import type { Profiler } from "../targets/Profiler.ts"
 import type { Provisioning, Target, TargetName } from "../targets/Target.ts"
-import { audit, checkedRound, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
+import { describeBefore, startCheckout } from "./Checkouts.ts"
+import { audit, checkedRound, describeLoop, inTurn, loadOf, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** Commits that are timed before each round. */
@@ -137,13 +139,9 @@ const startTarget = (
     openingBalance
   }
   if (name === "pitboss" || name === "before") {
-    return startPitboss(postgres, provisioning, showProgress, {
-      name,
-      database: name,
-      needs,
-      ...(name === "before" ? { checkout: options.before } : { profiled: options.cpuProfile })
-    }).pipe(
-      Effect.map((target) => ({ target, profiler: target.profiler }))
+    return Effect.map(
+      startCheckout(name, postgres, provisioning, options.before, { needs, profiled: options.cpuProfile }),
+      (target) => ({ target, profiler: target.profiler })
     )
   }
   const started = name === "ceiling"
@@ -180,12 +178,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
       connections: Flags.connections(256),
       targets: Flags.choice("targets", servedBy, "what to measure"),
       mixes: Flags.choice("mix", mixNames, "whose requests: many players, ten hot ones, one hot one"),
-      ratePerSecond: Flag.Finite("rate").pipe(
-        Flag.withSchema(Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))),
-        Flag.withDescription("requests per second of an open loop; without it, the closed loop"),
-        Flag.map((rate): number | null => rate),
-        Flag.withDefault(null)
-      ),
+      ratePerSecond: Flags.ratePerSecond,
       cpuProfile: Flags.cpuProfile,
       before: Flags.before,
       shares: Flags.shares(
@@ -231,8 +224,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
         commits.push(commit)
         const commit_ms = summarize(commit).p50_ms
         for (const mix of options.mixes) {
-          // of two that are compared closely, neither is always the second
-          for (const { context, profiler } of round % 2 === 1 ? contexts : contexts.toReversed()) {
+          for (const { context, profiler } of inTurn(round, contexts)) {
             const target = context.target.name
             const players = mixSize(mix, options.players)
             const run = (
@@ -265,8 +257,10 @@ const trafficScenario = (kind: MeasuredAlike) => {
         }
       }
       yield* audit(started.map(({ target }) => target))
+      const compared = measureBeforeAndAfter(rounds)
       const measurements: ReadonlyArray<Measurement> = [
         ...measureTraffic(rounds, noun, kind === "bet" ? { bars: barsOfBets(many) } : {}),
+        ...compared.measurements,
         {
           group: "one commit, there and back",
           name: "a row updated",
@@ -275,13 +269,11 @@ const trafficScenario = (kind: MeasuredAlike) => {
           errors: {}
         }
       ]
-      const { connections, pools, ratePerSecond } = options
+      const { pools, ratePerSecond } = options
       return {
         ...server,
         method: [
-          ratePerSecond === null
-            ? `Closed loop: each of ${connections} connections sends when it is answered.`
-            : `Open loop at ${ratePerSecond} per second over ${connections} connections, latency from the moment a request was due.`,
+          describeLoop(options),
           `${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, targets in turn; every ` +
           "balance checked after every round, the ledgers proved at the end.",
           `${options.players} players with money of ${options.registered} registered.`,
@@ -297,11 +289,11 @@ const trafficScenario = (kind: MeasuredAlike) => {
               "idle connection before each round. A bar is held against the median."
             ]
             : []),
-          ...(options.before === undefined ? [] : ["before is the service of another checkout."]),
+          ...describeBefore(options.before),
           ...(options.targets.includes("ceiling") ? ["The ceiling is bare node:http that stores nothing."] : []),
           ...(options.cpuProfile ? ["The service was profiled meanwhile, which slows it down."] : [])
         ],
-        headlines: headlinesOf(measurements, noun),
+        headlines: [...headlinesOf(measurements, noun), ...compared.headlines],
         measurements
       }
     })
