@@ -1,8 +1,8 @@
 /** Flags and arguments of commands, derived from the fields of the staff contract. */
-import { type Schema, SchemaAST } from "effect"
+import { SchemaAST } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { parameterDescriptions } from "../contract/document/Words.ts"
-import type { FlagForm } from "../contract/common/StaffAction.ts"
+import { type Field, isInteger, literalsOf, sentence, withoutNull } from "../contract/common/RequestFields.ts"
 import {
   about,
   boolean,
@@ -18,68 +18,8 @@ import {
   text
 } from "../platform/CliFlags.ts"
 
-/** A field of a request: what the command line asks for, and whether the service needs it. */
-export interface Field {
-  readonly name: string
-  readonly isRequired: boolean
-  readonly description: string
-  readonly form: FlagForm
-  /** Decoded form. */
-  readonly type: SchemaAST.AST
-}
-
-/** Annotations of a field, of its key and of its checks, the last one first. */
-const annotationsOf = (
-  { annotations, checks, context }: SchemaAST.AST
-): ReadonlyArray<Schema.Annotations.Annotations> =>
-  [context?.annotations, ...(checks ?? []).map(({ annotations }) => annotations).toReversed(), annotations].filter((
-    each
-  ) => each !== undefined)
-
-/** A description as a line of help: without its full stop. */
-const wordsOf = (sentence: string): string => sentence.replace(/\.$/, "")
-
-/** Fields of a struct; none without one. */
-export const fieldsOf = (schema: Schema.Constraint | undefined): ReadonlyArray<Field> => {
-  if (schema === undefined) return []
-  const [decoded, encoded] = [SchemaAST.toType(schema.ast), SchemaAST.toEncoded(schema.ast)]
-  if (!SchemaAST.isObjects(decoded) || !SchemaAST.isObjects(encoded)) return []
-  const needed = new Set(
-    encoded.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => name)
-  )
-  return decoded.propertySignatures.map(({ name, type }) => {
-    const annotations = annotationsOf(type)
-    const described = annotations.map(({ description }) => description).find((text) => typeof text === "string")
-    return {
-      name: String(name),
-      isRequired: needed.has(name),
-      description: wordsOf(described ?? ""),
-      form: annotations.map(({ flag }) => flag).find((flag) => flag !== undefined) ?? {},
-      type
-    }
-  })
-}
-
 /** A name of the contract as the command line spells it. */
 export const kebab = (name: string): string => name.replaceAll("_", "-")
-
-const isInteger = ({ checks }: SchemaAST.AST): boolean =>
-  (checks ?? []).some(({ annotations }) => annotations?.representation?.id === "effect/schema/isInt")
-
-/** The words of a union of literals; undefined for any other type. */
-const literalsOf = (type: SchemaAST.AST): ReadonlyArray<string> | undefined => {
-  const members = SchemaAST.isUnion(type) ? type.types : [type]
-  const words = members.flatMap((member) =>
-    SchemaAST.isLiteral(member) && typeof member.literal === "string" ? [member.literal] : []
-  )
-  return words.length === members.length ? words : undefined
-}
-
-const withoutNull = (type: SchemaAST.AST): SchemaAST.AST | undefined => {
-  if (!SchemaAST.isUnion(type) || !type.types.some(SchemaAST.isNull)) return undefined
-  const [only, ...others] = type.types.filter((member) => !SchemaAST.isNull(member))
-  return others.length === 0 ? only : undefined
-}
 
 /** A type of field that the command line cannot ask for is a mistake in the contract. */
 const unknownType = (name: string): never => {
@@ -128,7 +68,7 @@ const valueFlag = (name: string, { description, form, type }: Omit<Field, "name"
 
 /** Words of a flag: the field's own, else those of its name. */
 export const helpOf = ({ description, name }: Field): string =>
-  description || wordsOf(parameterDescriptions[name] ?? "")
+  description || sentence(parameterDescriptions[name] ?? "")
 
 /** Flag of a field; absent where the service does not need it. */
 export const flagOf = (field: Field): Flag.Flag<unknown> => {

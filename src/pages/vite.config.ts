@@ -6,11 +6,12 @@ import { join } from "node:path"
 import { defineConfig, type Plugin } from "vite"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import { type FieldKind, fieldKindOf } from "../contract/common/FieldKind.ts"
+import { type FormField, formFieldsOf, type ShownField, shownFieldsOf } from "../contract/common/FormField.ts"
 import { minorDigits } from "../domain/Standards.ts"
 import { protocols } from "../protocols/Protocols.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
-/** Generates the method, path and query fields of every endpoint without the Schemas that declare them, and the digits of currencies. */
+/** Generates method, path, and the fields of query, body and answer of every endpoint without the Schemas that declare them, and the digits of currencies. */
 const staffApi = (): Plugin => {
   const name = "virtual:staff-api"
   return {
@@ -20,11 +21,20 @@ const staffApi = (): Plugin => {
       if (id !== `\0${name}`) return null
       const endpoints: Record<string, readonly [string, string]> = {}
       const queries: Record<string, ReadonlyArray<FieldKind & { readonly name: string }>> = {}
+      const forms: Record<string, ReadonlyArray<FormField>> = {}
+      const answers: Record<string, ReadonlyArray<readonly [string, ShownField["kind"]]>> = {}
       HttpApi.reflect(BackofficeApi, {
         onGroup: () => {},
         onEndpoint: ({ endpoint, group }) => {
           const action = `${group.identifier}.${endpoint.identifier}`
           endpoints[action] = [endpoint.method, endpoint.path]
+          const form = [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas]).flatMap(formFieldsOf)
+          if (form.length > 0) forms[action] = form
+          for (
+            const [list, shown] of [...endpoint.success].flatMap((answer) => Object.entries(shownFieldsOf(answer)))
+          ) {
+            answers[list === "" ? action : `${action}/${list}`] = shown.map(({ kind, name }) => [name, kind])
+          }
           const query = endpoint.query?.ast
           if (query !== undefined && SchemaAST.isObjects(query)) {
             queries[action] = query.propertySignatures.map(({ name, type }) => ({
@@ -39,7 +49,7 @@ const staffApi = (): Plugin => {
           count !== 2
         )
       )
-      return Object.entries({ endpoints, queries, digits })
+      return Object.entries({ endpoints, queries, forms, answers, digits })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`).join("\n")
     }
   }

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { fieldsOf, helpOf } from "../../src/commands/Flags.ts"
+import { helpOf } from "../../src/commands/Flags.ts"
+import { fieldsOf } from "../../src/contract/common/RequestFields.ts"
 import { StaffAction } from "../../src/contract/common/StaffAction.ts"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 

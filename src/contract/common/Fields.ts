@@ -22,6 +22,17 @@ const hasNo = (pattern: RegExp) =>
 const lengthMessage = (min: number, max: number) =>
   min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`
 
+declare module "effect/Schema" {
+  namespace Annotations {
+    interface Annotations {
+      /** An amount of money, in minor units. */
+      readonly amount?: true
+      /** A text that may have line breaks. */
+      readonly lines?: true
+    }
+  }
+}
+
 type About = Schema.Annotations.Bottom<string, readonly []>
 
 // Annotates the text before its checks: an annotation after a check belongs to that check alone.
@@ -33,7 +44,10 @@ export const text = (max: number, about: About = {}) =>
 
 /** Text with line breaks allowed, up to `max` characters. */
 export const lines = (max: number, about: About = {}) =>
-  string(about).check(Schema.isMaxLength(max, { message: lengthMessage(0, max) }), hasNo(controlsInLines))
+  string({ ...about, lines: true }).check(
+    Schema.isMaxLength(max, { message: lengthMessage(0, max) }),
+    hasNo(controlsInLines)
+  )
 
 /** A text of this form that is kept in another one. */
 export const keptAs = (form: Schema.String, change: (text: string) => string) =>

@@ -10,15 +10,6 @@ export const id = Schema.Int.annotate({ examples: [48213] })
 /** `2026-11-20T12:00:00.000Z` */
 export const timestamp = Schema.String.annotate({ format: "date-time", examples: ["2026-11-20T12:00:00.000Z"] })
 
-declare module "effect/Schema" {
-  namespace Annotations {
-    interface Annotations {
-      /** An amount of money, in minor units. */
-      readonly amount?: true
-    }
-  }
-}
-
 /** Minor units of the accompanying currency. */
 export const money = Schema.Int.annotate({ description: "Minor units.", examples: [2500], amount: true })
 

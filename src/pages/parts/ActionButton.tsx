@@ -15,9 +15,9 @@ import {
   type Request
 } from "../app/api.ts"
 import { refetchNouns, useChange } from "../app/queries.ts"
-import { usePermission } from "../app/session.tsx"
+import { useOperators, usePermission } from "../app/session.tsx"
 import { InTable } from "./DataTable.tsx"
-import { type FieldList, Fields, type Inputs, inputsOf, problemsIn, payloadOf } from "./Fields.tsx"
+import { type FieldList, Fields, type Inputs, inputsOf, payloadOf, problemsIn, settledFields } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
 import { type RowAction, RowButton } from "./RowMenu.tsx"
 
@@ -99,8 +99,11 @@ function ActionDialog<A extends Action>(
   { close, ...props }: ActionProps<A> & { readonly close: () => void }
 ) {
   const { action, explanation, fixed, label, result, typed } = props
-  const fieldsFor = (inputs: Inputs) =>
-    (typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []).filter((field) => field !== false)
+  const operators = useOperators()
+  const fieldsFor = (inputs: Inputs) => {
+    const fields = typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
+    return settledFields(fields.filter((field) => field !== false), inputs, operators)
+  }
   const change = useChange(action)
   const [confirmation, setConfirmation] = useState("")
   const [shown, setShown] = useState<React.ReactNode>()

@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-table"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { useSeveralOperators } from "../app/session.tsx"
 import { useKeptFocus } from "./keptFocus.ts"
 import { type RowActions, useRowMenu } from "./RowMenu.tsx"
 
@@ -24,6 +25,17 @@ export interface Column<R> {
   readonly value?: (row: R) => string | number
   readonly align?: "right"
   readonly width?: number
+  /** Left out for a user with one operator. */
+  readonly isOfOperator?: boolean
+}
+
+/** Columns as far as they tell the user something. */
+export const useTellingColumns = <R extends object>(columns: ReadonlyArray<Column<R>>): ReadonlyArray<Column<R>> => {
+  const hasSeveral = useSeveralOperators()
+  return useMemo(() => hasSeveral ? columns : columns.filter(({ isOfOperator }) => isOfOperator !== true), [
+    columns,
+    hasSeveral
+  ])
 }
 
 /** True inside a table, where buttons are small. */
@@ -100,10 +112,11 @@ export function DataTable<R extends object>(
   }
 ) {
   const { buttons, menu } = useRowMenu(rowActions)
+  const telling = useTellingColumns(given)
   const columns = useMemo(
     (): ReadonlyArray<Column<R>> =>
-      buttons === undefined ? given : [...given, { id: "actions", header: "", align: "right", cell: buttons }],
-    [buttons, given]
+      buttons === undefined ? telling : [...telling, { id: "actions", header: "", align: "right", cell: buttons }],
+    [buttons, telling]
   )
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(

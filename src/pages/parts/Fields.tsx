@@ -1,7 +1,17 @@
-/** Forms from a list of fields: inputs, and their conversion to payloads. */
+/**
+ * Forms from a list of fields: inputs, and their conversion to payloads. A page names the action; what it asks for follows from the contract, and what
+ * the eye or the noun wants otherwise stands beside the name:
+ *
+ *     formOf("webhook.create", { url: { placeholder: "https://" } })
+ *     formOf("webhook.update", {}, { record: webhook })
+ */
 import { MultiSelect, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
 import type { UseFormReturnType } from "@mantine/form"
+import { forms } from "virtual:staff-api"
+import type { Action, Request } from "../app/api.ts"
+import { labelOf } from "./labels.ts"
 import { moneyForm, NumberField, type NumberForm, numberProblem, typedNumber, unitsIn } from "./NumberField.tsx"
+import { moneyText } from "./Values.tsx"
 
 export type Option = string | { readonly value: string; readonly label: string }
 
@@ -22,13 +32,20 @@ export interface Field {
     | "instant"
     | "date"
     | "list"
+    | "operator"
     | "own"
   readonly required?: boolean
   /** A cleared field is sent as null instead of omitted. */
   readonly nullable?: boolean
   readonly options?: ReadonlyArray<Option>
-  /** For a `money` field, entered in major units and sent in minor ones. */
+  /** For a `money` field, entered in major units and sent in minor ones; absent: that of the form. */
   readonly currency?: string
+  /** Smallest and largest number, or length of a text. */
+  readonly minimum?: number
+  readonly maximum?: number
+  /** Line breaks of `lines` become spaces. */
+  readonly isOneLine?: boolean
+  /** Empty: none. */
   readonly description?: string
   readonly placeholder?: string
   /** In the service's form: minor units, ISO 8601, lists. */
@@ -59,15 +76,138 @@ interface Named {
 export const operatorOptions = (operators: ReadonlyArray<Named>) =>
   operators.map(({ name, slug: value }) => ({ value, label: name }))
 
-/** Operator of a new resource; preselected when there is only one. */
+/** Operator of a new resource; chosen already when there is only one. */
+const operatorChoice = (operators: ReadonlyArray<Named>) => ({
+  options: operatorOptions(operators),
+  initial: operators.length === 1 ? operators[0]?.slug : ""
+})
+
+/** The same as a field. */
 export const operatorField = (operators: ReadonlyArray<Named>): Field => ({
   name: "operator",
   label: "Operator",
   kind: "choice",
   required: true,
-  options: operatorOptions(operators),
-  initial: operators.length === 1 ? operators[0]?.slug : ""
+  ...operatorChoice(operators)
 })
+
+type FormField = (typeof forms)[string][number]
+
+type BodyName<A extends Action> = Extract<keyof NonNullable<Request<A>["payload"]>, string>
+
+/** A text up to this length is entered in one row. */
+const rowLength = 255
+
+const inputKinds: Readonly<Record<FormField["kind"], Field["kind"]>> = {
+  amount: "money",
+  choice: "choice",
+  choices: "choices",
+  date: "date",
+  instant: "instant",
+  integer: "integer",
+  lines: "lines",
+  list: "list",
+  number: "number",
+  other: "own",
+  secret: "password",
+  switch: "switch",
+  text: "text"
+}
+
+/** Kinds of fields that fit two in a row. */
+const short: ReadonlySet<Field["kind"]> = new Set(["date", "instant", "integer", "money", "number"])
+
+/** Kinds of fields that always have a value. */
+const valued: ReadonlySet<Field["kind"]> = new Set(["choices", "list", "own", "switch"])
+
+/** What a field begins with where the service has a default. */
+const defaultOf = ({ default: otherwise, kind, options }: FormField): unknown => {
+  if (otherwise === "") return undefined
+  switch (kind) {
+    case "switch":
+      return otherwise === "true"
+    case "choices":
+      return otherwise === "all" ? options : undefined
+    case "choice":
+      return options.includes(otherwise) ? otherwise : undefined
+    default:
+      return Number.isNaN(Number(otherwise)) ? undefined : Number(otherwise)
+  }
+}
+
+const isValue = (value: unknown): boolean => value !== undefined && value !== null && value !== ""
+
+const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefined): Field => {
+  const { description, isRequired, maximum, mayBeNull, minimum, name, options } = field
+  const isLong = field.kind === "text" && maximum !== undefined && maximum > rowLength && !name.endsWith("url")
+  const kind = name === "operator" ? "operator" : isLong ? "lines" : inputKinds[field.kind]
+  const label = labelOf(name)
+  const initial = record?.has(name) === true ? record.get(name) : record === undefined ? defaultOf(field) : undefined
+  const otherwise = field.default === "" || defaultOf(field) !== undefined ? [] : [`Empty: ${field.default}`]
+  const words = [description === label || kind === "operator" ? "" : description, ...otherwise].filter((part) =>
+    part !== ""
+  )
+  return {
+    name,
+    label,
+    kind,
+    options,
+    nullable: mayBeNull,
+    isOneLine: isLong,
+    // what can be neither null nor empty cannot be taken away again
+    required: isRequired || (isValue(record?.get(name)) && !mayBeNull && !valued.has(kind) && field.kind !== "lines"),
+    half: short.has(kind),
+    ...(words.length === 0 ? {} : { description: `${words.join(". ")}.` }),
+    ...(minimum === undefined || valued.has(kind) ? {} : { minimum }),
+    ...(maximum === undefined || valued.has(kind) ? {} : { maximum }),
+    ...(initial === undefined ? {} : { initial })
+  }
+}
+
+/**
+ * Form of an action: every field of its body in the contract's order, those named `first` before. `changes`: what differs, or false for a field that the
+ * page fixes. `record`: the resource that is changed. `currency` of amounts, where no field of the form decides it. A field without a single value shows only
+ * where a change draws it.
+ */
+export const formOf = <A extends Action>(
+  action: A,
+  changes: { readonly [name in BodyName<A>]?: Partial<Field> | false } = {},
+  { currency, first = [], record }: {
+    readonly record?: object | undefined
+    readonly currency?: string
+    readonly first?: ReadonlyArray<BodyName<A>>
+  } = {}
+): ReadonlyArray<Field> => {
+  const changed = new Map<string, Partial<Field> | false>(Object.entries(changes))
+  const values = record && new Map<string, unknown>(Object.entries(record))
+  const places = new Map<string, number>(first.map((name, place) => [name, place]))
+  const placeOf = ({ name }: Field) => places.get(name) ?? places.size
+  return (forms[action] ?? []).flatMap((declared): ReadonlyArray<Field> => {
+    const change = changed.get(declared.name) ?? {}
+    if (change === false) return []
+    const field = { ...derived(declared, values), ...change }
+    if (field.kind === "own" && field.draw === undefined) return []
+    return [field.kind === "money" && currency !== undefined ? { currency, ...field } : field]
+  }).toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** Fields with what the form knows of its operator: the choice of one, and the currency of amounts. */
+export const settledFields = (
+  fields: ReadonlyArray<Field>,
+  inputs: Inputs,
+  operators: ReadonlyArray<Named & { readonly currency: string }>
+): ReadonlyArray<Field> => {
+  const typed = inputs["currency"]
+  const chosen = operators.find(({ slug }) => slug === inputs["operator"]) ?? operators[0]
+  const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : chosen?.currency ?? "EUR"
+  return fields.map((field) =>
+    field.kind === "operator"
+      ? { ...field, kind: "choice", ...operatorChoice(operators) }
+      : field.kind === "money"
+      ? { currency, ...field }
+      : field
+  )
+}
 
 /** Props of an `own` field. */
 export interface OwnInput {
@@ -88,7 +228,7 @@ const numberFormOf = ({ currency = "EUR", kind }: Field): NumberForm | undefined
     : undefined
 
 /** Whole units of a `number` field in one. */
-const wholes = ({ kind }: Field): number => kind === "number" ? 100 : 1
+const wholes = ({ kind }: Pick<Field, "kind">): number => kind === "number" ? 100 : 1
 
 /** Current values of the inputs. */
 export type Inputs = Record<string, unknown>
@@ -136,7 +276,7 @@ const valueOf = (field: Field, input: unknown): unknown => {
       return text === "" ? undefined : new Date(`${text}Z`).toISOString()
     }
     default: {
-      const text = textOf(input)
+      const text = field.isOneLine === true ? textOf(input).trim().replaceAll(/\s*\n\s*/g, " ") : textOf(input)
       return text === "" ? undefined : text
     }
   }
@@ -160,8 +300,29 @@ export const payloadOf = (fields: ReadonlyArray<Field>, inputs: Inputs, onlyChan
         ? []
         : [[field.name, value]]
     }
-    return field.nullable === true && onlyChanged ? [[field.name, null]] : []
+    if (!onlyChanged) return []
+    if (field.nullable === true) return [[field.name, null]]
+    return field.kind === "lines" && field.isOneLine === false ? [[field.name, ""]] : []
   }))
+
+/** What is wrong with a value outside the bounds of its field. */
+const boundsProblem = (
+  { currency, kind, maximum = Infinity, minimum = -Infinity }: Field,
+  number: NumberForm | undefined,
+  value: unknown
+): string | undefined => {
+  const size = typeof value === "string" ? value.length : value
+  if (typeof size !== "number" || (size >= minimum && size <= maximum)) return undefined
+  if (typeof value === "string") {
+    return size < minimum
+      ? `At least ${minimum} characters`
+      : `At most ${maximum} characters`
+  }
+  if (number === undefined) return undefined
+  const textOfBound = (bound: number) =>
+    kind === "money" ? moneyText(bound, currency ?? "EUR") : typedNumber(bound * wholes({ kind }), number)
+  return size < minimum ? `At least ${textOfBound(minimum)}` : `At most ${textOfBound(maximum)}`
+}
 
 /** Errors of missing required fields and of texts that are no numbers, by field. */
 export const problemsIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record<string, string> =>
@@ -173,7 +334,8 @@ export const problemsIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record
         (Array.isArray(input) && input.length === 0)
       if (required === true && isEmpty) return [[name, `${label} is needed`]]
       const number = numberFormOf(field)
-      const problem = number === undefined ? undefined : numberProblem(textOf(input), number)
+      const problem = (number === undefined ? undefined : numberProblem(textOf(input), number)) ??
+        (isEmpty ? undefined : boundsProblem(field, number, valueOf(field, input)))
       return problem === undefined ? [] : [[name, problem]]
     })
   )
@@ -191,7 +353,7 @@ function Input(
   const { description, draw, kind, label, name, options, placeholder, required } = field
   const common = {
     label,
-    ...(description === undefined ? {} : { description }),
+    ...(description ? { description } : {}),
     ...(placeholder === undefined ? {} : { placeholder }),
     ...(required === true ? { withAsterisk: true } : {}),
     ...(isFirst ? { "data-autofocus": true } : {})
@@ -235,7 +397,7 @@ function Input(
       return (
         <Switch
           label={label}
-          {...(description === undefined ? {} : { description })}
+          {...(description ? { description } : {})}
           {...form.getInputProps(name, { type: "checkbox" })}
         />
       )

@@ -11,7 +11,7 @@ import { type Column, DataTable } from "./DataTable.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
 import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
-import { asHeading } from "./Values.tsx"
+import { labelOf } from "./labels.ts"
 import { Section } from "./Section.tsx"
 import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
@@ -32,8 +32,6 @@ const filterLabels: Readonly<Record<string, string>> = {
   active: "State",
   created_from: "From",
   created_to: "Before",
-  external_reference: "Reference",
-  kyc_status: "KYC",
   player: "Player id",
   staff: "Staff id",
   to: "Before",
@@ -56,7 +54,7 @@ export const filtersOf = <A extends Action>(
     if (change === false || paging.has(name)) return []
     return [{
       name,
-      label: filterLabels[name] ?? asHeading(name),
+      label: filterLabels[name] ?? labelOf(name),
       kind: name === "operator"
         ? "operator"
         : kind === "amount"
@@ -203,9 +201,41 @@ function FilterInput(
   )
 }
 
+const none = {}
+
 const idOf = (row: object): string => "id" in row ? String(row.id) : JSON.stringify(row)
 
-/** Filters of a list, stored in the address, and the link to its CSV export. */
+/** Forms of an export. */
+const exportForms = [["For spreadsheets", "spreadsheet"], ["Export CSV", "csv"]] as const
+
+/** Links to the exports of a list. `of`: what is exported, where a page has several. */
+export function ExportLinks<A extends Action>({ action, of, params, query, size = "xs" }: {
+  readonly action: A
+  readonly params?: Request<A>["params"]
+  readonly query: object
+  readonly of?: string
+  readonly size?: "xs" | "compact-xs"
+}) {
+  return (
+    <>
+      {exportForms.map(([label, format]) => (
+        <Button
+          key={format}
+          size={size}
+          variant="default"
+          component="a"
+          href={addressOf(action, params, { ...query, format })}
+          download
+          {...(of === undefined ? {} : { "aria-label": `${label}: ${of}` })}
+        >
+          {label}
+        </Button>
+      ))}
+    </>
+  )
+}
+
+/** Filters of a list, stored in the address, and the links to its exports. */
 export function Filters<A extends Action>(
   { action, csv, filters, heading, params, query }: {
     readonly heading: string
@@ -244,28 +274,7 @@ export function Filters<A extends Action>(
       {/* beside the inputs, below the labels */}
       <Group gap="xs" mt={20}>
         {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
-        {csv !== false && (
-          <>
-            <Button
-              size="xs"
-              variant="default"
-              component="a"
-              href={addressOf(action, params, { ...query, format: "spreadsheet" })}
-              download
-            >
-              For spreadsheets
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              component="a"
-              href={addressOf(action, params, { ...query, format: "csv" })}
-              download
-            >
-              Export CSV
-            </Button>
-          </>
-        )}
+        {csv !== false && <ExportLinks action={action} params={params} query={query} />}
       </Group>
     </Group>
   )
@@ -305,7 +314,10 @@ export function List<A extends Action>(props: ListProps<A>) {
         rows={rows}
         rowActions={props.rowActions}
         rowKey={keyOf}
-        {...(sorts === undefined ? {} : { sorts })}
+        {
+          // a list of which only a part is loaded is sorted by the service, or not at all
+          ...(paging === "whole" && sorts === undefined ? {} : { sorts: sorts ?? none })
+        }
         sort={search["sort"]}
         onSort={(sort) => setSearch({ sort })}
       />

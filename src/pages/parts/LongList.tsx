@@ -7,7 +7,7 @@ import { useAddress } from "../app/address.ts"
 import { type Action, asRows, type Request, type Row } from "../app/api.ts"
 import { locale } from "../app/locale.ts"
 import { useRowWindow } from "../app/queries.ts"
-import { type Column, useRowDrawing } from "./DataTable.tsx"
+import { type Column, useRowDrawing, useTellingColumns } from "./DataTable.tsx"
 import { type Filter, Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
 
@@ -24,7 +24,7 @@ const restMs = 80
 
 /** List that the service pages with its length known. Every column but one has a width. */
 export function LongList<A extends Action>(
-  { action, columns, empty, filters, heading, params }: {
+  { action, columns: given, empty, filters, heading, params }: {
     readonly heading: string
     readonly action: A
     readonly params?: Request<A>["params"]
@@ -34,6 +34,7 @@ export function LongList<A extends Action>(
   }
 ) {
   const [search] = useAddress()
+  const columns = useTellingColumns(given)
   const query = useMemo(
     () => Object.fromEntries(filters.flatMap(({ name }) => search[name] === undefined ? [] : [[name, search[name]]])),
     [filters, search]

@@ -5,23 +5,22 @@ import { paymentTransitionNames, paymentTransitions } from "../../domain/payment
 import { objectionMessage } from "../../domain/staff/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
-import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
+import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { amounts, buttonColumn, playerColumn, useOperatorColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, List, PageHead } from "../parts/ListPage.tsx"
 import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
-import { Clip, Instant, moneyText, PageLink, Status, YesNo } from "../parts/Values.tsx"
+import { columnsOf, factsOf } from "../parts/shown.tsx"
+import { moneyText, PageLink } from "../parts/Values.tsx"
 
 type Payment = Row<"payment.list">
 type Correction = Row<"correction.list">
-type Method = Row<"payment_method.list">
 
 const filters = filtersOf("payment.list", { id: { label: "Payment id", width: 100 } })
 
-const byTime = { created: { ascending: "oldest", descending: "newest" } }
+const byTime = { created_at: { ascending: "oldest", descending: "newest" } }
 /** Amounts of several currencies have no order. */
 const ofOneCurrency = { ...byTime, amount: { descending: "amount" } }
 
@@ -55,8 +54,6 @@ function WaitReasons({ payment }: { readonly payment: Payment }) {
   )
 }
 
-const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
-
 const labels: Readonly<Record<(typeof paymentTransitionNames)[number], string>> = {
   approve: "Approve",
   pay: "Pay",
@@ -86,7 +83,7 @@ const transitionsOf = (
       action: `payment.${name}`,
       label: labels[name],
       params: { payment: id },
-      fields: [name === "approve" || name === "pay" ? reason : { ...reason, required: true }],
+      fields: formOf(`payment.${name}`, { reason: { required: name !== "approve" && name !== "pay" } }),
       explanation: `${type === "deposit" ? "Deposit" : "Withdrawal"} ${id} of ${moneyText(amount, currency)}. ${
         explain[name]
       }`,
@@ -98,25 +95,26 @@ const transitionsOf = (
   )
 
 function Details({ close, payment }: { readonly payment: Payment; readonly close: () => void }) {
-  const text = (value: string | null) => value ?? "–"
   return (
     <Modal opened onClose={close} title={`Payment ${payment.id}`} size="lg">
       <Facts
         columns={2}
-        facts={[
-          ["Method", text(payment.payment_method)],
-          ["Reference", text(payment.external_reference)],
-          ["Bank", text(payment.bank_name)],
-          ["Info", text(payment.info)],
-          ["Notes", text(payment.notes)],
-          ["Approved by", text(payment.first_approved_by)],
-          ["And by", text(payment.second_approved_by)],
-          ["Paid", <Instant key="paid" at={payment.paid_at} />],
-          ["Rejected", <Instant key="rejected" at={payment.rejected_at} />],
-          ["Why rejected", text(payment.reject_reason)],
-          ["Cancelled", <Instant key="cancelled" at={payment.cancelled_at} />],
-          ["Charged back", <YesNo key="reversed" of={payment.is_reversed} />]
-        ]}
+        facts={factsOf(
+          "payment.list",
+          payment,
+          "payment_method",
+          "external_reference",
+          ["bank_name", { label: "Bank" }],
+          "info",
+          "notes",
+          ["first_approved_by", { label: "Approved by" }],
+          ["second_approved_by", { label: "And by" }],
+          "paid_at",
+          "rejected_at",
+          ["reject_reason", { label: "Why rejected" }],
+          "cancelled_at",
+          ["is_reversed", { label: "Charged back" }]
+        )}
       />
     </Modal>
   )
@@ -130,19 +128,20 @@ const paymentActions: RowActions<Payment> = {
   ]
 }
 
+const columns = columnsOf(
+  "payment.list",
+  ["id", { to: ({ id }) => `/payments?id=${id}` }],
+  "type",
+  "status",
+  "amount",
+  "player_id",
+  "operator_id",
+  ["created_at", { label: "Requested" }],
+  ["waiting_for", { label: "Waits for", cell: (payment) => <WaitReasons payment={payment} /> }]
+)
+
 function Payments() {
   const [search] = useAddress()
-  const operatorColumn = useOperatorColumn()
-  const columns: ReadonlyArray<Column<Payment>> = useMemo(() => [
-    { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
-    { id: "type", header: "Type", cell: ({ type }) => type },
-    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    amounts("amount", "Amount", ({ amount }) => amount),
-    playerColumn,
-    ...operatorColumn,
-    { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    { id: "waits", header: "Waits for", cell: (payment) => <WaitReasons payment={payment} /> }
-  ], [operatorColumn])
   return (
     <List
       heading="Payments"
@@ -157,16 +156,17 @@ function Payments() {
   )
 }
 
-const correctionColumns: ReadonlyArray<Column<Correction>> = [
-  { id: "id", header: "Id", cell: ({ id }) => id },
-  { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  amounts("amount", "Amount", ({ amount }) => amount, { signed: true }),
-  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  playerColumn,
-  { id: "reason", header: "Reason", cell: ({ reason: text }) => <Clip width={150}>{text}</Clip> },
-  { id: "by", header: "Asked by", cell: ({ requested_by: by }) => by },
-  { id: "at", header: "At", cell: ({ requested_at: at }) => <Instant at={at} seconds={false} /> }
-]
+const correctionColumns = columnsOf(
+  "correction.list",
+  "id",
+  "status",
+  ["amount", { signed: true }],
+  "wallet",
+  "player_id",
+  ["reason", { width: 150 }],
+  ["requested_by", { label: "Asked by" }],
+  ["requested_at", { label: "At" }]
+)
 
 const correctionActions: RowActions<Correction> = {
   nameOf: ({ id }) => `correction ${id}`,
@@ -186,7 +186,7 @@ const correctionActions: RowActions<Correction> = {
           action: "correction.reject",
           label: "Reject correction",
           params: { correction: id },
-          fields: [{ ...reason, required: true }],
+          fields: formOf("correction.reject", { reason: { required: true } }),
           danger: true
         })
       ]
@@ -195,57 +195,43 @@ const correctionActions: RowActions<Correction> = {
 
 const correctionFilters = filtersOf("correction.list")
 
-/** `chosen`: slug currently chosen in the form of a new method. */
-const methodFields = (
-  operators: ReturnType<typeof useOperators>,
-  method?: Method,
-  chosen?: unknown
-): ReadonlyArray<Field> => {
-  const of = operators.find(({ id, slug }) => method === undefined ? slug === chosen : id === method.operator_id)
-  const currency = of?.currency ?? operators[0]?.currency ?? "EUR"
-  return filledFrom(method, [
-    method === undefined && operatorField(operators),
-    method === undefined &&
-    { name: "code", label: "Code", kind: "text", required: true, description: "As requests name it." },
-    { name: "name", label: "Name", kind: "text" },
-    { name: "currencies", label: "Currencies", kind: "list", description: "None: all." },
-    { name: "supports_deposit", label: "Takes deposits", kind: "switch", initial: true },
-    { name: "supports_withdrawal", label: "Takes withdrawals", kind: "switch", initial: true },
-    { name: "min_deposit", label: "Smallest deposit", kind: "money", currency },
-    { name: "max_deposit", label: "Largest deposit", kind: "money", currency },
-    { name: "min_withdrawal", label: "Smallest withdrawal", kind: "money", currency },
-    { name: "max_withdrawal", label: "Largest withdrawal", kind: "money", currency },
-    method !== undefined && { name: "active", label: "Offered", kind: "switch" }
-  ])
+const switches = {
+  supports_deposit: { label: "Takes deposits", description: "" },
+  supports_withdrawal: { label: "Takes withdrawals", description: "" },
+  active: { label: "Offered", description: "" }
 }
 
 function Methods() {
-  const operators = useOperators()
   const operatorOf = useOperatorOf()
-  const columns: ReadonlyArray<Column<Method>> = useMemo(() => [
-    { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => code },
-    { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "deposits", header: "Deposits", cell: ({ supports_deposit: takes }) => <YesNo of={takes} /> },
-    { id: "withdrawals", header: "Withdrawals", cell: ({ supports_withdrawal: takes }) => <YesNo of={takes} /> },
-    { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-    buttonColumn((method) => (
-      <ActionButton
-        action="payment_method.update"
-        label="Change method"
-        params={{ method: method.id }}
-        fields={methodFields(operators, method)}
-        isUpdate
-      />
-    ))
-  ], [operatorOf, operators])
+  const columns = useMemo(() =>
+    columnsOf(
+      "payment_method.list",
+      "code",
+      "name",
+      "operator_id",
+      ["supports_deposit", { label: "Deposits" }],
+      ["supports_withdrawal", { label: "Withdrawals" }],
+      "active",
+      buttonColumn((method) => (
+        <ActionButton
+          action="payment_method.update"
+          label="Change method"
+          params={{ method: method.id }}
+          fields={formOf("payment_method.update", switches, {
+            record: method,
+            currency: operatorOf(method.operator_id).currency
+          })}
+          isUpdate
+        />
+      ))
+    ), [operatorOf])
   return (
     <Stack>
       <Group justify="flex-end">
         <ActionButton
           action="payment_method.create"
           label="Add method"
-          fields={(inputs) => methodFields(operators, undefined, inputs["operator"])}
+          fields={formOf("payment_method.create", { ...switches, active: false })}
         />
       </Group>
       <List

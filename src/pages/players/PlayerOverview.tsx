@@ -1,16 +1,13 @@
 /** Overview of a player: identity, balances and restrictions. */
 import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
-import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperatorOf, usePermission } from "../app/session.tsx"
-import { amounts } from "../parts/columns.tsx"
-import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { usePermission } from "../app/session.tsx"
+import { DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Instant, Money, Status, words, YesNo } from "../parts/Values.tsx"
+import { columnsOf, columnsOfList, factsOf, otherFactsOf } from "../parts/shown.tsx"
+import { Money, Status, words, YesNo } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
-
-type WalletLine = Data<"player.wallet">["wallets"][number]
 
 /** Section of the overview with its heading. */
 function Part({ children, heading }: { readonly heading: string; readonly children: React.ReactNode }) {
@@ -25,11 +22,12 @@ function Part({ children, heading }: { readonly heading: string; readonly childr
 /** Minimum width of a table in a section, in pixels. */
 const narrow = 280
 
-const walletColumns: ReadonlyArray<Column<WalletLine>> = [
-  { id: "wallet", header: "Wallet", cell: ({ type }) => type },
-  amounts("balance", "Balance", ({ balance }) => balance),
-  { id: "updated", header: "Last entry", cell: ({ updated_at: at }) => <Instant at={at} /> }
-]
+const unsorted = {}
+
+const walletColumns = columnsOfList("player.wallet", "wallets", ["type", { label: "Wallet" }], "balance", [
+  "updated_at",
+  { label: "Last entry", seconds: true }
+])
 
 function Wallets({ player }: { readonly player: Player }) {
   const query = useAnswer("player.wallet", { params: { player: player.id } })
@@ -40,6 +38,7 @@ function Wallets({ player }: { readonly player: Player }) {
     <Stack gap="xs">
       <DataTable
         label="Wallets"
+        sorts={unsorted}
         minWidth={narrow}
         columns={walletColumns}
         rows={wallet.wallets}
@@ -54,21 +53,28 @@ function Wallets({ player }: { readonly player: Player }) {
   )
 }
 
-const noteColumns: ReadonlyArray<Column<Row<"player.notes">>> = [
-  { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-  { id: "author", header: "By", cell: ({ author }) => author },
+const noteColumns = columnsOf("player.notes", ["created_at", { label: "At" }], ["author", { label: "By" }], [
+  "text",
   {
-    id: "text",
-    header: "Note",
+    label: "Note",
     cell: ({ text }) => <Text size="sm" lineClamp={3} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
   }
-]
+])
 
 function LatestNotes({ player }: { readonly player: Player }) {
   const notes = useAnswer("player.notes", { params: { player: player.id }, query: { per_page: 3 } }).data?.data ?? []
   return notes.length === 0 ?
     <Text size="sm">No notes yet.</Text> :
-    <DataTable label="Latest notes" minWidth={narrow} columns={noteColumns} rows={notes} rowKey={({ id }) => id} />
+    (
+      <DataTable
+        label="Latest notes"
+        sorts={unsorted}
+        minWidth={narrow}
+        columns={noteColumns}
+        rows={notes}
+        rowKey={({ id }) => id}
+      />
+    )
 }
 
 /** Allows a line break before the host only. */
@@ -83,64 +89,95 @@ function Email({ address }: { readonly address: string }) {
   )
 }
 
+/** Fields in words of their own, in the account, in another section or in the head of the page. */
+const elsewhere = [
+  ...["id", "operator_id", "external_id", "category", "risk_level", "language", "created_at", "last_login_at"] as const,
+  ...[
+    "first_name",
+    "middle_name",
+    "last_name",
+    "email",
+    "address",
+    "zip_code",
+    "city",
+    "country",
+    "kyc_status"
+  ] as const,
+  ...["username", "currency", "status", "is_verified", "is_test", "updated_at"] as const,
+  ...["restrictions", "self_exclusion", "marketing", "registration"] as const
+] as const
+
+/** Identity: what has words of its own, then every other field of a person. */
+const identityOf = (player: Player): ReadonlyArray<Fact> => [
+  ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
+  ["E-mail", <Email key="email" address={player.email} />],
+  ["Address", [player.address, player.zip_code, player.city, player.country].filter((line) => line).join(", ")],
+  ...otherFactsOf("player.show", player, elsewhere),
+  ...factsOf("player.show", player, "kyc_status")
+]
+
+const accountOf = (player: Player): ReadonlyArray<Fact> => {
+  const { marketing, registration } = player
+  const consents = (["email", "sms", "newsletter"] as const).filter((name) => marketing[name])
+  return [
+    ...factsOf(
+      "player.show",
+      player,
+      "id",
+      "operator_id",
+      "external_id",
+      ["category", {
+        cell: ({ category }) => words(category)
+      }],
+      "risk_level",
+      "language",
+      ["created_at", { label: "Registered" }],
+      "last_login_at",
+      "registration.ip",
+      [
+        "registration.source",
+        { cell: () => words(registration.source) }
+      ],
+      "registration.promo_code"
+    ),
+    ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
+    ["Agreed to", consents.length === 0 ? "no marketing" : consents.join(", ")]
+  ]
+}
+
 /** Exclusion in force, if any, and all restrictions. */
-const closedOf = ({ restrictions, self_exclusion: exclusion }: Player): ReadonlyArray<Fact | false> => [
-  exclusion !== null && ["Exclusion", <Status key="exclusion" of={exclusion.type} />],
-  exclusion !== null && ["Since", <Instant key="since" at={exclusion.since} />],
-  exclusion !== null &&
-  ["Until", exclusion.until === null ? "without end" : <Instant key="until" at={exclusion.until} />],
-  ["May sign in", <YesNo key="login" of={restrictions.can_login} />],
-  ["May deposit", <YesNo key="deposit" of={restrictions.can_deposit} />],
-  ["May withdraw", <YesNo key="withdraw" of={restrictions.can_withdraw} />],
-  ["May bet", <YesNo key="bet" of={restrictions.can_bet} />],
-  ["Gets bonuses", <YesNo key="bonuses" of={!restrictions.excluded_from_bonuses} />]
+const closedOf = (player: Player): ReadonlyArray<Fact> => [
+  ...(player.self_exclusion === null ? [] : factsOf(
+    "player.show",
+    player,
+    ["self_exclusion.type", { label: "Exclusion", cell: (it) => <Status of={it.self_exclusion?.type} /> }],
+    ["self_exclusion.since", { seconds: true }],
+    ["self_exclusion.until", { seconds: true, absent: "without end" }]
+  )),
+  ...factsOf(
+    "player.show",
+    player,
+    ["restrictions.can_login", { label: "May sign in" }],
+    ["restrictions.can_deposit", { label: "May deposit" }],
+    ["restrictions.can_withdraw", { label: "May withdraw" }],
+    ["restrictions.can_bet", { label: "May bet" }],
+    ["restrictions.excluded_from_bonuses", {
+      label: "Gets bonuses",
+      cell: ({ restrictions }) => <YesNo of={!restrictions.excluded_from_bonuses} />
+    }]
+  )
 ]
 
 export function PlayerOverview({ player }: { readonly player: Player }) {
   const may = usePermission()
-  const operatorOf = useOperatorOf()
-  const { marketing, registration } = player
-  const text = (value: string | null) => value ?? "–"
-  const consents = (["email", "sms", "newsletter"] as const).filter((name) => marketing[name])
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
       <Stack>
         <Part heading="Identity">
-          <Facts
-            facts={[
-              ["Name", [player.first_name, player.middle_name, player.last_name].filter((name) => name).join(" ")],
-              ["E-mail", <Email key="email" address={player.email} />],
-              ["Phone", text(player.phone)],
-              ["Born", player.birth_date],
-              ["Gender", text(player.gender)],
-              [
-                "Address",
-                [player.address, player.zip_code, player.city, player.country].filter((line) => line).join(", ")
-              ],
-              ["Personal id", text(player.personal_id)],
-              ["Document", text(player.document_number)],
-              ["KYC", <Status key="kyc" of={player.kyc_status} />]
-            ]}
-          />
+          <Facts facts={identityOf(player)} />
         </Part>
         <Part heading="Account">
-          <Facts
-            facts={[
-              ["Id", String(player.id)],
-              ["Operator", operatorOf(player.operator_id).name],
-              ["External id", text(player.external_id)],
-              ["Category", words(player.category)],
-              ["Risk", <Status key="risk" of={player.risk_level} />],
-              ["Language", player.language],
-              ["Registered", <Instant key="created" at={player.created_at} seconds={false} />],
-              ["Last sign-in", <Instant key="login" at={player.last_login_at} seconds={false} />],
-              ["From address", text(registration.ip)],
-              ["Source", words(registration.source)],
-              ["Promo code", text(registration.promo_code)],
-              ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
-              ["Agreed to", consents.length === 0 ? "no marketing" : consents.join(", ")]
-            ]}
-          />
+          <Facts facts={accountOf(player)} />
         </Part>
       </Stack>
       <Stack>

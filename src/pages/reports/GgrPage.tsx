@@ -1,9 +1,9 @@
 /** GGR report: by day, provider and game type, as a chart and as tables; funds held; cost of bonuses. */
-import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
+import { Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
 import { useAddress } from "../app/address.ts"
-import { addressOf, type Data } from "../app/api.ts"
+import type { Data } from "../app/api.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
@@ -11,7 +11,7 @@ import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { operatorOptions } from "../parts/Fields.tsx"
-import { PageHead } from "../parts/ListPage.tsx"
+import { ExportLinks, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { asHeading, Instant, Money, moneyText, words } from "../parts/Values.tsx"
@@ -105,16 +105,7 @@ function Breakdown(
     <TableSection
       heading={heading}
       actions={
-        <Button
-          size="compact-xs"
-          variant="default"
-          component="a"
-          download
-          aria-label={`Export CSV: ${heading.toLowerCase()}`}
-          href={addressOf("report.breakdown", undefined, { ...range, by, format: "csv" })}
-        >
-          Export CSV
-        </Button>
+        <ExportLinks action="report.breakdown" query={{ ...range, by }} of={heading.toLowerCase()} size="compact-xs" />
       }
       query={query}
       columns={columns}

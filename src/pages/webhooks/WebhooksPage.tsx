@@ -5,33 +5,24 @@ import { eventTypes } from "../../domain/state/Events.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
-import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { columnsOf, factsOf } from "../parts/shown.tsx"
+import { Clip, Instant } from "../parts/Values.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 
 type Webhook = Row<"webhook.list">
 
-const events = eventTypes.map((value) => ({ value, label: value }))
-
-const fields: ReadonlyArray<Field> = [
-  {
-    name: "url",
-    label: "Address",
-    kind: "text",
-    required: true,
-    placeholder: "https://",
-    description: "Events are posted to it."
-  },
-  { name: "events", label: "Events", kind: "choices", required: true, options: events, initial: [...eventTypes] },
-  { name: "active", label: "Active: events are sent", kind: "switch", initial: true }
-]
+const changes = {
+  url: { placeholder: "https://", description: "Events are posted to it." },
+  events: { required: true, description: "", options: eventTypes.map((value) => ({ value, label: value })) },
+  active: { label: "Active: events are sent", description: "What comes meanwhile waits." }
+} as const
 
 const filters = filtersOf("webhook.list")
 
@@ -43,7 +34,7 @@ function Change({ webhook }: { readonly webhook: Webhook }) {
       action="webhook.update"
       label="Change webhook"
       params={{ webhook: webhook.id }}
-      fields={filledFrom(webhook, fields)}
+      fields={formOf("webhook.update", changes, { record: webhook })}
       isUpdate
       size="lg"
       done="Webhook changed"
@@ -74,7 +65,6 @@ const withSecret = (secret: string) => (
 
 /** Webhook named by the address, with its actions. */
 function Chosen({ webhook }: { readonly webhook: Webhook }) {
-  const operatorOf = useOperatorOf()
   const [, setSearch] = useAddress()
   const { id, previous_secret_until: until } = webhook
   return (
@@ -89,18 +79,10 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
               action="webhook.redeliver"
               label="Redeliver"
               params={{ webhook: id }}
-              fields={[
-                { name: "since", label: "Since", kind: "instant", required: true },
-                { name: "until", label: "Before", kind: "instant", description: "Empty: until now." },
-                {
-                  name: "status",
-                  label: "Which",
-                  kind: "choice",
-                  options: ["failed", "delivered"],
-                  description: "Empty: both.",
-                  initial: "failed"
-                }
-              ]}
+              fields={formOf("webhook.redeliver", {
+                until: { label: "Before", description: "Empty: until now." },
+                status: { label: "Which", description: "Empty: both.", initial: "failed" }
+              })}
               explanation="Sends events of a time again, the oldest first, 10,000 at most. The receiver may get them twice."
               done="Redelivery asked for"
               result={({ data }) => (
@@ -140,14 +122,16 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
         </Group>
         <Facts
           columns={3}
-          facts={[
-            ["Address", <span key="url" style={{ overflowWrap: "anywhere" }}>{webhook.url}</span>],
-            ["Operator", operatorOf(webhook.operator_id).name],
-            ["State", <Status key="state" of={webhook.active ? "active" : "inactive"} />],
-            ["Events", eventsOf(webhook)],
-            ["Old secret signs until", <Instant key="until" at={until} />],
-            ["Changed", <Instant key="changed" at={webhook.updated_at} />]
-          ]}
+          facts={factsOf(
+            "webhook.list",
+            webhook,
+            "url",
+            "operator_id",
+            "active",
+            ["events", { cell: eventsOf }],
+            ["previous_secret_until", { label: "Old secret signs until", seconds: true }],
+            ["updated_at", { seconds: true }]
+          )}
         />
       </Stack>
     </Paper>
@@ -155,12 +139,11 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
 }
 
 function AddWebhook() {
-  const operators = useOperators()
   return (
     <ActionButton
       action="webhook.create"
       label="Add webhook"
-      fields={[operatorField(operators), ...fields]}
+      fields={formOf("webhook.create", changes)}
       size="lg"
       button={{ variant: "filled" }}
       done="Webhook added"
@@ -172,30 +155,24 @@ function AddWebhook() {
 export default function WebhooksPage() {
   const may = usePermission()
   const [search] = useAddress()
-  const operatorOf = useOperatorOf()
   const webhooks = useAnswer("webhook.list", {}, { enabled: may("webhook.list") }).data?.data ?? none
   const chosen = webhooks.find(({ id }) => String(id) === search["webhook"])
-  const columns: ReadonlyArray<Column<Webhook>> = useMemo(() => [
-    {
-      id: "id",
-      header: "Id",
-      cell: ({ id }) => {
-        const next = new URLSearchParams({ ...search, webhook: String(id) })
-        return <PageLink to={`/webhooks?${next.toString()}`}>{String(id)}</PageLink>
-      }
-    },
-    { id: "url", header: "Address", value: ({ url }) => url, cell: ({ url }) => <Clip width={360}>{url}</Clip> },
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "events", header: "Events", cell: (webhook) => <Clip width={220}>{eventsOf(webhook)}</Clip> },
-    { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-    { id: "created", header: "Added", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    buttonColumn((webhook) => (
-      <Group gap={4} justify="flex-end" wrap="nowrap">
-        <Ping webhook={webhook} />
-        <Change webhook={webhook} />
-      </Group>
-    ))
-  ], [operatorOf, search])
+  const columns = useMemo(() =>
+    columnsOf(
+      "webhook.list",
+      ["id", { to: ({ id }) => `/webhooks?${new URLSearchParams({ ...search, webhook: String(id) }).toString()}` }],
+      ["url", { width: 360 }],
+      "operator_id",
+      ["events", { cell: (webhook) => <Clip width={220}>{eventsOf(webhook)}</Clip> }],
+      "active",
+      ["created_at", { label: "Added" }],
+      buttonColumn((webhook) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <Ping webhook={webhook} />
+          <Change webhook={webhook} />
+        </Group>
+      ))
+    ), [search])
   return (
     <Stack>
       <ListPage
