@@ -87,8 +87,6 @@ const all: ReadonlyArray<PitbossEndpoint> = [
   )
 ]
 
-const byPath = new Map(all.map((endpoint) => [endpoint.route, endpoint]))
-
 /** Longest name in a path, as the router has it: a transaction id with every byte escaped. */
 const maxNameLength = 1024
 
@@ -114,10 +112,17 @@ const matches = (template: ReadonlyArray<string>, parts: ReadonlyArray<string>):
 
 const templates = all.map((endpoint) => ({ endpoint, template: endpoint.route.split("/") }))
 
+/** Endpoints whose paths are spelled as their templates. */
+const located = new Map(
+  all.flatMap((endpoint): ReadonlyArray<[string, Located]> =>
+    endpoint.route.includes(":") ? [] : [[endpoint.route, { endpoint, name: undefined }]]
+  )
+)
+
 /** Finds the endpoint of a path, whatever its method. */
 export const locate = (path: string): Located | undefined => {
-  const endpoint = byPath.get(path)
-  if (endpoint !== undefined && endpoint.method === "POST") return { endpoint, name: undefined }
+  const known = located.get(path)
+  if (known !== undefined) return known
   const parts = partsOf(path)
   const found = parts && templates.find(({ template }) => matches(template, parts))
   return found && { endpoint: found.endpoint, name: parts?.at(-1) }
