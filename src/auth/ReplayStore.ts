@@ -4,7 +4,14 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
 import { hasEndedSql, processSql } from "../platform/ServiceProcesses.ts"
 import { toDate } from "../platform/Time.ts"
-import { type AcceptedSignature, type Accepter, replayedRequest, replayOf } from "../domain/state/AcceptedSignature.ts"
+import {
+  type AcceptedSignature,
+  type Accepter,
+  replayedRequest,
+  replayOfEndedProcess,
+  storedBy,
+  type StoredSignature
+} from "../domain/state/AcceptedSignature.ts"
 import { makeBatches } from "../store/Batches.ts"
 import { orTryAgain } from "../store/Rows.ts"
 import { RememberedSignatures } from "./RememberedSignatures.ts"
@@ -35,7 +42,7 @@ const insertText = `
   FROM (SELECT unnest($1::bytea[]) AS signature EXCEPT ALL SELECT signature FROM written) AS known
   LEFT JOIN accepted_signatures stored ON stored.signature = known.signature`
 
-type Failure = Refusal<"REPLAYED_REQUEST" | "TRY_AGAIN">
+type Failure = StoredSignature | Refusal<"TRY_AGAIN">
 
 /**
  * Replay protection: accepted signatures, in memory while there is room, and all of them in the database, those of other processes too. A command of one
@@ -47,10 +54,10 @@ export class ReplayStore extends Context.Service<ReplayStore, {
   /** Starts writing a remembered signature, batched with waiting ones. Completes when durable; fails when already in the database. */
   readonly write: (signature: string, now: number) => Effect.Effect<void, Failure>
   /**
-   * Refusal of a signature that another process accepted: of unknown outcome when that process has ended. A process that was killed is seen by the
-   * database a moment later than by its callers: looks three times within half a second.
+   * Refusal of a request whose signature is stored: of unknown outcome when another process accepted it and has ended; one that runs answers the request
+   * itself. A process that was killed is seen by the database a moment later than by its callers: looks three times within half a second.
    */
-  readonly refusalOf: (signature: string) => Effect.Effect<Refusal<"REPLAYED_REQUEST">>
+  readonly refusalOf: (signature: string, stored: StoredSignature) => Effect.Effect<Refusal<"REPLAYED_REQUEST">>
   /** As `write`, without a fiber: `done` is called once. */
   readonly post: (signature: string, now: number, done: (exit: Exit.Exit<void, Failure>) => void) => void
   /** Removes expired signatures up to a maximum; `hasMore` when it was reached. */
@@ -90,10 +97,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
             Effect.map((known) =>
               batch.map((one) => {
                 const accepter = known.get(one.signature)
-                // of another process: the next copy is answered as this one is
-                if (accepter === "other") remembered.remove(one.signature)
-                if (accepter !== undefined) return Exit.fail(replayOf(accepter))
-                return firsts.get(one.signature) === one ? Exit.void : Exit.fail(replayedRequest)
+                if (accepter !== undefined) return Exit.fail(storedBy(accepter))
+                return firsts.get(one.signature) === one ? Exit.void : Exit.fail(storedBy("this"))
               })
             )
           )
@@ -109,13 +114,19 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           ([row]) => row?.[0] === true
         )
 
-      const refusalOf = Effect.fn("ReplayStore.refusalOf")(function*(signature: string) {
+      const refusalOf = Effect.fn("ReplayStore.refusalOf")(function*(
+        signature: string,
+        { accepter }: StoredSignature
+      ) {
+        if (accepter === "this") return replayedRequest
+        // the next copy is answered as this one is
+        remembered.remove(signature)
         const ended = hasEnded(signature).pipe(
           Effect.repeat({ until: (ended) => ended, times: 2, schedule: Schedule.spaced("250 millis") }),
           // the database does not say: neither is known
           Effect.orElseSucceed(() => true)
         )
-        return replayOf((yield* ended) ? "other" : "this")
+        return (yield* ended) ? replayOfEndedProcess : replayedRequest
       })
 
       const prune = Effect.gen(function*() {

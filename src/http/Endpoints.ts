@@ -8,7 +8,7 @@ import { parseObject } from "../contract/common/FormErrors.ts"
 import type { CurrentOperator } from "../contract/common/Middleware.ts"
 import type { RenderedReply } from "../domain/state/Idempotency.ts"
 import type { Refusal } from "../domain/Refusal.ts"
-import type { AcceptedSignature } from "../domain/state/AcceptedSignature.ts"
+import type { AcceptedSignature, StoredSignature } from "../domain/state/AcceptedSignature.ts"
 import type { Recorded } from "../domain/state/StoringSignature.ts"
 import type { Take } from "./Take.ts"
 import { isPath, routerConfig } from "./Methods.ts"
@@ -61,7 +61,7 @@ export const playerAlone = ({ params, request: { url } }: Found): number | undef
   url.includes("?") ? undefined : idInPath(params["player"])
 
 /** End of a command: its answer, or its refusal. */
-type Done<A> = (exit: Exit.Exit<Recorded<A>, Refusal>) => void
+type Done<A> = (exit: Exit.Exit<Recorded<A>, Refusal | StoredSignature>) => void
 
 /** Posts an operator's command as `PostCommand`, decoding the request first. */
 type Command = (

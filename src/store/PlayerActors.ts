@@ -1,6 +1,7 @@
 /** Actors of players: the single way to change a player's money, limits or rights. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { applyDueBonusesStep } from "../domain/bonus/BonusGrants.ts"
+import type { StoredSignature } from "../domain/state/AcceptedSignature.ts"
 import type { Change } from "../domain/state/Change.ts"
 import type { Decision, Knowledge, Step } from "../domain/state/Decision.ts"
 import { hasBonusDue } from "../domain/state/WaitingBonuses.ts"
@@ -11,6 +12,9 @@ import * as Actors from "../engine/Actors.ts"
 import type { EngineFailure } from "../engine/Failures.ts"
 import type { Store } from "../engine/Machine.ts"
 import { makePlayerStore } from "./internal/PlayerStore.ts"
+
+/** Failures of a rule: its refusals, and that the request was accepted before. */
+type StepError = Refusal | StoredSignature
 
 /** Refusals of any command to a player. */
 export type ActorRefusal = Refusal<"NOT_FOUND" | "TRY_AGAIN">
@@ -39,7 +43,7 @@ const notKnownYet = tryAgain(
 )
 
 /** Refusal of a command that no id or key identifies: after an unknown outcome it must not be sent again unseen. */
-export const refusingOnce = <Error extends Refusal>(error: Error): Error | Refusal<"TRY_AGAIN"> =>
+export const refusingOnce = <Error extends StepError>(error: Error): Error | Refusal<"TRY_AGAIN"> =>
   error === notKnownYet ? outcomeUnknown : error
 
 /** Whether the refusal leaves open if the command, and what its step stores with it, was written. */
@@ -65,13 +69,15 @@ const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
 
 const beingMoved = tryAgain("The player is being moved to another node. Try again in a moment.")
 
-const isEngineFailure = (error: { readonly _tag: string }): error is EngineFailure => error._tag !== "Refusal"
+const isEngineFailure = (error: StepError | EngineFailure): error is EngineFailure =>
+  error._tag !== "Refusal" && error._tag !== "StoredSignature"
 
-const refusingFor = (playerId: number) => <Error extends Refusal>(error: Error | EngineFailure): Error | ActorRefusal =>
-  isEngineFailure(error) ? toRefusal(error, playerId) : error
+const refusingFor =
+  (playerId: number) => <Error extends StepError>(error: Error | EngineFailure): Error | ActorRefusal =>
+    isEngineFailure(error) ? toRefusal(error, playerId) : error
 
 /** Restricts a step to players of this operator; others are not found. */
-const checked = <Reply, Error extends Refusal>(
+const checked = <Reply, Error extends StepError>(
   operatorId: number | null,
   step: Step<Reply, Error>
 ): Step<Reply, Error | ActorRefusal> =>
@@ -83,7 +89,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
    * Runs a rule as the single writer of a player; answers when its changes are durable. A null `operatorId` skips the check of the player's operator:
    * for providers and staff, who are authorised separately.
    */
-  readonly ask: <Reply, Error extends Refusal>(
+  readonly ask: <Reply, Error extends StepError>(
     operatorId: number | null,
     playerId: number,
     step: Step<Reply, Error>
@@ -92,7 +98,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
    * Like `ask`, without a fiber: `done` is called once with the answer, at the latest after the commit, possibly before `post` returns. An accepted
    * command is not cancelled when its caller disconnects. Not traced: with tracing, use `ask`.
    */
-  readonly post: <Reply, Error extends Refusal>(
+  readonly post: <Reply, Error extends StepError>(
     operatorId: number | null,
     playerId: number,
     step: Step<Reply, Error>,
@@ -127,7 +133,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           store
         })
         const clock = yield* Clock.Clock
-        const ask = <Reply, Error extends Refusal>(
+        const ask = <Reply, Error extends StepError>(
           operatorId: number | null,
           playerId: number,
           step: Step<Reply, Error>
@@ -135,7 +141,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           Effect.mapError(actors.ask(playerId, checked(operatorId, step)), refusingFor(playerId)<Error | ActorRefusal>)
         return PlayerActors.of({
           ask,
-          post: <Reply, Error extends Refusal>(
+          post: <Reply, Error extends StepError>(
             operatorId: number | null,
             playerId: number,
             step: Step<Reply, Error>,

@@ -1,6 +1,6 @@
 /** Commands of operators to players, one rule for each: started without a fiber, or run under an idempotency key. */
 import { Effect, Exit } from "effect"
-import type { AcceptedSignature } from "../domain/state/AcceptedSignature.ts"
+import type { AcceptedSignature, StoredSignature } from "../domain/state/AcceptedSignature.ts"
 import type { Step } from "../domain/state/Decision.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { type KeyedReply, storingReply } from "../domain/state/StoringReply.ts"
@@ -19,7 +19,7 @@ export interface PlayerCommand<Reply, Error extends Refusal> {
 /** End of a command that was started. */
 export type Started<Reply, Error extends Refusal> = Exit.Exit<
   Recorded<Reply>,
-  Error | ActorRefusal | Refusal<"REPLAYED_REQUEST">
+  Error | ActorRefusal | StoredSignature
 >
 
 /** Runs a command; its effect and its answer under the key commit together. */

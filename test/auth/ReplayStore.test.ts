@@ -3,6 +3,8 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
+import { storedBy, type StoredSignature } from "../../src/domain/state/AcceptedSignature.ts"
+import type { Refusal } from "../../src/domain/Refusal.ts"
 import { ServingClient } from "../../src/platform/Database.ts"
 import { sha256 } from "../../src/platform/Secrets.ts"
 import { toDate } from "../../src/platform/Time.ts"
@@ -13,6 +15,9 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 // several processes would have them, on one database.
 
 const signatureOf = (name: string) => Buffer.from(sha256(name)).toString("hex")
+
+/** Code of a refusal, or who accepted the signature. */
+const endOf = (failure: StoredSignature | Refusal) => failure._tag === "Refusal" ? failure.code : failure.accepter
 
 /** A separate process. */
 const inProcess = <A, E, R>(run: (store: ReplayStore["Service"]) => Effect.Effect<A, E, R>) =>
@@ -25,7 +30,7 @@ const inProcess = <A, E, R>(run: (store: ReplayStore["Service"]) => Effect.Effec
 const accept = (store: ReplayStore["Service"], signature: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     store.remember(signature, now)
-      ? Effect.match(store.write(signature, now), { onSuccess: () => "accepted", onFailure: ({ code }) => code })
+      ? Effect.match(store.write(signature, now), { onSuccess: () => "accepted", onFailure: endOf })
       : Effect.succeed("known"))
 
 const rows = Effect.gen(function*() {
@@ -46,7 +51,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
   it.effect("refuses after a restart a signature accepted before", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "accepted")
-      assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "REPLAYED_REQUEST")
+      assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "this")
     }))
 
   it.effect("refuses a signature that is no longer in memory", () =>
@@ -58,13 +63,13 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
         assert.isTrue(store.remember(`${signatureOf("early").slice(0, 6)}${"0".repeat(58)}`, now))
         assert.isTrue(store.remember(signatureOf("early"), now), "memory is bounded")
         assert.deepStrictEqual(
-          yield* Effect.flip(store.write(signatureOf("early"), now)).pipe(Effect.map(({ code }) => code)),
-          "REPLAYED_REQUEST"
+          yield* Effect.flip(store.write(signatureOf("early"), now)),
+          storedBy("this")
         )
       })
     ))
 
-  it.effect("refuses a signature of another process, which may have ended, as of unknown outcome", () =>
+  it.effect("says who accepted a signature, and refuses one of a process that has ended as of unknown outcome", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         const sql = yield* ServingClient
@@ -75,30 +80,25 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
         yield* storeBy("other", sql.literal("'other'"))
         yield* storeBy("unnamed", sql.literal("''"))
         yield* storeBy("own", sql.literal("DEFAULT"))
-        const refusals = yield* Effect.forEach(["other", "unnamed", "own"], (name) =>
-          Effect.flip(store.write(signatureOf(name), now)), { concurrency: "unbounded" })
+        const names = ["other", "unnamed", "own"]
         // each copy is told the same
         for (let copy = 0; copy < 2; copy++) {
-          assert.isTrue(store.remember(signatureOf("other"), now))
-          assert.deepStrictEqual(yield* Effect.flip(store.write(signatureOf("other"), now)), refusals[0])
+          const ends = yield* Effect.forEach(names, (name) => accept(store, signatureOf(name)), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(ends, ["other", "other", copy === 0 ? "this" : "known"])
+          const refusals = yield* TestClock.withLive(Effect.forEach(names, (name) =>
+            store.refusalOf(signatureOf(name), storedBy(name === "own" ? "this" : "other"))))
+          const unknown = { outcome: "unknown", retry: "sign_again" }
+          assert.deepStrictEqual(refusals.map(({ code, details }) => [code, details]), [
+            ["REPLAYED_REQUEST", unknown],
+            ["REPLAYED_REQUEST", unknown],
+            ["REPLAYED_REQUEST", {}]
+          ])
         }
-        // seen again: the process of the first has ended, this one runs
-        const seen = yield* TestClock.withLive(
-          Effect.forEach(["other", "own"], (name) =>
-            store.refusalOf(signatureOf(name)))
-        )
-        assert.deepStrictEqual(
-          seen.map(({ details }) =>
-            details
-          ),
-          [refusals[0]?.details, {}]
-        )
-        const unknown = { outcome: "unknown", retry: "sign_again" }
-        assert.deepStrictEqual(refusals.map(({ code, details }) => [code, details]), [
-          ["REPLAYED_REQUEST", unknown],
-          ["REPLAYED_REQUEST", unknown],
-          ["REPLAYED_REQUEST", {}]
-        ])
+        // accepted by another process, by the time of the refusal this one's: it runs
+        const running = yield* TestClock.withLive(store.refusalOf(signatureOf("own"), storedBy("other")))
+        assert.deepStrictEqual(running.details, {})
       })
     ))
 
@@ -112,7 +112,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
             (signature) => Effect.all([accept(one, signature), accept(two, signature)], { concurrency: 2 }),
             { concurrency: "unbounded" }
           )
-          for (const pair of outcomes) assert.deepStrictEqual(pair.toSorted(), ["REPLAYED_REQUEST", "accepted"])
+          for (const pair of outcomes) assert.deepStrictEqual(pair.toSorted(), ["accepted", "this"])
         })
       )
     ))
@@ -124,11 +124,11 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
         const write = (name: string) =>
           Effect.match(store.write(signatureOf(name), now), {
             onSuccess: () => "accepted",
-            onFailure: ({ code }) => code
+            onFailure: endOf
           })
         // what comes while the first is written shares the next batch
         const outcomes = yield* Effect.forEach(["first", "twice", "twice"], write, { concurrency: "unbounded" })
-        assert.deepStrictEqual(outcomes, ["accepted", "accepted", "REPLAYED_REQUEST"])
+        assert.deepStrictEqual(outcomes, ["accepted", "accepted", "this"])
       })
     ))
 
@@ -167,7 +167,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
         assert.strictEqual(yield* accept(store, signatureOf("old")), "accepted")
         yield* TestClock.adjust("600 seconds")
         assert.strictEqual(yield* accept(store, signatureOf("old")), "known")
-        assert.strictEqual(yield* inProcess((other) => accept(other, signatureOf("old"))), "REPLAYED_REQUEST")
+        assert.strictEqual(yield* inProcess((other) => accept(other, signatureOf("old"))), "this")
         yield* store.prune
         const kept = yield* rows
         assert.isAbove(kept, 0)

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { noChange } from "../../src/domain/state/Change.ts"
 import { answer, missing, refused, type Step } from "../../src/domain/state/Decision.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
-import { type Accepter, replayedRequest, replayOf } from "../../src/domain/state/AcceptedSignature.ts"
+import { type Accepter, storedBy } from "../../src/domain/state/AcceptedSignature.ts"
 import { storingSignature } from "../../src/domain/state/StoringSignature.ts"
 import { makePlayer } from "../kit/Messages.ts"
 
@@ -45,11 +45,9 @@ it("a decision without an effect leaves its signature to the caller", () => {
   })
 })
 
-it("a known signature is refused before the rule is asked, and one of another process as of unknown outcome", () => {
+it("a known signature ends the command before the rule is asked, and names who accepted it", () => {
   const step = storingSignature(() => assert.fail("not to be asked"), accepted)
-  const refusalOf = (accepter: Accepter) => step(player, { now: 1, firstId: 1, known: knownFrom(accepter) })
-  assert.deepStrictEqual(refusalOf("this"), refused(replayedRequest))
-  assert.deepInclude(refusalOf("other"), {
-    error: { ...replayOf("other"), code: "REPLAYED_REQUEST", details: { outcome: "unknown", retry: "sign_again" } }
-  })
+  const failureOf = (accepter: Accepter) => step(player, { now: 1, firstId: 1, known: knownFrom(accepter) })
+  assert.deepStrictEqual(failureOf("this"), refused(storedBy("this")))
+  assert.deepStrictEqual(failureOf("other"), refused(storedBy("other")))
 })

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../Refusal.ts"
+import { refuse } from "../Refusal.ts"
 
 /** Signature of an accepted request. */
 export interface AcceptedSignature {
@@ -11,19 +11,20 @@ export interface AcceptedSignature {
 /** Process that accepted a signature: this one, which answers the request itself, or another, which may have ended before it was done. */
 export type Accepter = "this" | "other"
 
+/** A signed request whose signature is stored. What is answered depends on whether the process that accepted it still runs (`ReplayStore.refusalOf`). */
+export interface StoredSignature {
+  readonly _tag: "StoredSignature"
+  readonly accepter: Accepter
+}
+
+export const storedBy = (accepter: Accepter): StoredSignature => ({ _tag: "StoredSignature", accepter })
+
 export const replayedRequest = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
 
-/** Refusal of a request that another process accepted and may not have done: a proxy has sent it to a second node when the first ended. */
-const requestOfOther = refuse(
+/** Refusal of a request accepted by a process that has ended and may not have done it: a proxy has sent it to a second node when the first ended. */
+export const replayOfEndedProcess = refuse(
   "REPLAYED_REQUEST",
   "A process of the service that has ended already received this signed request, and whether it was done is unknown. Sign it again, with " +
     "the same Idempotency-Key.",
   { outcome: "unknown", retry: "sign_again" }
 )
-
-/** Refusal of a signature that is stored; of another process' as if that had ended. */
-export const replayOf = (accepter: Accepter) => accepter === "this" ? replayedRequest : requestOfOther
-
-/** Whether a refusal rests on that another process has ended: whoever answers has to see whether it has. */
-export const restsOnEnd = ({ code, details }: Refusal): boolean =>
-  code === "REPLAYED_REQUEST" && details["outcome"] === "unknown"

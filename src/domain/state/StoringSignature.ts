@@ -1,7 +1,6 @@
 /** Signatures of requests stored with the commit of their effects, for the refusal of replays. */
-import { type AcceptedSignature, replayOf } from "./AcceptedSignature.ts"
+import { type AcceptedSignature, storedBy, type StoredSignature } from "./AcceptedSignature.ts"
 import { refused, type Step } from "./Decision.ts"
-import type { Refusal } from "../Refusal.ts"
 
 /** Reply of a signed command. */
 export interface Recorded<out Reply> {
@@ -17,10 +16,10 @@ export interface Recorded<out Reply> {
 export const storingSignature = <Reply, Error>(
   step: Step<Reply, Error>,
   accepted: AcceptedSignature
-): Step<Recorded<Reply>, Error | Refusal<"REPLAYED_REQUEST">> =>
+): Step<Recorded<Reply>, Error | StoredSignature> =>
 (player, context) => {
   const accepter = context.known?.signatures.get(accepted.signature) ?? null
-  if (accepter !== null) return refused(replayOf(accepter))
+  if (accepter !== null) return refused(storedBy(accepter))
   const decision = step(player, context)
   if (decision._tag !== "Accept") return decision
   const { change, reply } = decision

@@ -21,7 +21,7 @@ import { verify } from "../../auth/Signature.ts"
 import type { Scope } from "../../domain/state/Operator.ts"
 import type { RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { replayedRequest, restsOnEnd } from "../../domain/state/AcceptedSignature.ts"
+import { replayedRequest, type StoredSignature } from "../../domain/state/AcceptedSignature.ts"
 import type { Recorded } from "../../domain/state/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { leavesOutcomeOpen } from "../../store/PlayerActors.ts"
@@ -41,9 +41,10 @@ const refuseScope = (held: ReadonlyArray<Scope>, scope: Scope | undefined) =>
     : refuse("INSUFFICIENT_SCOPE", `The key needs the scope ${scope}.`, { required_scopes: [scope] })
 
 /** True for an effect of unknown outcome, or one whose answer could not be made: its signature may be stored with it. */
-const mayBeCommitted = (end: Exit.Exit<unknown, Refusal>): boolean => {
+const mayBeCommitted = (end: Exit.Exit<unknown, Refusal | StoredSignature>): boolean => {
   const failure = Exit.findErrorOption(end)
-  return Exit.hasDies(end) || failure._tag === "Some" && leavesOutcomeOpen(failure.value)
+  return Exit.hasDies(end) ||
+    failure._tag === "Some" && failure.value._tag === "Refusal" && leavesOutcomeOpen(failure.value)
 }
 
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
@@ -138,7 +139,11 @@ export const OperatorAuthLive = Layer.effect(
         )
       }
 
-      type Judged = Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, HttpServerRequest.HttpServerRequest>
+      type Judged = Effect.Effect<
+        HttpServerResponse.HttpServerResponse,
+        Refusal | StoredSignature,
+        HttpServerRequest.HttpServerRequest
+      >
 
       /** Judges a request that was read, and serves it; fails with the first refusal. */
       const serveRead = (
@@ -192,11 +197,13 @@ export const OperatorAuthLive = Layer.effect(
       ) =>
         Effect.map(
           answering(
-            counting(request, apiKey.key)(served.pipe(Effect.catch((refusal) =>
-              restsOnEnd(refusal)
-                ? Effect.flatMap(replays.refusalOf(request.headers["x-signature"] ?? ""), (seen) => Effect.fail(seen))
-                : Effect.fail(refusal)
-            )))
+            counting(request, apiKey.key)(
+              Effect.catchTag(
+                served,
+                "StoredSignature",
+                (stored) => Effect.flip(replays.refusalOf(request.headers["x-signature"] ?? "", stored))
+              )
+            )
           ),
           (response) => withRateLimitHeaders(limiter, response, apiKey, clock.currentTimeMillisUnsafe())
         )
@@ -234,9 +241,9 @@ export const OperatorAuthLive = Layer.effect(
             now,
             (exit) => Exit.isSuccess(exit) || mayBeStored ? goOn() : serveRest(Effect.failCause(exit.cause))
           )
-        const answerFailure = ({ cause }: Exit.Failure<unknown, Refusal>) =>
+        const answerFailure = ({ cause }: Exit.Failure<unknown, Refusal | StoredSignature>) =>
           serveRest(asServed(caller, Effect.failCause(cause)))
-        const finish = (end: Exit.Exit<Recorded<RenderedReply>, Refusal>) => {
+        const finish = (end: Exit.Exit<Recorded<RenderedReply>, Refusal | StoredSignature>) => {
           if (Exit.isFailure(end)) return record(() => answerFailure(end), mayBeCommitted(end))
           const { isRecorded, reply } = end.value
           return isRecorded ? answer(reply) : record(() => answer(reply))
