@@ -11,10 +11,10 @@ import { indexOfTransaction } from "../../domain/state/Rounds.ts"
 
 /** A launch that its vendor is asked for. */
 export interface OpeningLaunch {
-  /** Adds a session, from the decision that opens it on. */
-  readonly add: (sessionId: number) => void
-  /** Sessions that the vendor got meanwhile in exchange. */
-  readonly exchanged: () => ReadonlyArray<BetSession>
+  /** Adds a session, from the decision that opens it on. One that is decided again adds another. */
+  readonly add: (session: BetSession) => void
+  /** Sessions added, and behind them those that the vendor got meanwhile in exchange. */
+  readonly sessions: () => ReadonlyArray<BetSession>
   /** Ends the launch: its sessions are as any others. */
   readonly close: () => void
 }
@@ -47,16 +47,16 @@ export class OpeningSessions extends Context.Service<OpeningSessions, {
     }
     return OpeningSessions.of({
       begin: () => {
-        const ids = new Set<number>()
+        const opened: Array<BetSession> = []
         const exchanged: Array<BetSession> = []
         return {
-          add: (id) => {
-            ids.add(id)
-            exchangedBySession.set(id, exchanged)
+          add: (session) => {
+            opened.push(session)
+            exchangedBySession.set(session.id, exchanged)
           },
-          exchanged: () => exchanged,
+          sessions: () => [...opened, ...exchanged],
           close: () => {
-            for (const id of [...ids, ...exchanged.map(({ id }) => id)]) exchangedBySession.delete(id)
+            for (const { id } of [...opened, ...exchanged]) exchangedBySession.delete(id)
           }
         }
       },

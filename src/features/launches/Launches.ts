@@ -1,11 +1,12 @@
 /** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
-import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
+import type { BetSession } from "../../domain/state/Messages.ts"
 import { endSession, type LaunchRefusal, launchStep } from "../../domain/settlement/Launch.ts"
 import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
-import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { type ActorRefusal, leavesOutcomeOpen, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { type Lacking, planned } from "../../store/Planned.ts"
 import { type PlayerCommand, runCommand, startCommand, type Started } from "../../store/PlayerCommands.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
@@ -95,7 +96,7 @@ export class Launches extends Context.Service<Launches, {
       const opening = (
         game: Game,
         request: LaunchRequest,
-        address: (sessionToken: string, sessionId: number) => string | null
+        address: (sessionToken: string, session: BetSession) => string | null
       ) => {
         const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id })
         const step: Step<LaunchedGame, LaunchRefusal> = (player, context) => {
@@ -116,7 +117,7 @@ export class Launches extends Context.Service<Launches, {
             reply: {
               mode: request.mode,
               gameId: game.id,
-              launchUrl: address(sessionToken, sessionId),
+              launchUrl: address(sessionToken, { id: sessionId, expiresAt }),
               sessionToken,
               expiresAt,
               isOriginal: game.original !== null
@@ -139,24 +140,35 @@ export class Launches extends Context.Service<Launches, {
        * Ends the sessions of a launch that came to nothing, at the node that the player is of by now: first its own, so that the vendor gets no other in
        * exchange, then those that it got meanwhile.
        */
-      const endSessions = Effect.fnUntraced(
-        function*(playerId: number, { expiresAt, sessionToken }: LaunchedGame, launch: OpeningLaunch) {
-          const session = sessions.verify(sessionToken)
-          if (session === undefined) return
-          yield* endSessionAnywhere(playerId, { id: session.sessionId, expiresAt })
-          yield* Effect.forEach(launch.exchanged(), (other) => endSessionAnywhere(playerId, other), { discard: true })
-        }
-      )
+      const endSessions = (playerId: number, launch: OpeningLaunch) =>
+        Effect.suspend(() =>
+          Effect.forEach(launch.sessions(), (session) => endSessionAnywhere(playerId, session), { discard: true })
+        )
 
-      /** The same before the failure is answered or, where the database does not take it, as soon as it does. Bets wait until then. */
-      const endFailedLaunch = (playerId: number, opened: LaunchedGame, launch: OpeningLaunch) => {
-        const end = endSessions(playerId, opened, launch)
-        const endLater = Effect.retry(end, endings).pipe(
+      /** The same as soon as the database takes it. Bets wait until then. */
+      const endLater = (playerId: number, launch: OpeningLaunch) =>
+        Effect.retry(endSessions(playerId, launch), endings).pipe(
           Effect.ignore,
           Effect.andThen(Effect.sync(launch.close)),
           Effect.forkIn(scope)
         )
-        return Effect.matchEffect(end, { onFailure: () => endLater, onSuccess: () => Effect.sync(launch.close) })
+
+      /** The same before the failure is answered or, where the database does not take it, as soon as it does. */
+      const endFailedLaunch = (playerId: number, launch: OpeningLaunch) =>
+        Effect.matchEffect(endSessions(playerId, launch), {
+          onFailure: () => endLater(playerId, launch),
+          onSuccess: () => Effect.sync(launch.close)
+        })
+
+      /**
+       * Ends a launch whose session was not seen to be written. After an unknown outcome it may stand, and nobody has its token: it is ended, should it be
+       * there.
+       */
+      const endUnopened = (playerId: number, launch: OpeningLaunch, cause: Cause.Cause<Refusal>) => {
+        const failure = Cause.findErrorOption(cause)
+        return failure._tag === "Some" && !leavesOutcomeOpen(failure.value)
+          ? Effect.sync(launch.close)
+          : endLater(playerId, launch)
       }
 
       /** Opens a session. Without a key an unknown outcome must not be repeated: that could open a second one. */
@@ -192,18 +204,18 @@ export class Launches extends Context.Service<Launches, {
           }
           // the vendor may call as soon as it knows the token: the session is there before it is asked, and bets wait for its answer
           const launch = openings.begin()
-          const step = opening(game, request, (_, sessionId) => {
-            launch.add(sessionId)
+          const step = opening(game, request, (_, session) => {
+            launch.add(session)
             return null
           })
           const opened = yield* Effect.onError(
             openSession(operatorId, playerId, step, answering),
-            () => Effect.sync(launch.close)
+            (cause) => endUnopened(playerId, launch, cause)
           )
           const launchUrl = yield* actors.read(operatorId, playerId).pipe(
             Effect.flatMap((player) => vendors.address(game, player, request, opened.sessionToken)),
             // a defect as well leaves no session
-            Effect.onError(() => endFailedLaunch(playerId, opened, launch))
+            Effect.onError(() => endFailedLaunch(playerId, launch))
           )
           launch.close()
           const launched = { ...opened, launchUrl }
@@ -217,7 +229,7 @@ export class Launches extends Context.Service<Launches, {
             // another node was faster: `Idempotency.guard` gives its answer
             Effect.catchTag(
               "Refusal",
-              () => Effect.andThen(endFailedLaunch(playerId, opened, launch), Effect.fail(temporarilyUnavailable))
+              () => Effect.andThen(endFailedLaunch(playerId, launch), Effect.fail(temporarilyUnavailable))
             )
           )
           return launched

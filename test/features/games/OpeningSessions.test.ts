@@ -14,7 +14,7 @@ it.effect("a new bet waits for the launch of its session beside bets that are kn
     const [opening, running] = [7, 8].map((id) => ({ id, expiresAt: Number.MAX_SAFE_INTEGER }))
     if (opening === undefined || running === undefined) return assert.fail("no sessions")
     const launch = openings.begin()
-    launch.add(opening.id)
+    launch.add(opening)
     const refusalOf = (...actions: Parameters<typeof openings.refuse>[1]) =>
       openings.refuse(runner.player(), actions, runner.now)?.code
     const [waiting, other] = [{ ...bet("new", 1), session: opening }, { ...bet("other", 1), session: running }]
