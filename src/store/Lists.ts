@@ -1,6 +1,6 @@
 /**
- * Lists of rows, each declared once: filters, orders with a unique last column, and the operator. Derived are the conditions, the statement's end, pages
- * by number, parts by cursor, and the cursors themselves, so that no list forgets its scope or leaves out a row between two parts.
+ * Lists of rows, each declared once: filters, orders with a unique last column, and whose rows they are. Derived are the conditions, the statement's end,
+ * pages by number, parts by cursor, and the cursors themselves, so that no list forgets its scope or leaves out a row between two parts.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
@@ -50,22 +50,39 @@ type Reader<Row> = (
   end: Statement.Fragment
 ) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
+/** Names of the filters that are always asked for. */
+type AlwaysAsked<Filters> = { [Name in keyof Filters]-?: undefined extends Filters[Name] ? never : Name }[keyof Filters]
+
 interface ListOptions<Row, Filters, Order extends string> {
   readonly read: Reader<Row>
   /** Condition of each filter; one that is not asked for has none. */
   readonly filters: { readonly [Name in keyof Filters]-?: (value: Given<Filters[Name]>) => Statement.Fragment }
   readonly orders: { readonly [Name in Order]: ListOrder<Row> }
-  /** Column of the operator; a list without one is of the whole installation, or of one player by a filter. */
-  readonly operator?: string
+}
+
+/** Rows of operators, by the column of the operator: each read names its scope. */
+interface OfOperators {
+  readonly operator: string
+}
+
+/** Rows of one record, such as a player, which the caller has found in its scope: a filter that is always asked for names it. */
+interface OfRecord<Filters> {
+  readonly record: AlwaysAsked<Filters>
+}
+
+/** Rows that are no operator's: the catalogue, rates of exchange. */
+interface Shared {
+  readonly shared: true
 }
 
 const isSearchable = (value: unknown): boolean => typeof value !== "string" || isStorable(value)
 
 const nothing = { items: [], next: null, total: 0 }
 
-export const listOf = <Row, Filters extends object, Order extends string>(
+const listFrom = <Row, Filters extends object, Order extends string, Within extends Scope>(
   sql: SqlClient.SqlClient,
-  { filters, operator, orders, read }: ListOptions<Row, Filters, Order>
+  { filters, orders, read }: ListOptions<Row, Filters, Order>,
+  scopeOf: (scope: Within) => ReadonlyArray<Statement.Fragment>
 ) => {
   const bound = (kind: KeyKind, value: KeyValue): Statement.Fragment =>
     kind === "text"
@@ -74,10 +91,8 @@ export const listOf = <Row, Filters extends object, Order extends string>(
       ? sql`${toDate(Number(value))}::timestamptz`
       : sql`${value}::float8::bigint`
 
-  const scopeOf = (scope: Scope) => operator === undefined ? [] : within(sql, scope, operator)
-
   /** Conditions of scope and filters; undefined when a text is none that the database can hold: no row has it. */
-  const conditionsOf = (scope: Scope, asked: Filters): ReadonlyArray<Statement.Fragment> | undefined => {
+  const conditionsOf = (scope: Within, asked: Filters): ReadonlyArray<Statement.Fragment> | undefined => {
     const conditions = [sql`true`, ...scopeOf(scope)]
     for (const name in filters) {
       const value = asked[name]
@@ -97,7 +112,7 @@ export const listOf = <Row, Filters extends object, Order extends string>(
     const sign = sql.literal(descending ? "<" : ">")
     const values = (ofKeys: ReadonlyArray<SortKey<Row>>, place: ReadonlyArray<KeyValue>) =>
       sql.join(", ", false)(ofKeys.map(({ kind }, index) => bound(kind, place[index] ?? "")))
-    const behind = (scope: Scope, place: ReadonlyArray<KeyValue> | undefined): ReadonlyArray<Statement.Fragment> => {
+    const behind = (scope: Within, place: ReadonlyArray<KeyValue> | undefined): ReadonlyArray<Statement.Fragment> => {
       if (place === undefined) return []
       if (typed === undefined) return [sql`(${columns}) ${sign} (${values(keys, place)})`]
       const id = sql.literal(last[0]?.column ?? "")
@@ -117,7 +132,7 @@ export const listOf = <Row, Filters extends object, Order extends string>(
 
   return {
     /** Condition of scope and filters, for what else is read of the same rows; undefined: no row. */
-    where: (scope: Scope, asked: Filters): Statement.Fragment | undefined => {
+    where: (scope: Within, asked: Filters): Statement.Fragment | undefined => {
       const conditions = conditionsOf(scope, asked)
       return conditions === undefined ? undefined : sql.and(conditions)
     },
@@ -127,7 +142,7 @@ export const listOf = <Row, Filters extends object, Order extends string>(
       return (row: Row) => cursors.write(placeOf(row))
     },
     /** First row. */
-    find: (scope: Scope, asked: Filters): Effect.Effect<Row | undefined, SqlError.SqlError> => {
+    find: (scope: Within, asked: Filters): Effect.Effect<Row | undefined, SqlError.SqlError> => {
       const conditions = conditionsOf(scope, asked)
       return conditions === undefined
         ? Effect.undefined
@@ -135,7 +150,7 @@ export const listOf = <Row, Filters extends object, Order extends string>(
     },
     /** Page by number, with the total. */
     page: <E, R>(
-      scope: Scope,
+      scope: Within,
       asked: Filters & PageQuery,
       order: Order,
       total: (where: Statement.Fragment) => Effect.Effect<number, E, R>
@@ -157,7 +172,7 @@ export const listOf = <Row, Filters extends object, Order extends string>(
     },
     /** Part by cursor. `readAs`: another way to the same rows. */
     part: Effect.fnUntraced(
-      function*(scope: Scope, asked: Filters & PartQuery, order: Order, readAs: Reader<Row> = read) {
+      function*(scope: Within, asked: Filters & PartQuery, order: Order, readAs: Reader<Row> = read) {
         const { behind, by, cursors, placeOf } = ordered(order)
         const place = yield* cursors.read(asked.cursor)
         const conditions = conditionsOf(scope, asked)
@@ -171,3 +186,17 @@ export const listOf = <Row, Filters extends object, Order extends string>(
     )
   }
 }
+
+/** A list of operators' rows: each read is given the scope. */
+export const listOf = <Row, Filters extends object, Order extends string>(
+  sql: SqlClient.SqlClient,
+  options: ListOptions<Row, Filters, Order> & OfOperators
+) => listFrom(sql, options, (scope: Scope) => within(sql, scope, options.operator))
+
+const everyRow = (): ReadonlyArray<Statement.Fragment> => []
+
+/** A list of rows that have no operator's column: those of one record, or shared by all operators. No scope would narrow it, so that it takes none. */
+export const unscopedListOf = <Row, Filters extends object, Order extends string>(
+  sql: SqlClient.SqlClient,
+  options: ListOptions<Row, Filters, Order> & (OfRecord<Filters> | Shared)
+) => listFrom<Row, Filters, Order, null>(sql, options, everyRow)

@@ -1,7 +1,7 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { listOf, newestFirst } from "../../src/store/Lists.ts"
+import { listOf, newestFirst, type unscopedListOf } from "../../src/store/Lists.ts"
 import { rowsOf } from "../../src/store/Rows.ts"
 import { toDate } from "../../src/platform/Time.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
@@ -111,4 +111,22 @@ layer(TestDatabase.layer, { excludeTestServices: true })("listOf", (it) => {
       const refused = yield* Effect.flip(things.part(null, { limit: 5, cursor: "9" }, "newest"))
       assert.property(refused, "details")
     }))
+})
+
+type Scoped = Parameters<typeof listOf<Row, Filters, "newest">>[1]
+type Unscoped = Parameters<typeof unscopedListOf<Row, Filters, "newest">>[1]
+type ScopeOfShared = Parameters<ReturnType<typeof unscopedListOf<Row, Filters, "newest">>["part"]>[0]
+
+/** True where the one type is not assignable to the other; else nothing is. */
+type IsRefused<Given, By> = Given extends By ? never : true
+
+// Goal: whose rows a list has is always said, and no scope is given to a list that would ignore it. Method: the compiler, for which each line is wrong as
+// soon as such a list can be made.
+it("a list cannot be made, or read, without the operators whose rows it has", () => {
+  const withoutColumn: IsRefused<Omit<Scoped, "operator">, Scoped> = true
+  const withoutReason: IsRefused<Omit<Scoped, "operator">, Unscoped> = true
+  // a filter that need not be asked for bounds nothing
+  const ofRecordThatMayBeAbsent: IsRefused<Omit<Scoped, "operator"> & { readonly record: "owner" }, Unscoped> = true
+  const inScopeThatIsIgnored: IsRefused<ReadonlyArray<number>, ScopeOfShared> = true
+  assert.isTrue(withoutColumn && withoutReason && ofRecordThatMayBeAbsent && inScopeThatIsIgnored)
 })

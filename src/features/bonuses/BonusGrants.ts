@@ -8,7 +8,7 @@ import { minorDigits } from "../../domain/Standards.ts"
 import { iso } from "../../platform/Time.ts"
 import { type OwnedBonus, playerBonusColumns, PlayerBonusRow, toOwnedBonus } from "../../store/BonusRows.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { listOf, newestFirst } from "../../store/Lists.ts"
+import { newestFirst, unscopedListOf } from "../../store/Lists.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { liabilitiesOf } from "./Liabilities.ts"
@@ -83,11 +83,12 @@ export class BonusGrants extends Context.Service<BonusGrants, {
         }
       }, orTryAgain)
 
-      const grants = listOf<
+      const grants = unscopedListOf<
         typeof PlayerBonusRow.Type,
         { readonly bonusId: number; readonly state?: BonusState | undefined },
         "newest"
       >(sql, {
+        record: "bonusId",
         read: (where, end) =>
           grantRows(
             sql`SELECT ${columns} FROM player_bonuses b JOIN players p ON p.id = b.player_id WHERE ${where} ${end}`

@@ -5,7 +5,7 @@ import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { lastFirst, listOf } from "../../store/Lists.ts"
+import { lastFirst, unscopedListOf } from "../../store/Lists.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { isCurrency, minorDigits } from "../../domain/Standards.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -71,7 +71,8 @@ export class ExchangeRates extends Context.Service<ExchangeRates, {
           }))
       })
 
-      const listed = listOf<typeof ExchangeRate.Type, Omit<RateQuery, keyof PartQuery>, "last">(sql, {
+      const listed = unscopedListOf<typeof ExchangeRate.Type, Omit<RateQuery, keyof PartQuery>, "last">(sql, {
+        shared: true,
         read: (where, end) => rates.all(sql`${where} ${end}`),
         filters: { currency: (value) => sql`currency = ${value}`, base: (value) => sql`base = ${value}` },
         orders: { last: lastFirst("id") }

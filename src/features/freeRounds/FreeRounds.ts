@@ -18,7 +18,7 @@ import type { Outbound } from "../../protocols/Protocol.ts"
 import { Idempotency } from "../../store/Idempotency.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { listOf, newestFirst } from "../../store/Lists.ts"
+import { newestFirst, unscopedListOf } from "../../store/Lists.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { isStorable, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -330,7 +330,8 @@ export class FreeRounds extends Context.Service<FreeRounds, {
         }
       )
 
-      const listed = listOf<Row, { readonly playerId: number }, "newest">(sql, {
+      const listed = unscopedListOf<Row, { readonly playerId: number }, "newest">(sql, {
+        record: "playerId",
         read: (where, end) => records.all(sql`${where} ${end}`),
         filters: { playerId: (value) => sql`f.player_id = ${value}::float8::bigint` },
         orders: {

@@ -9,7 +9,7 @@ import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { listOf } from "../../store/Lists.ts"
+import { unscopedListOf } from "../../store/Lists.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeReferences, orTaken } from "../../office/References.ts"
@@ -135,7 +135,8 @@ export class Catalogue extends Context.Service<Catalogue, {
         return game
       })
 
-      const listed = listOf<Game, CatalogueFilters, "name">(sql, {
+      const listed = unscopedListOf<Game, CatalogueFilters, "name">(sql, {
+        shared: true,
         read: (where, end) => games.all(sql`${where} ${end}`),
         filters: {
           providerId: (value) => sql`g.provider_id = ${value}`,

@@ -11,7 +11,7 @@ import { type SqlError } from "effect/sql"
 import { type GameType, gameTypes } from "../../domain/state/Bonus.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { columnsOf, isStorable, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
-import { listOf } from "../../store/Lists.ts"
+import { unscopedListOf } from "../../store/Lists.ts"
 import { byName, type Game } from "./Game.ts"
 import { GameCategory, GameProvider } from "../../contract/games/GameResource.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
@@ -147,7 +147,8 @@ export class Games extends Context.Service<Games, {
         return game?.active === true ? game : yield* Effect.fail(notFound)
       })
 
-      const offered = listOf<typeof GameRow.Type, GameFilters, "name">(sql, {
+      const offered = unscopedListOf<typeof GameRow.Type, GameFilters, "name">(sql, {
+        shared: true,
         read: (where, end) =>
           games(
             sql`SELECT ${columns} FROM games g JOIN providers p ON p.id = g.provider_id

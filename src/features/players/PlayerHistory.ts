@@ -5,7 +5,7 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { listOf } from "../../store/Lists.ts"
+import { unscopedListOf } from "../../store/Lists.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { GameSession, type TimelineItem, timelineKinds } from "../../contract/players/StaffApi.ts"
@@ -85,7 +85,8 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
 
-      const listed = listOf<typeof SessionRow.Type, { readonly playerId: number }, "last">(sql, {
+      const listed = unscopedListOf<typeof SessionRow.Type, { readonly playerId: number }, "last">(sql, {
+        record: "playerId",
         read: (where, end) =>
           sessionRows(
             sql`SELECT s.id, s.player_id, s.game_id, g.name AS game, p.slug AS provider, s.mode, s.platform, s.ip, s.opened_at, s.expires_at,

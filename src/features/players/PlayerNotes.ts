@@ -5,7 +5,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { listOf, newestFirst } from "../../store/Lists.ts"
+import { newestFirst, unscopedListOf } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { detailsPurpose } from "../../store/SealedFields.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -85,30 +85,28 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
       )
 
       /** A note that came with a payment or a grant is the operator's: which key sent it is not kept. */
-      const notesOf = (playerId: number) => {
-        const player = sql`${playerId}::float8::bigint`
-        return listOf<typeof ListedRow.Type, object, "newest">(sql, {
-          read: (where, end) =>
-            noteRows(
-              sql`SELECT id, ${playerId}::float8 AS player_id, author, text, subject, created_at, sealed FROM (
-                (SELECT id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
-                WHERE player_id = ${player} AND ${where} ${end})
-                UNION ALL
-                (SELECT id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
-                FROM payment_requests WHERE player_id = ${player} AND has_notes AND ${where} ${end})
-                UNION ALL
-                (SELECT id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
-                FROM player_bonuses WHERE player_id = ${player} AND note IS NOT NULL AND ${where} ${end})
-              ) n ${end}`
-            ),
-          filters: {},
-          orders: { newest: newestFirst("created_at", "id", (row) => row.created_at.getTime()) }
-        })
-      }
+      const notes = unscopedListOf<typeof ListedRow.Type, { readonly playerId: number }, "newest">(sql, {
+        record: "playerId",
+        read: (ofList, end) =>
+          noteRows(
+            sql`SELECT id, player_id::float8 AS player_id, author, text, subject, created_at, sealed FROM (
+              (SELECT id, player_id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
+              WHERE ${ofList} ${end})
+              UNION ALL
+              (SELECT id, player_id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+              FROM payment_requests WHERE has_notes AND ${ofList} ${end})
+              UNION ALL
+              (SELECT id, player_id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL
+              FROM player_bonuses WHERE note IS NOT NULL AND ${ofList} ${end})
+            ) n ${end}`
+          ),
+        filters: { playerId: (value) => sql`player_id = ${value}::float8::bigint` },
+        orders: { newest: newestFirst("created_at", "id", (row) => row.created_at.getTime()) }
+      })
 
       const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PartQuery) {
         yield* ownerOf(playerId)
-        const { items, next } = yield* notesOf(playerId).part(null, query, "newest")
+        const { items, next } = yield* notes.part(null, { playerId, ...query }, "newest")
         return { items: yield* Effect.forEach(items, toLine), next }
       }, orTryAgain)
 
