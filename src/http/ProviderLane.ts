@@ -393,11 +393,11 @@ export class ProviderLane
 
         const read = (request: AdmittedRequest<Provider>): void => {
           const { source, target } = request
-          if (asksToContinue.test(source.headers.expect ?? "")) target.writeContinue()
           const use = (body: Buffer) => contain(target, () => receive(request, body))
           const isMeasured = source.headers["transfer-encoding"] === undefined
           const length = isMeasured ? Number(source.headers["content-length"] ?? 0) : maxBodyBytes
           if (length > maxBodyBytes) return tooLarge(request)
+          if (asksToContinue.test(source.headers.expect ?? "")) target.writeContinue()
           if (length <= uncountedBytes) return readBody(source, length, use)
           const release = anonymousLimits.reserve(originOfMessage(source), length, () => source.destroy())
           if (release === undefined) return rejectStranger(request, tooManyBodies)

@@ -53,6 +53,28 @@ layer(layerEdgeServer())("bytes", (it) => {
       assertEnvelope(yield* sendBytes(port, closing(expecting)), 401)
     }))
 
+  it.effect("that would be too many are not asked for", () =>
+    Effect.gen(function*() {
+      const port = yield* portOf
+      const operator = yield* addOperator("expecting")
+      const [key, provider] = [yield* addApiKey(operator.id), yield* addProvider("expecting")]
+      const timestamp = yield* unixSeconds
+      for (
+        const [signer, path] of [[key, "/api/v1/operator/orders"], [provider, "/api/v1/provider/wallet/bet"]] as const
+      ) {
+        const signed = Object.entries(signedHeaders(signer, path, { timestamp, raw: "{}", method: "POST" }))
+        const lines = (length: number) => [
+          `POST ${path} HTTP/1.1`,
+          `Content-Length: ${length}`,
+          "Content-Type: application/json",
+          "Expect: 100-continue",
+          ...signed.map((pair) => pair.join(": "))
+        ]
+        assertEnvelope(yield* sendBytes(port, closing(lines(400_000))), 413)
+        assert.match(yield* sendBytes(port, closing(lines(2), "{}")), /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 \d+ /)
+      }
+    }))
+
   it.effect("of one connection are answered request by request", () =>
     Effect.gen(function*() {
       const port = yield* portOf
