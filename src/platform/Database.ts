@@ -259,7 +259,8 @@ const ServerFacts = Schema.Struct({
   version: Schema.NumberFromString,
   synchronousCommit: Schema.String,
   fsync: Schema.String,
-  readOnly: Schema.String
+  readOnly: Schema.String,
+  hasCollations: Schema.Boolean
 })
 
 /** Reason for the failure of a statement, in one line. */
@@ -317,11 +318,15 @@ export const refuseServer = (
   if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
     return `synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
   }
+  if (!facts.hasCollations) {
+    return "the server has no collations of ICU, by which names are sorted: use a PostgreSQL that is built with ICU, as all packages are; where this " +
+      "one is, run SELECT pg_import_system_collations('pg_catalog') in the database as its superuser"
+  }
   if (facts.fsync !== "on" && !options.allowFsyncOff) return "the server runs with fsync off and would lose money"
   return undefined
 }
 
-/** Refuses a server that is too old or would acknowledge unwritten commits. */
+/** Refuses a server that is too old, lacks what migrations need, or would acknowledge unwritten commits. */
 export const verifyServer = Effect.fn("verifyServer")(function*(options: { readonly allowFsyncOff: boolean }) {
   const sql = yield* SqlClient.SqlClient
   const facts = yield* SqlSchema.findOne({
@@ -331,7 +336,8 @@ export const verifyServer = Effect.fn("verifyServer")(function*(options: { reado
       sql`SELECT current_setting('server_version_num') AS version,
         current_setting('synchronous_commit') AS "synchronousCommit",
         current_setting('fsync') AS fsync,
-        current_setting('transaction_read_only') AS "readOnly"`
+        current_setting('transaction_read_only') AS "readOnly",
+        EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') AS "hasCollations"`
   })(undefined).pipe(
     Effect.catchTags({
       SqlError: (error) => Effect.fail(unreachable(error)),

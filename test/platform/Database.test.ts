@@ -147,12 +147,27 @@ layer(TestDatabase.layer)("clients", (it) => {
       assert.strictEqual(error.message, "DATABASE_URL: the server runs with fsync off and would lose money")
       yield* verifyServer({ allowFsyncOff: true })
     }))
+
+  // Goal: what a migration would fail on is said before it, with what to do. Method: a database whose collations of ICU are gone, as without ICU.
+  it.effect("refuse a server without ICU", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const error = yield* Effect.flip(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`SET LOCAL allow_system_table_mods = on`
+        yield* sql`DELETE FROM pg_collation WHERE collname = 'und-x-icu'`
+        return yield* verifyServer({ allowFsyncOff: true })
+      })))
+      assert.match(
+        error.message,
+        /^DATABASE_URL: the server has no collations of ICU.*built with ICU.*pg_import_system_collations/
+      )
+    }))
 })
 
 describe("refuseServer", () => {
   // Goal: exactly servers that are too old, read-only or not durable are refused. Method: one fact wrong at a time.
   it("names each unsafe setting", () => {
-    const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off" }
+    const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off", hasCollations: true }
     const check = (change: Partial<typeof good>) => refuseServer({ ...good, ...change }, { allowFsyncOff: false })
     assert.isUndefined(check({}))
     assert.isUndefined(check({ synchronousCommit: "remote_apply" }))
@@ -161,6 +176,7 @@ describe("refuseServer", () => {
       assert.match(check({ synchronousCommit: value }) ?? "", /^synchronous_commit must be on .* it is /)
     }
     assert.match(check({ readOnly: "on" }) ?? "", /only reads/)
+    assert.match(check({ hasCollations: false }) ?? "", /built with ICU/)
     assert.match(check({ fsync: "off" }) ?? "", /fsync off/)
     assert.isUndefined(refuseServer({ ...good, fsync: "off" }, { allowFsyncOff: true }))
   })
