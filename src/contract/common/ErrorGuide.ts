@@ -113,7 +113,7 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     details: { max_length: 255 }
   },
   SELF_EXCLUDED_IDENTITY: {
-    meaning: "The registration is that of a person who is excluded from play.",
+    meaning: "The registration, or the changed name or birth date, is that of a person who is excluded from play.",
     message: "The identity matches a player who is excluded from play.",
     details: {}
   },

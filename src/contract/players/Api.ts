@@ -56,12 +56,14 @@ export const PlayersGroup = HttpApiGroup.make("players")
     HttpApiEndpoint.patch("update", "/players/:player", {
       params: { player: pathId },
       payload: ProfileUpdate,
-      success: single(Player)
+      success: single(Player),
+      error: refusals("SELF_EXCLUDED_IDENTITY")
     })
       .annotate(RequiredScope, "players:write")
       .annotateMerge(about(
         "Change a profile",
-        "Only the fields sent change. Null takes away what a player may be without."
+        "Only the fields sent change. Null takes away what a player may be without. A name and birth date of another player, who is excluded from play, " +
+          "are refused as at registration."
       )),
     HttpApiEndpoint.put("setStatus", "/players/:player/status", {
       params: { player: pathId },

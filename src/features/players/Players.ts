@@ -24,7 +24,7 @@ import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
-import { makeIsExcluded } from "./internal/ExcludedIdentities.ts"
+import { makeIsExcluded, selfExcluded } from "./internal/ExcludedIdentities.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
@@ -85,8 +85,6 @@ const storedReplies = rowsOf(Schema.Struct({
   body: Schema.NullOr(Schema.String),
   body_sealed: Schema.NullOr(Schema.Uint8Array)
 }))
-
-const selfExcluded = refuse("SELF_EXCLUDED_IDENTITY", "The identity matches a player who is excluded from play.")
 
 /** The key was answered while this request was on its way. */
 const alreadyAnswered = { _tag: "AlreadyAnswered" } as const

@@ -12,6 +12,7 @@ import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
+import { makeIsExcluded, selfExcluded } from "./internal/ExcludedIdentities.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
@@ -24,7 +25,7 @@ import {
 } from "../../contract/players/RegistrationResource.ts"
 import { oneOf, orTryAgain } from "../../store/Rows.ts"
 
-export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
+export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "SELF_EXCLUDED_IDENTITY" | "TRY_AGAIN">
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Send the same request again.")
@@ -64,6 +65,7 @@ export class Profiles extends Context.Service<Profiles, {
       const chain = yield* Chain
       const players = playerRows(yield* PersonalData)
       const findTaken = yield* makeFindTaken
+      const isExcluded = yield* makeIsExcluded
       const columns = sql.literal(playerColumns)
       const semaphores = yield* Effect.forEach(Array.from({ length: lanes }), () => Semaphore.make(1))
 
@@ -75,6 +77,27 @@ export class Profiles extends Context.Service<Profiles, {
             row === undefined ? Effect.fail(notFound) : Effect.succeed(row)
         )
 
+      /**
+       * Whether the changes give the player the name and birth date of another one who is excluded: an account opened under a false name would otherwise
+       * get the right one. Numbers are not compared, which no profile update changes; nor is the player, who may correct a name while excluded.
+       */
+      const becomesExcluded = (
+        { birth_date, first_name, id, last_name, middle_name, operator_id: operatorId }: PlayerRow,
+        changes: ProfileChanges,
+        now: number
+      ) => {
+        const next = (field: ProfileField, value: string) => String(changes.get(field) ?? value)
+        const identity = {
+          firstName: next("first_name", first_name),
+          middleName: middle_name,
+          lastName: next("last_name", last_name),
+          birthDate: next("birth_date", birth_date),
+          personalId: null,
+          documentNumber: null
+        }
+        return isExcluded(operatorId, identity, now, id)
+      }
+
       const write = Effect.fnUntraced(
         function*(operatorId: number, playerId: number, changes: ProfileChanges, actor: string, now: number) {
           const firstId = yield* Effect.mapError(ids.reserve(Math.max(1, changes.size)), () => tryAgain)
@@ -85,9 +108,12 @@ export class Profiles extends Context.Service<Profiles, {
             )
             if (changed.length === 0) return { before, after: before }
             const isOther = changed.some((field) => identityFields.includes(field))
-            if (isOther && before.kyc_status === "verified") return yield* new IsVerified()
             const next = (field: ProfileField) =>
               changed.includes(field) ? changes.get(field) ?? null : before[columnOf(field)]
+            if (isOther) {
+              if (yield* becomesExcluded(before, changes, now)) return yield* Effect.fail(selfExcluded)
+              if (before.kyc_status === "verified") return yield* new IsVerified()
+            }
             const after = yield* oneOf(players(
               sql`UPDATE players SET ${
                 sql.update({
