@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { runInThisContext } from "node:vm"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { send } from "../kit/HttpCalls.ts"
-import { openOperator, registration } from "../kit/PublicApi.ts"
+import { openCasinoInRows, registration } from "../kit/Casino.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { portOf, send } from "../kit/HttpCalls.ts"
 
 // Goal: with a secret entered the page can send every request, and the secret stays in it. Method: take the page's own
 // function from the page, call it with requests as the page does, and send its results.
@@ -19,7 +19,7 @@ layer(layerE2eServer, { excludeTestServices: true })("the page /docs", (it) => {
   it.effect("signs what is tried out on it", () =>
     Effect.gen(function*() {
       const port = yield* portOf
-      const { key } = yield* openOperator("reader")
+      const { key } = yield* openCasinoInRows("reader")
       const { text } = yield* send(port, "/docs")
       const source = /requestInterceptor: (async \(request\) => \{[\s\S]*?\n {4}\}),/.exec(text)?.[1]
       assert(source !== undefined, "the page has a function that signs")

@@ -6,8 +6,9 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { openOperator } from "../kit/PublicApi.ts"
+import { openCasinoInRows } from "../kit/Casino.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { portOf } from "../kit/HttpCalls.ts"
 
 // Goal: the code of docs/api.md works as written. Method: take the blocks of each language from the page, put them together
 // in their order, and run them against the service; then give their check of webhooks a delivery, and one that was changed.
@@ -174,7 +175,7 @@ layer(layerE2eServer, { excludeTestServices: true })("docs/api.md", (it) => {
     it.effect(`does in ${name} what it says`, () =>
       Effect.gen(function*() {
         const cwd = yield* folder
-        const { key } = yield* openOperator(`guide-${name}`)
+        const { key } = yield* openCasinoInRows(`guide-${name}`)
         const source = programOf(name).replaceAll("\"./src/", `"${pathToFileURL(root).href}/src/`)
         Fs.writeFileSync(Path.join(cwd, file), source + webhooks)
         const ended = yield* run([...command, file], cwd, {

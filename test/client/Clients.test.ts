@@ -1,5 +1,6 @@
 import { assert, expectTypeOf, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
+import { Games } from "../../src/features/games/Games.ts"
 import { HttpApi } from "effect/http-api"
 import { OperatorApi } from "../../src/contract/Api.ts"
 import * as Lists from "../../src/client/Lists.ts"
@@ -7,8 +8,9 @@ import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import * as PlayerClient from "../../src/client/PlayerClient.ts"
 import * as ProviderClient from "../../src/client/ProviderClient.ts"
 import * as Services from "../../src/client/Services.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { layerPublicApi, openGame, openOperator, registration } from "../kit/PublicApi.ts"
+import { openCasinoInRows, registration } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { portOf } from "../kit/HttpCalls.ts"
 
 // Goal: the clients cover the contract in a few lines. Method: the clients against the running service,
 // each over its own fetch, and the example of every client's doc comment executed.
@@ -24,7 +26,7 @@ const profile = (username: string) => ({ ...registration(username), terms_accept
 layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (it) => {
   it.effect("an operator's has every endpoint of the contract", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("every")
+      const { key } = yield* openCasinoInRows("every")
       const operator = yield* clientOf(key)
       const missing: Array<string> = []
       HttpApi.reflect(OperatorApi, {
@@ -40,7 +42,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
 
   it.effect("an operator's registers, deposits once, and reads the same back", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("deposits")
+      const { key } = yield* openCasinoInRows("deposits")
       const operator = yield* clientOf(key)
       const { data: me } = yield* operator.account.me()
       assert.strictEqual(me.api_key.key, key.key)
@@ -68,7 +70,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
 
   it.effect("lists are read to their end, by cursor and by page", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("lists")
+      const { key } = yield* openCasinoInRows("lists")
       const operator = yield* clientOf(key)
       const names = ["ann", "ben", "cem", "dan", "eva"]
       for (const name of names) yield* operator.players.register({ payload: profile(name) })
@@ -89,7 +91,8 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       )
 
       const ids: Array<number> = []
-      for (const studio of ["lists-a", "lists-b", "lists-c"]) ids.push((yield* openGame(studio)).id)
+      for (const studio of ["lists-a", "lists-b", "lists-c"]) ids.push((yield* openCasinoInRows(studio)).slots.id)
+      yield* (yield* Games).refresh
       const games = yield* Stream.runCollect(
         Lists.pages((page) => operator.games.list({ query: { page, per_page: 1 } }))
       )
@@ -102,8 +105,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
 
   it.effect("a player's opens a game, and a provider's settles it", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("plays")
-      const game = yield* openGame("plays-studio")
+      const { key, slots, studio } = yield* openCasinoInRows("plays")
       const operator = yield* clientOf(key)
       const { data: { id } } = yield* operator.players.register({ payload: profile("gil") })
       yield* operator.payments.deposit({
@@ -112,12 +114,12 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       })
       const { data: { token } } = yield* operator.players.issueToken({ params: { player: id } })
       const player = yield* PlayerClient.make({ baseUrl: yield* baseUrl, token: Redacted.make(token) })
-      const { data: launched } = yield* player.player_session.launch({ params: { game: game.id } })
+      const { data: launched } = yield* player.player_session.launch({ params: { game: slots.id } })
 
       const provider = yield* ProviderClient.make({
         baseUrl: yield* baseUrl,
-        key: game.provider.key,
-        secret: Redacted.make(game.provider.secret)
+        key: studio.call.signer.key,
+        secret: Redacted.make(studio.call.signer.secret)
       })
       const { data: session } = yield* provider.provider_wallet.authenticate({
         payload: { session_token: launched.session_token }
@@ -127,7 +129,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
         request_id: "1",
         transaction_id: "t-1",
         session_token: launched.session_token,
-        game_id: "g-1",
+        game_id: slots.externalId,
         round_id: "r-1",
         amount: 250,
         currency: "EUR"

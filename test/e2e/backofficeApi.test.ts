@@ -4,8 +4,9 @@ import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 import { actions, rolesFor } from "../../src/office/Authorisation.ts"
+import { layerBothServers } from "../kit/Backoffice.ts"
+import { BothServers, made, staffCall } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"
-import { BothServers, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
 import { runs } from "../kit/Runs.ts"
 
 // Goal: each operation of the staff API is open to exactly the roles of its table, refuses bad input without a server error, and

@@ -4,17 +4,9 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import {
-  bootstrapToken,
-  command,
-  type CommandOptions,
-  layerBothServers,
-  made,
-  runCommand,
-  runHere
-} from "../kit/Backoffice.ts"
-import { operatorWith } from "../kit/Casino.ts"
-import { registration } from "../kit/PublicApi.ts"
+import { command, type CommandOptions, layerBothServers, runCommand, runHere } from "../kit/Backoffice.ts"
+import { operatorWith } from "../kit/HttpCalls.ts"
+import { bootstrapToken, made, registration } from "../kit/Casino.ts"
 
 // Goal: the command line keeps its contract as a process: streams, exit codes, tokens, progress on a terminal. Effects and refusals of
 // the commands are tested in spec/commands*.test.ts. Method: a sample of each kind of end, as processes.

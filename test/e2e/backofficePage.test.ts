@@ -5,12 +5,12 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
-import { made, runHere, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos, openCasino, operatorWith } from "../kit/Casino.ts"
+import { layerCasinos, runHere } from "../kit/Backoffice.ts"
+import { operatorWith } from "../kit/HttpCalls.ts"
+import { dataOf, fresh, made, openCasino, registration, staffCall } from "../kit/Casino.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf } from "../kit/commands/Scene.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
-import { dataOf, registration } from "../kit/PublicApi.ts"
 
 // Goal: docs/backoffice.md is right: its examples work in their order, every command has one, its table of roles
 // matches the code, and every page of the browser has a section with its screenshot. Method: read the page, run its examples against a fresh

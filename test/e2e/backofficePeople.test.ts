@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { bootstrapToken, dataOf, type Fields, made, staff, staffCall } from "../kit/Casino.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
 import { pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Fields, layerCasinos, SharedCasino, staff } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: there is always an admin; notes about players and the audit log are durable, immutable and readable by every filter. Method: the
 // staff API over HTTP, and direct changes of the tables, which must fail.
@@ -103,7 +103,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       )
       const walked: Array<Fields> = []
       for (let cursor: string | null = ""; cursor !== null;) {
-        const part: Answer = yield* staffCall("GET", `${api}/players/${id}/notes?per_page=4&cursor=${cursor}`)
+        const part: Reply = yield* staffCall("GET", `${api}/players/${id}/notes?per_page=4&cursor=${cursor}`)
         walked.push(...part.data)
         cursor = part.meta.next_cursor
       }
@@ -154,7 +154,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       }
       const walked: Array<Fields> = []
       for (let cursor: string | null = ""; cursor !== null;) {
-        const { data, meta }: Answer = yield* readAudit(`staff=${ann.id}&per_page=4&cursor=${cursor}`)
+        const { data, meta }: Reply = yield* readAudit(`staff=${ann.id}&per_page=4&cursor=${cursor}`)
         walked.push(...data)
         cursor = meta.next_cursor
         // lines added meanwhile move no page

@@ -4,11 +4,18 @@ import { OpenApi } from "effect/http-api"
 import type * as Http from "node:http"
 import * as Net from "node:net"
 import { Api } from "../../src/contract/Api.ts"
-import { type Caller, callerOf, type ConnectionLost, exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/E2eWorld.ts"
-import type { Call, Reply } from "../kit/HttpCalls.ts"
-import { layerPublicApi } from "../kit/PublicApi.ts"
+import { addGame, addStudio, addTenant, seat, type Seat } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import {
+  type Call,
+  type Caller,
+  callerOf,
+  type ConnectionLost,
+  exchange,
+  makeAgent,
+  portOf,
+  type Reply
+} from "../kit/HttpCalls.ts"
 import { runs } from "../kit/Runs.ts"
 
 // Goal: any bad input gets the specification's error (SPEC section 7) with a code and an id, never a 5xx, and the
@@ -554,6 +561,9 @@ const talk = (port: number, text: string): Effect.Effect<Reply> =>
       }
       const error = Object(at(json, "error"))
       resume(Effect.succeed({
+        data: undefined,
+        meta: undefined,
+        links: undefined,
         status: Number(line.split(" ")[1] ?? 0),
         headers: Object.fromEntries(lines.map((header) => {
           const colon = header.indexOf(":")

@@ -3,10 +3,9 @@ import { Effect, Layer } from "effect"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../src/service.ts"
-import { layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
-import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
+import { layerBothServers, layerCasinos } from "../kit/Backoffice.ts"
+import { dataOf, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: staff actions on one alert, one delivery or one bonus take effect where it counts. Method: over HTTP; a sink for webhooks.

@@ -5,9 +5,8 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { hashOf } from "../../src/chain/Lines.ts"
 import { Seals } from "../../src/chain/Seals.ts"
-import { runHere } from "../kit/Backoffice.ts"
-import { layerCasinos, openCasino } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos, runHere } from "../kit/Backoffice.ts"
+import { dataOf, openCasino } from "../kit/Casino.ts"
 
 // Goal: staff export a ledger, and the file can be verified with one published hash. Method: the commands, over the running service and
 // without it.

@@ -9,11 +9,9 @@ import { Payments } from "../../src/features/payments/Payments.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
 import { outcomeUnknown } from "../../src/domain/Refusal.ts"
 import { losingCommit } from "../kit/E2eHold.ts"
-import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
-import { register } from "../kit/Clients.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant } from "../kit/E2eWorld.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, register } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { exchange, makeAgent, portOf, signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
 /** A header that leaves a request to the router, and so to its handler in a fiber. */
@@ -36,7 +34,7 @@ const signatureOf = (name: string) => createHash("sha256").update(name).digest("
 
 // Goal: a payment or a launch that needs no look-up has no fiber, and is as durable. Method: what is begun, asked of the services behind requests
 // over HTTP; outcomes that are unknown, and signatures, in the tables.
-layer(layerE2eServer, { timeout: "60 seconds" })("commands without a fiber", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it) => {
   // over several nodes every command has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
     "are those of what is in memory: the method of a payment, the game of a launch",

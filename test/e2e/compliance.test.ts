@@ -7,10 +7,20 @@ import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { alertRules, defaultSettings } from "../../src/domain/compliance/AlertRules.ts"
 import { layerWebhooks } from "../../src/service.ts"
 import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
-import { made, runHere, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos, runHere } from "../kit/Backoffice.ts"
+import {
+  assertRefused,
+  type Casino,
+  dataOf,
+  type Fields,
+  fresh,
+  made,
+  move,
+  openCasino,
+  staff,
+  staffCall
+} from "../kit/Casino.ts"
 import { hourMs, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, type Fields, fresh, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: actions of operators and players through public endpoints raise exactly the specified alerts, the operator gets each

@@ -4,18 +4,9 @@ import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/contract/Api.ts"
 import { layerPublicServer } from "../../src/servers/PublicServer.ts"
 import { Settings } from "../../src/platform/Settings.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { type Call, type Reply, send } from "../kit/HttpCalls.ts"
-import {
-  assertRefused,
-  call,
-  dataOf,
-  issueToken,
-  layerPublicApi,
-  openOperator,
-  playerCall,
-  register
-} from "../kit/PublicApi.ts"
+import { assertRefused, dataOf, issueToken, openCasinoInRows, registered } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { browserCall, type Call, portOf, type Reply, send, signedCall } from "../kit/HttpCalls.ts"
 
 // Goal: browser pages may call the player endpoints, and no others; preflight requests are answered, and
 // the errors of the pipeline are unchanged. Method: requests as browsers send them, byte by byte.
@@ -68,20 +59,20 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
 
   it.effect("every answer of a player path is readable, refusals included; cookies never count", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("pages", { rateLimit: 5 })
-      const { id } = yield* register(key, "ada") // 1
-      const token = yield* issueToken(key, id) // 2
+      const { caller } = yield* openCasinoInRows("pages", { rateLimit: 5 })
+      const { id } = yield* registered(caller, "ada") // 1
+      const token = yield* issueToken(caller, id) // 2
       const headers = { origin, cookie: "session=1" }
-      const good = yield* playerCall(token, "/wallet?_=1", { headers }) // 3
+      const good = yield* browserCall(token, "/wallet?_=1", { headers }) // 3
       dataOf(good)
       const answers = [
         good,
-        yield* playerCall("pt_nothing", "/me", { headers }),
-        yield* playerCall(token, "/nothing", { headers }),
-        yield* playerCall(token, "/me", { method: "DELETE", headers }),
-        yield* playerCall(token, "/transactions?page=x", { headers }), // 4
-        yield* playerCall(token, "/games/1/launch", { raw: "{", headers }), // 5
-        yield* playerCall(token, "/me", { headers }) // 6
+        yield* browserCall("pt_nothing", "/me", { headers }),
+        yield* browserCall(token, "/nothing", { headers }),
+        yield* browserCall(token, "/me", { method: "DELETE", headers }),
+        yield* browserCall(token, "/transactions?page=x", { headers }), // 4
+        yield* browserCall(token, "/games/1/launch", { raw: "{", headers }), // 5
+        yield* browserCall(token, "/me", { headers }) // 6
       ]
       assert.deepStrictEqual(answers.map(({ status }) => String(status)), [
         "200",
@@ -95,12 +86,12 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       for (const answer of answers) assert.deepStrictEqual(forBrowsers(answer), everybody)
       assert.isDefined(answers.at(-1)?.headers["retry-after"])
       // a request without an origin gets the same
-      assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me")), everybody)
+      assert.deepStrictEqual(forBrowsers(yield* browserCall(token, "/me")), everybody)
     }))
 
   it.effect("no other path sends CORS headers, and unknown paths and methods are refused as before", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("servers")
+      const { key } = yield* openCasinoInRows("servers")
       const headers = { origin }
       for (
         const path of [
@@ -119,7 +110,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
         }
         assert.deepStrictEqual(forBrowsers(yield* send(yield* portOf, path, { headers })), {}, path)
       }
-      const mine = yield* call(key, "/me", { headers })
+      const mine = yield* signedCall(key, "/me", { headers })
       dataOf(mine)
       assert.deepStrictEqual(forBrowsers(mine), {})
       assertRefused(yield* asked("/api/v1/player/nothing", "GET"), 404, "NOT_FOUND")
@@ -142,22 +133,22 @@ const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
 layer(layerNamedOrigins)("calls from pages of named origins", (it) => {
   it.effect("are readable from those origins and no others", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("named")
-      const token = yield* issueToken(key, (yield* register(key, "ada")).id)
+      const { caller } = yield* openCasinoInRows("named")
+      const token = yield* issueToken(caller, (yield* registered(caller, "ada")).id)
       for (const known of [origin, "http://localhost:3000"]) {
         const named = {
           "vary": "Origin",
           "access-control-allow-origin": known,
           "access-control-expose-headers": exposed
         }
-        assert.deepStrictEqual(forBrowsers(yield* playerCall(token, "/me", { headers: { origin: known } })), named)
+        assert.deepStrictEqual(forBrowsers(yield* browserCall(token, "/me", { headers: { origin: known } })), named)
         assert.deepInclude(forBrowsers(yield* asked("/api/v1/player/me", "GET", { origin: known })), {
           ...named,
           "access-control-allow-methods": "GET, HEAD"
         })
       }
       for (const other of ["https://evil.example", `${origin}.evil.example`, "http://casino.example", "null"]) {
-        const reply = yield* playerCall(token, "/me", { headers: { origin: other } })
+        const reply = yield* browserCall(token, "/me", { headers: { origin: other } })
         assert.deepStrictEqual(forBrowsers(reply), { "vary": "Origin" })
         const refused = yield* asked("/api/v1/player/me", "GET", { origin: other })
         assert.deepStrictEqual([refused.status, forBrowsers(refused)], [204, { "vary": "Origin" }])

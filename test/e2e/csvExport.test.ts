@@ -1,8 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { bootstrapToken, staffCall } from "../kit/Backoffice.ts"
-import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { bootstrapToken, dataOf, openCasino, staff, staffCall } from "../kit/Casino.ts"
 import { cell, languageOf, machineForm, spreadsheetForm } from "../../src/http/CsvForms.ts"
 
 // Goal: an export is exactly the whole list, and no spreadsheet executes player input. Method: more rows than a page has, by page and by

@@ -7,9 +7,9 @@ import { RequiredFeature, RequiredScope } from "../../src/contract/common/Annota
 import { Api } from "../../src/contract/Api.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
 import { layerCapabilities } from "../../src/service.ts"
-import { portOf, send, sendFresh as call, sendSigned } from "../kit/HttpCalls.ts"
-import { addApiKey } from "../kit/Keys.ts"
+import { portOf, send, sendSigned, signedCall as call } from "../kit/HttpCalls.ts"
 import { layerNoon } from "../kit/Noon.ts"
+import { addApiKey } from "../kit/Keys.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 // Goal: the public server as a whole: only documented paths are open, the documents match the behaviour, and no body or query

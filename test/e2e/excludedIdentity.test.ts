@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { dataOf, type Fields, fresh, openCasino, outcomeOf, registration, staffCall } from "../kit/Casino.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Fields, fresh, layerCasinos, openCasino, outcomeOf } from "../kit/Casino.ts"
-import { dataOf, registration } from "../kit/PublicApi.ts"
 
 const excludedName = { first_name: "Zoë", last_name: "Müller", birth_date: "1990-12-31" }
 const falseName = { first_name: "Anna", last_name: "Nobody", birth_date: "1985-05-05" }

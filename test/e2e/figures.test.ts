@@ -5,11 +5,10 @@ import * as Http from "node:http"
 import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
 import { StreamPeriods } from "../../src/features/figures/LiveStreams.ts"
 import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
-import { BothServers, layerBothServers, staffCall } from "../kit/Backoffice.ts"
+import { layerBothServers, layerCasinos } from "../kit/Backoffice.ts"
+import { BothServers, dataOf, openCasino, staff, staffCall } from "../kit/Casino.ts"
 import { pass } from "../kit/Calendar.ts"
-import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: the first page of staff shows actual figures, by the hour and against last week, and updates by itself. Method: play and
 // payments over HTTP on a calendar of the test's, the readings made by the job; a stream read from a socket.

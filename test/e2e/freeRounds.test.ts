@@ -2,11 +2,20 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { FreeRounds } from "../../src/features/freeRounds/FreeRounds.ts"
 import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
-import { type BothServers, layerBothServers, made, runHere, staffCall, treasurerToken } from "../kit/Backoffice.ts"
-import { fresh, openCasino, outcomeOf, staff } from "../kit/Casino.ts"
+import { layerBothServers, runHere } from "../kit/Backoffice.ts"
+import {
+  type BothServers,
+  dataOf,
+  fresh,
+  made,
+  openCasino,
+  outcomeOf,
+  staff,
+  staffCall,
+  treasurerToken
+} from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: free rounds are issued at the vendor once per request, through any failure of the vendor, and can be cancelled there. Method: both
 // servers over HTTP, a vendor scripted by the test.

@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { dataOf, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
 
 // Goal: lists by name go by letters (SPEC 4.5), by page and by cursor, and an index serves the order. Method: names that bytes and letters order
 // differently, two of them the same.

@@ -3,8 +3,8 @@ import { Effect, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { hub88Dialect } from "../../scripts/simulators/dialects/Hub88.ts"
 import { samples } from "../../scripts/simulators/Samples.ts"
+import { fresh } from "../kit/Casino.ts"
 import { layerE2eServer } from "../kit/E2eServer.ts"
-import { freshName } from "../kit/E2eWorld.ts"
 import { exchange } from "../kit/HttpCalls.ts"
 import { openTable } from "../kit/VendorTables.ts"
 
@@ -87,7 +87,10 @@ const newTable = Effect.fnUntraced(function*(name: "hub88" | "caleta") {
   }
 })
 
-const ids = Effect.map(freshName, (name) => (id: string) => `${name}-${id}`)
+const ids = Effect.sync(() => {
+  const name = fresh("ids")
+  return (id: string) => `${name}-${id}`
+})
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub88", (it) => {
   it.effect("user info and balance say who plays with what, and echo request_uuid", () =>

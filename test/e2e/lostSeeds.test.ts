@@ -1,12 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { addGame } from "../kit/E2eWorld.ts"
+import { command, layerBothServers } from "../kit/Backoffice.ts"
+import { addGame, BothServers, made, registration, staffCall } from "../kit/Casino.ts"
+import { operatorWith, send } from "../kit/HttpCalls.ts"
 import { addProvider } from "../kit/Keys.ts"
-import { BothServers, command, layerBothServers, made, staffCall } from "../kit/Backoffice.ts"
-import { operatorWith } from "../kit/Casino.ts"
-import { send } from "../kit/HttpCalls.ts"
-import { registration } from "../kit/PublicApi.ts"
 
 // Goal: an unreadable secret is not the caller's error: play, rotation and signed calls answer 503, and staff see the cause
 // and can repair it. Method: both servers; sealed values in the tables are corrupted, as by another key or a broken disk.

@@ -4,11 +4,21 @@ import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { StaffSpending } from "../../src/office/StaffSpending.ts"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
-import { type Caller, callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { layerThreeNodes, layerThreeNodesLate, NodePorts, portOf } from "../kit/E2eServer.ts"
-import { deposit, launch, register } from "../kit/Clients.ts"
-import { addGame, addStudio, addTenant, callWallet, dataOf, freshSlug, seat, settledOf } from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+import {
+  addGame,
+  addStudio,
+  addTenant,
+  callWallet,
+  dataAs,
+  deposit,
+  fresh,
+  launch,
+  register,
+  seat,
+  settledOf
+} from "../kit/Casino.ts"
+import { layerThreeNodes, layerThreeNodesLate, NodePorts } from "../kit/E2eServer.ts"
+import { type Caller, callerOf, exchange, makeAgent, portOf, type Reply } from "../kit/HttpCalls.ts"
 import { refuse } from "../../src/domain/Refusal.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import type { Message } from "../../scripts/simulators/Dialect.ts"
@@ -24,7 +34,7 @@ const nodes = 3
 const openHouse = Effect.gen(function*() {
   const ports = yield* NodePorts
   const agent = yield* makeAgent()
-  const name = yield* freshSlug
+  const name = fresh("n")
   const first = ports[0] ?? 0
   const tenant = yield* addTenant(agent, first, `o${name}`)
   const studio = yield* addStudio(agent, first, `s${name}`)
@@ -44,13 +54,13 @@ const openHouse = Effect.gen(function*() {
 /** A player's session token. */
 const tokenOf = Effect.fnUntraced(function*(operator: Caller, playerId: number) {
   const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
-  return (yield* dataOf(issued, 201, Schema.Struct({ token: Schema.String }))).token
+  return (yield* dataAs(issued, 201, Schema.Struct({ token: Schema.String }))).token
 })
 
 const servedBy = ({ headers }: Reply): string | undefined => headers["x-served-by"]
 
 const balanceOf = (reply: Reply) =>
-  Effect.map(dataOf(reply, 200, Schema.Struct({ balance: Schema.Int })), ({ balance }) => balance)
+  Effect.map(dataAs(reply, 200, Schema.Struct({ balance: Schema.Int })), ({ balance }) => balance)
 
 layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("three nodes", (it) => {
   it.effect("answer for every player, and name the player's node", () =>
@@ -218,7 +228,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
     Effect.gen(function*() {
       const ports = yield* NodePorts
       const agent = yield* makeAgent()
-      const name = yield* freshSlug
+      const name = fresh("n")
       const { call } = yield* addTenant(agent, ports[0] ?? 0, `o${name}`, { rateLimit: 20 })
       const operators = ports.map((port) => callerOf(agent, port, call.signer))
       const left: Array<string | undefined> = []
@@ -414,7 +424,7 @@ layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on t
         const path = `/api/v1/operator/players/${playerId}`
         const patched = yield* (operators[index] ?? tenant.call).send(path, { method: "PATCH", body: { country } })
         assert.strictEqual(patched.status, 200, patched.text)
-        const about = yield* dataOf(
+        const about = yield* dataAs(
           yield* callWallet(studio.call, "authenticate", { session_token: token }),
           200,
           Schema.Struct({ country: Schema.String })

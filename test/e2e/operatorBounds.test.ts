@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { send } from "../kit/HttpCalls.ts"
-import { BothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
-import { type Answer, type Casino, type Fields, fresh, layerCasinos, openCasino } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos, runHere } from "../kit/Backoffice.ts"
+import { BothServers, type Casino, dataOf, type Fields, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
+import { type Reply, send } from "../kit/HttpCalls.ts"
 import { concernOf } from "../../src/office/Authorisation.ts"
 import { type Target, targetOf, withoutTarget } from "../../src/office/OperatorTargets.ts"
 
@@ -270,7 +269,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
             ask(callOf(operation, mine), token),
             ask(callOf(operation, mine), free.token)
           ], { concurrency: 1 })
-          const textOf = (answer: Answer) => JSON.stringify({ ...answer.data, at: null })
+          const textOf = (answer: Reply) => JSON.stringify({ ...answer.data, at: null })
           check(textOf(ofBound) === textOf(ofMine), `${action}: is not of the operator alone`)
           check(textOf(ofBound) !== textOf(ofAll), `${action}: proves nothing, the other operator adds nothing`)
           continue

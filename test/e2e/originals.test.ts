@@ -6,17 +6,17 @@ import { originals } from "../../src/domain/original/Originals.ts"
 import { Games } from "../../src/features/games/Games.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import {
+  addGame,
   assertRefused,
-  call,
+  callWallet,
   dataOf,
   deposit,
   issueToken,
-  layerPublicApi,
-  openOperator,
-  openOriginals,
-  playerCall,
-  register
-} from "../kit/PublicApi.ts"
+  openCasinoInRows,
+  registered
+} from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { browserCall, signedCall } from "../kit/HttpCalls.ts"
 import { chanceOfRound, hashOf } from "../kit/VerifyRound.ts"
 
 // Goal: a round of the platform's own games is played once per key, decided by a seed committed before, and verifiable afterwards
@@ -36,19 +36,25 @@ const choices: ReadonlyArray<readonly [game: string, params: { readonly [name: s
 
 /** A player with money and a token, and the originals. */
 const seat = Effect.fnUntraced(function*(slug: string, balance = 100_000) {
-  const { key, operator } = yield* openOperator(slug)
-  const games = yield* openOriginals(slug)
-  const player = yield* register(key, `ada-${slug}`)
-  if (balance > 0) yield* deposit(key, player.id, balance)
-  const token = yield* issueToken(key, player.id, { ttl_minutes: 720 })
+  const { caller, key, operator, studio } = yield* openCasinoInRows(slug)
+  const ids = new Map<string, number>()
+  for (const name of originals.keys()) {
+    const about = { name: `${name} of ${slug}`, category: "instant", original: name }
+    ids.set(name, (yield* addGame(studio.id, name, about)).id)
+  }
+  yield* (yield* Games).refresh
+  const games = { provider: studio, idOf: (name: string) => ids.get(name) ?? assert.fail(`there is no ${name}`) }
+  const player = yield* registered(caller, `ada-${slug}`)
+  if (balance > 0) yield* deposit(caller, player.id, balance)
+  const token = yield* issueToken(caller, player.id, { ttl_minutes: 720 })
   const play = (name: string, body: unknown, headers: { readonly [name: string]: string } = {}) =>
-    playerCall(token, `/games/${games.idOf(name)}/play`, { body, headers })
+    browserCall(token, `/games/${games.idOf(name)}/play`, { body, headers })
   const flip = (stake = 100, headers: { readonly [name: string]: string } = {}) =>
     play("coin_flip", { stake, params: { side: "heads" } }, headers)
-  const fairness = Effect.map(playerCall(token, "/fairness"), (reply) => dataOf(reply))
+  const fairness = Effect.map(browserCall(token, "/fairness"), (reply) => dataOf(reply))
   const rotate = (body?: unknown, headers: { readonly [name: string]: string } = {}) =>
-    playerCall(token, "/fairness/rotate", { method: "POST", headers, ...(body === undefined ? {} : { body }) })
-  const wallet = Effect.map(playerCall(token, "/wallet"), (reply) => dataOf(reply))
+    browserCall(token, "/fairness/rotate", { method: "POST", headers, ...(body === undefined ? {} : { body }) })
+  const wallet = Effect.map(browserCall(token, "/wallet"), (reply) => dataOf(reply))
   return { key, operator, games, playerId: player.id, token, play, flip, fairness, rotate, wallet }
 })
 
@@ -94,7 +100,8 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       assert.deepStrictEqual(yield* fairness, { ...promised, client_seed: "a:b:c!~", nonce: rounds.length })
 
       // before the rotation a proof omits the server seed
-      const proofOf = (roundId: string) => Effect.map(playerCall(token, `/rounds/${roundId}`), (reply) => dataOf(reply))
+      const proofOf = (roundId: string) =>
+        Effect.map(browserCall(token, `/rounds/${roundId}`), (reply) => dataOf(reply))
       assert.isNull((yield* proofOf(rounds[0]?.[0].round_id)).fairness.server_seed)
 
       const rotated = dataOf(yield* rotate({ client_seed: "mine" }))
@@ -127,7 +134,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
           nonce: proof.fairness.nonce
         })
         assert.deepStrictEqual(proof.outcome[name], value)
-        assert.deepStrictEqual(dataOf(yield* call(key, `/players/${playerId}/rounds/${played.round_id}`)), proof)
+        assert.deepStrictEqual(dataOf(yield* signedCall(key, `/players/${playerId}/rounds/${played.round_id}`)), proof)
       }
       // the next round is decided by the committed seed
       const next = dataOf(yield* play("dice", { stake: 1, params: choices[0]?.[1] }))
@@ -184,7 +191,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       const catalogue = yield* Games
       const credentials = yield* Credentials
       const { round_id: roundId } = dataOf(yield* flip())
-      const launched = dataOf(yield* playerCall(token, `/games/${games.idOf("dice")}/launch`, { body: {} }))
+      const launched = dataOf(yield* browserCall(token, `/games/${games.idOf("dice")}/launch`, { body: {} }))
       const bet = {
         request_id: "1",
         transaction_id: "outside",
@@ -194,7 +201,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
         amount: 1,
         currency: "EUR"
       }
-      assertRefused(yield* call(games.provider, "/api/v1/provider/wallet/bet", { body: bet }), 404, "NOT_FOUND")
+      assertRefused(yield* callWallet(games.provider.call, "bet", bet), 404, "NOT_FOUND")
       for (const [table, id] of [["games", games.idOf("coin_flip")], ["providers", games.provider.id]] as const) {
         for (const [active, expected] of [[false, "NOT_FOUND"], [true, undefined]] as const) {
           yield* sql`UPDATE ${sql(table)} SET active = ${active} WHERE id = ${id}`
@@ -207,9 +214,9 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
           WHERE id = ${operator.id}`
         yield* credentials.invalidate()
         assertRefused(yield* flip(), 403, "FEATURE_NOT_AVAILABLE", { feature })
-        dataOf(yield* playerCall(token, `/rounds/${roundId}`))
+        dataOf(yield* browserCall(token, `/rounds/${roundId}`))
         dataOf(yield* rotate())
-        dataOf(yield* call(key, `/players/${playerId}/rounds/${roundId}`))
+        dataOf(yield* signedCall(key, `/players/${playerId}/rounds/${roundId}`))
       }
     }))
 

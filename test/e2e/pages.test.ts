@@ -2,9 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { globSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { BothServers, layerBothServers } from "../kit/Backoffice.ts"
-import { assertNone, Browser, signedIn, violationsOn } from "../kit/Browser.ts"
+import { layerBothServers } from "../kit/Backoffice.ts"
+import { BothServers } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"
+import { assertNone, Browser, signedIn, violationsOn } from "../kit/Browser.ts"
 
 // Goal: the pages of the back office open in a real browser, for signed-in staff only. The rest is in test/soak/pages.
 

@@ -4,12 +4,11 @@ import { SqlClient } from "effect/sql"
 import { SessionTokens } from "../../src/features/games/SessionTokens.ts"
 import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { anyProtocol } from "../../src/protocols/Protocol.ts"
-import { layerBothServers, layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
-import { fresh, openCasino, outcomeOf } from "../kit/Casino.ts"
+import { layerBothServers, layerBothServersOn } from "../kit/Backoffice.ts"
+import { dataOf, fresh, made, openCasino, outcomeOf, staffCall } from "../kit/Casino.ts"
 import { openFakeProvider } from "../kit/FakeProvider.ts"
 import { fakeProtocol } from "../kit/FakeVendor.ts"
 import { makeNodesInProcess } from "../kit/NodesInProcess.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: a vendor's game opens at the vendor's address, once per idempotency key, and a failed launch
 // leaves no session, also when the player moves to another node. Method: both servers over HTTP, a vendor scripted by the test.

@@ -7,7 +7,8 @@ import * as Path from "node:path"
 import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { ProviderCallLog } from "../../src/features/integrations/ProviderCallLog.ts"
-import { BothServers, command, layerBothServers, made, runHere, staffCall } from "../kit/Backoffice.ts"
+import { command, layerBothServers, runHere } from "../kit/Backoffice.ts"
+import { BothServers, made, staffCall } from "../kit/Casino.ts"
 import { bareProtocol, fakeProtocol } from "../kit/FakeVendor.ts"
 
 // Goal: the settings of a vendor's protocol are validated field by field, replaced by name, and their secrets are never returned. Method: the

@@ -4,9 +4,9 @@ import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { OperatorApi, PlayerApi } from "../../src/contract/Api.ts"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 import { fieldsOfQuery, nearestParameter } from "../../src/http/QueryParameters.ts"
-import { staffCall } from "../kit/Backoffice.ts"
-import { browserCall, type Casino, layerCasinos, openCasino, plainCall, signedCall } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { type Casino, dataOf, openCasino, staffCall } from "../kit/Casino.ts"
+import { browserCall, plainCall, signedCall } from "../kit/HttpCalls.ts"
 
 // Goal: no read is answered as if a parameter that nobody knows had not been sent. Method: a walk over the three contracts, each read with an
 // invented name and with each of its own; the names that people mistake one by one.

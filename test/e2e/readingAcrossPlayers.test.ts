@@ -1,10 +1,19 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import {
+  assertRefused,
+  type Casino,
+  dataOf,
+  type Fields,
+  fresh,
+  made,
+  openCasino,
+  staff,
+  staffCall
+} from "../kit/Casino.ts"
 import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, type Fields, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: staff find events by any known identifier: a round by its provider's id, entries by a message, a player by a
 // prefix; and each list ends without losing or repeating a line. Method: played over HTTP, read through the staff API.

@@ -6,10 +6,9 @@ import { Players } from "../../src/features/players/Players.ts"
 import { ResponsibleGaming } from "../../src/features/responsibleGaming/ResponsibleGaming.ts"
 import { Ledger } from "../../src/features/wallet/Ledger.ts"
 import { Wallet } from "../../src/features/wallet/Wallet.ts"
-import { register } from "../kit/Clients.ts"
-import { addTenant } from "../kit/E2eWorld.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
+import { addTenant, register } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { makeAgent, portOf } from "../kit/HttpCalls.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
 /** A header that leaves a request to the router, and so to its handler in a fiber. */
@@ -40,7 +39,7 @@ const scenes: ReadonlyArray<readonly [status: number, path: string]> = [
 
 // Goal: a read has the same answer with and without a fiber: the router serves what is unusual (docs/decisions/0041-one-way-through-http.md), by handlers that
 // decode queries by their schemas. Commands have one form for both. Method: the same requests, plain and through the router.
-layer(layerE2eServer, { timeout: "60 seconds" })("reads without a fiber", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("reads without a fiber", (it) => {
   it.effect("are answered as by their handlers", () =>
     Effect.gen(function*() {
       const port = yield* portOf

@@ -4,16 +4,9 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { SecretAnswer } from "../../src/contract/common/Annotations.ts"
 import { Api } from "../../src/contract/Api.ts"
-import {
-  call,
-  dataOf,
-  issueToken,
-  layerPublicApi,
-  openGame,
-  openOperator,
-  playerCall,
-  register
-} from "../kit/PublicApi.ts"
+import { dataOf, issueToken, openCasinoInRows, registered } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { browserCall, signedCall } from "../kit/HttpCalls.ts"
 
 // Goal: no token is stored in clear in the database, not even in stored replies, and every retry still gets it. Method:
 // each request that returns a token, with an idempotency key; then a search of all stored data. A walk over the contract finds them.
@@ -69,15 +62,14 @@ layer(layerPublicApi)("answers with tokens or personal data", (it) => {
   it.effect("are stored sealed and replayed in clear", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { key } = yield* openOperator("sealed")
-      const game = yield* openGame("sealed")
-      const { id } = yield* register(key, "ada")
-      const token = yield* issueToken(key, id)
+      const { caller, key, slots: game } = yield* openCasinoInRows("sealed")
+      const { id } = yield* registered(caller, "ada")
+      const token = yield* issueToken(caller, id)
       const keyed = (name: string) => ({ body: {}, headers: { "Idempotency-Key": name } })
       const ways = [
-        call(key, `/players/${id}/session-tokens`, keyed("token")),
-        call(key, `/players/${id}/games/${game.id}/launch`, keyed("launch")),
-        playerCall(token, `/games/${game.id}/launch`, keyed("launch"))
+        signedCall(key, `/players/${id}/session-tokens`, keyed("token")),
+        signedCall(key, `/players/${id}/games/${game.id}/launch`, keyed("launch")),
+        browserCall(token, `/games/${game.id}/launch`, keyed("launch"))
       ]
       for (const [index, way] of ways.entries()) {
         const first = yield* way

@@ -1,8 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { made, staffCall } from "../kit/Backoffice.ts"
-import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, made, openCasino, registration, staff, staffCall } from "../kit/Casino.ts"
 
 // Goal: an operator's thresholds are amounts of the operator's currency, for players of any currency; amounts without a rate
 // count as above. Method: an operator in EUR with players of several currencies, with and without rates, over HTTP.

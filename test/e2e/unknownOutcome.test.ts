@@ -1,21 +1,21 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import type { HttpServer } from "effect/http"
 import { vi } from "vitest"
 import { Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Launches } from "../../src/features/launches/Launches.ts"
-import { layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
-import { browserCall, fresh, layerCasinos, openCasino, SharedCasino } from "../kit/Casino.ts"
+import { layerBothServersOn, layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { type BothServers, dataOf, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
+import { browserCall, type ConnectionLost, type Reply } from "../kit/HttpCalls.ts"
 import { losingCommit } from "../kit/E2eHold.ts"
-import type { Answer } from "../kit/HttpCalls.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: callers are not told to repeat what may be done twice. Method: corrections, bonuses, plays and launches over HTTP, each cut off from its
 // commit; and requests that are lost with the player's node. Payments at one node are tested in commandsAtOnce.test.ts, free rounds in
 // freeRounds.test.ts.
 
-const adviceOf = ({ code, details, headers }: Answer) => [code, details["retry"], headers["retry-after"]]
+const adviceOf = ({ code, details, headers }: Reply) => [code, details["retry"], headers["retry-after"]]
 
 layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome", (it) => {
   it.effect("advises to repeat only what a key identifies", () =>
@@ -57,7 +57,7 @@ layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome
         ([name, request]) =>
           // in memory again after the last one: loading is cut off without an effect
           casino.balances(seat.id).pipe(
-            Effect.andThen(losingCommit(seat.id, request)),
+            Effect.andThen(losingCommit<Reply, ConnectionLost, BothServers | HttpServer.HttpServer>(seat.id, request)),
             Effect.map((answer) => [name, ...adviceOf(answer)])
           )
       )

@@ -6,10 +6,9 @@ import { makeDialect } from "../../scripts/simulators/Dialects.ts"
 import { layerProviderServer, makeProviderServer, openInBrowser } from "../../scripts/simulators/ProviderServer.ts"
 import { play } from "../../scripts/simulators/Play.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
-import { BothServers, command, layerBothServers, made, runHere } from "../kit/Backoffice.ts"
-import { openCasino, outcomeOf } from "../kit/Casino.ts"
+import { command, layerBothServers, runHere } from "../kit/Backoffice.ts"
+import { BothServers, dataOf, made, openCasino, outcomeOf } from "../kit/Casino.ts"
 import { protocolRows } from "../kit/ProtocolRows.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
 // Goal: a connected vendor's games can be listed, opened, played and given free rounds, and its day reconciles with the ledger. Method: each

@@ -6,9 +6,9 @@ import { Ids } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { layerWebhooks } from "../../src/service.ts"
 import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
-import { BothServers, command, layerBothServers, made, runCommand, staffCall } from "../kit/Backoffice.ts"
-import { type Answer, operatorWith } from "../kit/Casino.ts"
-import { registration } from "../kit/PublicApi.ts"
+import { command, layerBothServers, runCommand } from "../kit/Backoffice.ts"
+import { BothServers, made, registration, staffCall } from "../kit/Casino.ts"
+import { operatorWith, type Reply } from "../kit/HttpCalls.ts"
 import { ServiceSql } from "../kit/TestService.ts"
 import { expectedSignature, makeSink, type Received } from "../kit/WebhookSink.ts"
 
@@ -18,7 +18,7 @@ import { expectedSignature, makeSink, type Received } from "../kit/WebhookSink.t
 const live = layerWebhooks.pipe(Layer.provideMerge(layerBothServers))
 
 /** Data of a successful answer. */
-const dataIn = ({ data, status, text }: Answer) => {
+const dataIn = ({ data, status, text }: Reply) => {
   assert.isBelow(status, 300, text)
   return data
 }

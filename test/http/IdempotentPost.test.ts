@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { layerEdgeServer, Probe } from "../kit/EdgeServer.ts"
-import { type Call, type Reply, sendFresh, type Signer } from "../kit/HttpCalls.ts"
+import { type Call, type Reply, signedCall, type Signer } from "../kit/HttpCalls.ts"
 import { addApiKey } from "../kit/Keys.ts"
 import { addOperator } from "../kit/TestService.ts"
 
@@ -15,7 +15,7 @@ const path = "/api/v1/operator/orders"
 const order = { amount: 500, name: "one" }
 
 const post = (signer: Signer, key: string, path: string, options: Call = {}) =>
-  sendFresh(signer, path, { method: "POST", ...options, headers: { "Idempotency-Key": key } })
+  signedCall(signer, path, { method: "POST", ...options, headers: { "Idempotency-Key": key } })
 
 const newKey = Effect.flatMap(
   Effect.suspend(() => addOperator(unique("op"))),

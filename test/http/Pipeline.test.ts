@@ -6,7 +6,7 @@ import {
   type Call,
   type Reply,
   send,
-  sendFresh as call,
+  signedCall as call,
   type SignedCall,
   signedHeaders,
   type Signer,

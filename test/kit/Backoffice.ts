@@ -1,7 +1,7 @@
 /** Back-office and public server on one database, and the command line as a child process. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Context, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Logger, References, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -21,29 +21,19 @@ import { CommandOutput } from "../../src/commands/Root.ts"
 import { layerBackofficeServer } from "../../src/servers/BackofficeServer.ts"
 import { MetricsRoute } from "../../src/http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicServer.ts"
-import { type Call, opened, send, listensAt } from "./HttpCalls.ts"
-import { together } from "./E2eServer.ts"
+import { BothServers, bootstrapToken, type Casino, openCasino, staffOnly, treasurerToken } from "./Casino.ts"
+import { listeningAt, together } from "./E2eServer.ts"
+import { listensAt } from "./HttpCalls.ts"
+import { Calendar } from "./Calendar.ts"
 import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
 import { compileCache } from "./ServiceProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService, ServiceSql } from "./TestService.ts"
 
-/** The token of `Settings.layerTest`. */
-export const bootstrapToken = "test-bootstrap-token"
-
 const cli = join(import.meta.dirname, "..", "..", "src", "cli.ts")
 
 /** Platform services of the command line. */
 const layerCommands = Layer.merge(NodeHttpClient.layerNodeHttp, NodeServices.layer)
-
-/** Both servers, each at a free port, and their log. */
-export class BothServers extends Context.Service<BothServers, {
-  readonly publicPort: number
-  readonly backofficePort: number
-  readonly logged: ReadonlyArray<string>
-  /** For commands that run in the process of the test. */
-  readonly commands: Context.Context<Layer.Success<typeof layerCommands>>
-}>()("pitboss/test/BothServers") {}
 
 const logged: Array<string> = []
 
@@ -64,7 +54,7 @@ const serveBoth = Effect.fnUntraced(function*(backofficePort: number | undefined
     })
   )
   const backofficeServer = Context.get(yield* Layer.build(Layer.fresh(layerBackofficeHere)), HttpServer.HttpServer)
-  return { publicPort: listensAt(publicServer), backofficePort: listensAt(backofficeServer) }
+  return { publicServer, publicPort: listensAt(publicServer), backofficePort: listensAt(backofficeServer) }
 })
 
 /** The memories of all nodes as one: a test that changes what is remembered means every node. */
@@ -94,7 +84,6 @@ export const layerBothServersOn = (
   [first = layerSingleNode, ...others]: ReadonlyArray<Layer.Layer<Forwarder | Nodes | Placement>>
 ) => {
   const layerServers = Layer.effectContext(Effect.gen(function*() {
-    const commands = yield* Layer.build(layerCommands)
     const actors = yield* PlayerActors
     const ends = yield* RememberedEnds
     const publicPorts: Array<number> = []
@@ -109,7 +98,7 @@ export const layerBothServersOn = (
         backofficePorts.push(backofficePort)
       }))
     const own = yield* serve
-    const ports = shared ?? own
+    const { backofficePort, publicPort } = shared ?? own
     const nodes = yield* Effect.forEach(
       others,
       (node) =>
@@ -122,7 +111,8 @@ export const layerBothServersOn = (
             })
         )
     )
-    return Context.make(BothServers, { ...ports, logged, commands }).pipe(
+    return Context.make(BothServers, { publicPort, backofficePort, logged }).pipe(
+      Context.add(HttpServer.HttpServer, listeningAt(own.publicServer, publicPort)),
       Context.add(PlayerActors, together(actors, nodes.map((node) => node.actors))),
       Context.add(RememberedEnds, remembering(ends, nodes.map((node) => node.ends)))
     )
@@ -208,7 +198,7 @@ const runAs = Effect.fnUntraced(function*(
   token: string | undefined,
   options: HereOptions
 ) {
-  const { backofficePort, commands } = yield* BothServers
+  const { backofficePort } = yield* BothServers
   const outcome = { exitCode: 0, stdout: "", stderr: "" }
   yield* runCommandLine(args).pipe(
     Effect.provideService(CommandOutput, {
@@ -231,60 +221,9 @@ const runAs = Effect.fnUntraced(function*(
         ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
       })
     ),
-    Effect.provide(commands)
+    Effect.provide(layerCommands)
   )
   return outcome satisfies CommandOutcome
-})
-
-const ask = (port: number, path: string, call: Call) =>
-  Effect.map(
-    send(port, path, { ...call, headers: { "content-type": "application/json", ...call.headers } }),
-    opened
-  )
-
-/** Calls the staff API: a body of any form as it is, a text as the bytes to send. */
-export const staffCall = Effect.fnUntraced(function*(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers?: { readonly [name: string]: string }
-) {
-  const { backofficePort } = yield* BothServers
-  const call = (sent: { readonly [name: string]: string }) =>
-    ask(backofficePort, path, { method, headers: sent, ...(typeof body === "string" ? { raw: body } : { body }) })
-  if (headers !== undefined) return yield* call(headers)
-  const answer = yield* call({ authorization: `Bearer ${bootstrapToken}` })
-  return answer.details["reason"] === staffOnly
-    ? yield* call({ authorization: `Bearer ${yield* treasurerToken}` })
-    : answer
-})
-
-/** Reason for refusing the bootstrap token once there are staff. */
-const staffOnly = "bootstrap_token"
-
-/** Set before the request: calls at the same moment share one treasurer, since the bootstrap token makes no second one. */
-const treasurers = new WeakMap<BothServers["Service"], Deferred.Deferred<string>>()
-
-/** Token of the default staff member for money movements, which the bootstrap token may not make once there are staff. */
-export const treasurerToken = Effect.gen(function*() {
-  const servers = yield* BothServers
-  const found = treasurers.get(servers)
-  if (found !== undefined) return yield* Deferred.await(found)
-  const made = Deferred.makeUnsafe<string>()
-  treasurers.set(servers, made)
-  const { data } = yield* ask(servers.backofficePort, "/backoffice/v1/staff", {
-    headers: { authorization: `Bearer ${bootstrapToken}` },
-    body: { name: "Treasurer", role: "payments", daily_budget: null }
-  })
-  const token: string = data.token
-  yield* Deferred.succeed(made, token)
-  return token
-})
-
-/** Creates a resource and returns it; fails when refused. */
-export const made = Effect.fnUntraced(function*(path: string, body: { readonly [field: string]: unknown }) {
-  const answer = yield* staffCall("POST", `/backoffice/v1${path}`, body)
-  return answer.status === 201 ? answer.data : yield* Effect.die(new Error(JSON.stringify(answer)))
 })
 
 /** An unexpectedly failed command, with its output. */
@@ -305,3 +244,12 @@ export const command = Effect.fnUntraced(function*(...words: ReadonlyArray<strin
   if (exitCode !== 0) return yield* new CommandFailed({ args, exitCode, stderr: stderr || stdout })
   return JSON.parse(stdout)
 })
+
+/** Casino shared by the tests of a file, which do not change its settings. Tests with other settings open a casino. */
+export class SharedCasino extends Context.Service<SharedCasino, Casino>()("pitboss/test/SharedCasino") {}
+
+/** Both servers by the calendar of the test, and the house. */
+export const layerCasinos = Layer.effect(SharedCasino, Effect.suspend(() => openCasino())).pipe(
+  Layer.provideMerge(layerBothServers),
+  Layer.provideMerge(Calendar.layer)
+)

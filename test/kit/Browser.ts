@@ -11,7 +11,7 @@ import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import type { Browser as Chromium, Page } from "playwright-core"
 import { launchChromium } from "../../bench/targets/Chromium.ts"
-import { BothServers, made } from "./Backoffice.ts"
+import { BothServers, made } from "./Casino.ts"
 import { codeOf, cookieOf, inSession, signIn } from "./StaffBrowser.ts"
 
 const root = join(import.meta.dirname, "..", "..")

@@ -3,7 +3,7 @@
  * test clock. Waits take real time, with long limits, so that a busy machine does not fail a test.
  */
 import { Clock, Context, Duration, Effect, Layer } from "effect"
-import { noon } from "./PublicApi.ts"
+import { noon } from "./Noon.ts"
 
 /** How many times as long as asked for a wait takes. */
 const patience = 10

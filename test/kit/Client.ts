@@ -6,10 +6,30 @@ import { Clock, Effect, Fiber, Schedule, Schema } from "effect"
 import type { Outcome, Operation, Line, Intent, History } from "./History.ts"
 import { makeOperations } from "./Operations.ts"
 import type { Chance } from "./Chance.ts"
-import { dataOf, Payment, type Seat } from "./E2eWorld.ts"
+import { dataAs, type Seat } from "./Casino.ts"
 import type { Reply } from "./HttpCalls.ts"
 import { Settlement } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 import { moves } from "./WalletRules.ts"
+
+/** A payment request (SPEC section 2.5). */
+const Payment = Schema.Struct({
+  id: Schema.Int,
+  type: Schema.Literals(["deposit", "withdrawal"]),
+  status: Schema.String,
+  player_id: Schema.Int,
+  amount: Schema.Int,
+  currency: Schema.String,
+  payment_method: Schema.NullOr(Schema.String),
+  external_reference: Schema.NullOr(Schema.String),
+  info: Schema.NullOr(Schema.String),
+  reject_reason: Schema.NullOr(Schema.String),
+  is_reversed: Schema.Boolean,
+  created_at: Schema.String,
+  paid_at: Schema.NullOr(Schema.String),
+  rejected_at: Schema.NullOr(Schema.String),
+  cancelled_at: Schema.NullOr(Schema.String),
+  updated_at: Schema.String
+})
 
 const Batch = Schema.Struct({ results: Schema.Array(Settlement) })
 const LimitsShown = Schema.Struct({
@@ -42,9 +62,9 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
   if (operation.mustBeRefused) return yield* violate(`was not refused: ${reply.text}`)
   switch (operation.form) {
     case "settlement":
-      return record({ _tag: "Settled", answer: yield* dataOf(reply, 200, Settlement) })
+      return record({ _tag: "Settled", answer: yield* dataAs(reply, 200, Settlement) })
     case "batch": {
-      const { results } = yield* dataOf(reply, 200, Batch)
+      const { results } = yield* dataAs(reply, 200, Batch)
       if (results.length !== operation.intents.length) return yield* violate(reply.text)
       for (const [index, answer] of results.entries()) {
         operation.intents[index]?.outcomes.push({ _tag: "Settled", answer })
@@ -52,32 +72,32 @@ const write = Effect.fnUntraced(function*(history: History, operation: Operation
       return
     }
     case "payment": {
-      const payment = yield* dataOf(reply, reply.status === 200 ? 200 : 201, Payment)
+      const payment = yield* dataAs(reply, reply.status === 200 ? 200 : 201, Payment)
       return record({ _tag: "Done", subject: payment.id, isNew: reply.status === 201 && !isReplay })
     }
     case "move": {
-      const { id, status } = yield* dataOf(reply, 200, Schema.Struct({ id: Schema.Int, status: Schema.String }))
+      const { id, status } = yield* dataAs(reply, 200, Schema.Struct({ id: Schema.Int, status: Schema.String }))
       if (command?.kind === "move" && status !== moves[command.move].to) return yield* violate(reply.text)
       return record({ _tag: "Done", subject: id, isNew: true })
     }
     case "limits": {
-      const { limits, player_id: subject } = yield* dataOf(reply, 200, LimitsShown)
+      const { limits, player_id: subject } = yield* dataAs(reply, 200, LimitsShown)
       if (command?.kind === "limit" && limits[command.field] !== command.value) return yield* violate(reply.text)
       return record({ _tag: "Done", subject, isNew: true })
     }
     case "player": {
-      const { id, username } = yield* dataOf(reply, 201, PlayerShown)
+      const { id, username } = yield* dataAs(reply, 201, PlayerShown)
       if (username !== command?.id) return yield* violate(reply.text)
       return record({ _tag: "Done", subject: id, isNew: !isReplay })
     }
     case "exclusion": {
-      const { player_id: subject, self_exclusion: exclusion } = yield* dataOf(reply, 200, LimitsShown)
+      const { player_id: subject, self_exclusion: exclusion } = yield* dataAs(reply, 200, LimitsShown)
       if (command?.kind === "exclusion" && exclusion?.until !== command.until) return yield* violate(reply.text)
       return record({ _tag: "Done", subject, isNew: !isReplay })
     }
     case "balance":
       // its content is checked by the audit of the history
-      yield* dataOf(reply, 200, Schema.Struct({ balance: Schema.Int }))
+      yield* dataAs(reply, 200, Schema.Struct({ balance: Schema.Int }))
   }
 }, Effect.catchTag("Unexpected", (error) => Effect.die(error)))
 

@@ -1,6 +1,6 @@
 /** Nodes of a cluster as processes, each connected to the database and the others through proxies that a test can hold. */
 import { Effect, Schedule, Schema, Scope } from "effect"
-import { dataOf } from "./E2eWorld.ts"
+import { dataAs } from "./Casino.ts"
 import type { Sender } from "./History.ts"
 import { type HoldingProxy, makeHoldingProxy } from "./HoldingProxy.ts"
 import { freePort, type ServiceExited, type ServiceProcess, startService } from "./ServiceProcess.ts"
@@ -102,7 +102,7 @@ const [allShards, fewestShards] = [300, 60]
 /** Completes when so many nodes share all players, and none is on its way from one to another. */
 export const untilBalanced = (staff: Sender, count: number) =>
   staff.send("/backoffice/v1/nodes").pipe(
-    Effect.flatMap((reply) => dataOf(reply, 200, Held)),
+    Effect.flatMap((reply) => dataAs(reply, 200, Held)),
     Effect.map((nodes) =>
       nodes.length === count && nodes.reduce((sum, { shards }) => sum + shards, 0) === allShards &&
       nodes.every(({ shards }) => shards >= fewestShards * 3 / count)

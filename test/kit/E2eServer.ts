@@ -7,6 +7,7 @@ import { layerCapabilities, layerCapabilitiesOver } from "../../src/service.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { listensAt } from "./HttpCalls.ts"
+import { layerNoon } from "./Noon.ts"
 import { balance, makeNodesInProcess, nodesOfRun, ownerAmong } from "./NodesInProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService } from "./TestService.ts"
@@ -31,6 +32,10 @@ export const together = (
   })
 }
 
+/** The server as it is reached at another port. */
+export const listeningAt = (server: HttpServer.HttpServer["Service"], port: number): HttpServer.HttpServer["Service"] =>
+  server.address._tag === "UnixPathAddress" ? server : { ...server, address: { ...server.address, port } }
+
 /** The ports of the nodes, each by itself. */
 export class NodePorts extends Context.Service<NodePorts, ReadonlyArray<number>>()("pitboss/test/NodePorts") {}
 
@@ -51,10 +56,7 @@ const layerOfNodes = (count: number, capabilities: typeof layerCapabilities, isK
         const built = yield* Effect.forEach(others, (node) => Layer.build(layerOther(node)))
         const ports = [server, ...built.map((one) => Context.get(one, HttpServer.HttpServer))].map(listensAt)
         const { port } = yield* balance(ports)
-        const balanced = server.address._tag === "UnixPathAddress"
-          ? server
-          : { ...server, address: { ...server.address, port } }
-        return Context.make(HttpServer.HttpServer, balanced).pipe(
+        return Context.make(HttpServer.HttpServer, listeningAt(server, port)).pipe(
           Context.add(PlayerActors, together(actors, built.map((one) => Context.get(one, PlayerActors)))),
           Context.add(NodePorts, ports)
         )
@@ -74,6 +76,9 @@ const layerOn = (capabilities: typeof layerCapabilities) =>
 /** The public server at a free port, with every service that it needs. */
 export const layerE2eServer = layerOn(layerCapabilities)
 
+/** As {@link layerE2eServer}, at noon. */
+export const layerPublicApi = layerE2eServer.pipe(Layer.provideMerge(layerNoon))
+
 /** As {@link layerE2eServer}, on three nodes in every run. */
 export const layerThreeNodes = layerOfNodes(3, layerCapabilities)
 
@@ -83,5 +88,3 @@ export const layerThreeNodesLate = layerOfNodes(3, layerCapabilities, false)
 /** As {@link layerE2eServer}, with a mailbox per player that a test can fill. */
 export const layerE2eServerWithMailbox = (maxMailbox: number) =>
   layerOn(layerCapabilitiesOver(PlayerActors.layerOver(makePlayerStore, { maxMailbox })))
-
-export { portOf } from "./HttpCalls.ts"

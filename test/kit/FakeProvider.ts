@@ -1,7 +1,6 @@
 /** A provider with a fake vendor. */
 import { Effect } from "effect"
-import { made } from "./Backoffice.ts"
-import { fresh } from "./Casino.ts"
+import { fresh, made } from "./Casino.ts"
 import { makeFakeVendor } from "./FakeVendor.ts"
 
 /** Opens a vendor and its provider. Requires a service with the protocol `fake`. */

@@ -1,7 +1,6 @@
 /** History of clients' operations, recorded before sending, of each attempt, and of each answer. */
-import type { Caller } from "./E2eHttp.ts"
-import type { Seat } from "./E2eWorld.ts"
-import type { Reply } from "./HttpCalls.ts"
+import type { Seat } from "./Casino.ts"
+import type { Caller, Reply } from "./HttpCalls.ts"
 import type { Bet, PromoWin, Rollback, Settlement, Win } from "../../scripts/simulators/pitboss/WalletMessages.ts"
 import type { Input, TransitionRequest, PaymentRequest } from "./WalletRules.ts"
 

@@ -1,7 +1,6 @@
 /** Operations of clients: requests, intents, permitted refusals, and form of the answer. */
 import type { Command, Intent, Operation } from "./History.ts"
-import { registration } from "./Clients.ts"
-import { type Seat } from "./E2eWorld.ts"
+import { registration, type Seat } from "./Casino.ts"
 import {
   type Bet,
   bodyOf,

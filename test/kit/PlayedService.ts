@@ -5,10 +5,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type * as Http from "node:http"
-import { type Caller, callerOf, exchange } from "./E2eHttp.ts"
-import { deposit, launch, register } from "./Clients.ts"
-import { callWallet, dataOf, settledOf } from "./E2eWorld.ts"
-import type { Reply } from "./HttpCalls.ts"
+import { callWallet, dataAs, deposit, launch, register, settledOf } from "./Casino.ts"
+import { type Caller, callerOf, exchange, type Reply } from "./HttpCalls.ts"
 import { freePort } from "./ServiceProcess.ts"
 import { expectedSignature, type Sink, soon } from "./WebhookSink.ts"
 import { samples } from "../../scripts/simulators/Samples.ts"
@@ -143,7 +141,7 @@ export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address
       external_reference: `w-${name}`
     })
     const session = yield* launch(operator, playerId, game.id)
-    const { player_ref: ref } = yield* dataOf(
+    const { player_ref: ref } = yield* dataAs(
       yield* told("authenticate", { session_token: session }),
       200,
       Authenticated
@@ -172,13 +170,13 @@ export const playCasino = Effect.fnUntraced(function*(agent: Http.Agent, address
       target_transaction_id: `${name}-b3`
     })
     const issued = yield* keyed(`${at}/session-tokens`, { ttl_minutes: 60 })
-    const { token: playerToken } = yield* dataOf(issued, 201, Token)
+    const { token: playerToken } = yield* dataAs(issued, 201, Token)
     for (let round = 0; round < 3; round++) {
       const path = `/api/v1/player/games/${original.id}/play`
       const body = { stake: 10, params: { side: "heads" } }
       const headers = { "authorization": `Bearer ${playerToken}`, "idempotency-key": `p-${round}` }
       const reply = yield* exchange(agent, port, path, { body, headers })
-      yield* dataOf(remember("player", path, body, headers, reply), 200, Round)
+      yield* dataAs(remember("player", path, body, headers, reply), 200, Round)
     }
     seated.push({
       playerId,
@@ -214,7 +212,7 @@ export const expectSame = Effect.fnUntraced(function*(agent: Http.Agent, address
     if (by !== "provider") {
       assert.deepStrictEqual([again.headers["idempotent-replayed"], again.text], ["true", answer], path)
     } else if (path.endsWith("authenticate")) {
-      const { player_ref: ref } = yield* dataOf(again, 200, Authenticated)
+      const { player_ref: ref } = yield* dataAs(again, 200, Authenticated)
       assert.include(answer, ref)
     } else {
       const { status, wallet_transaction_ids: ids } = yield* settledOf(again)
@@ -254,8 +252,8 @@ export const playOn = Effect.fnUntraced(
           headers: { authorization: `Bearer ${playerToken}` }
         })
       const played = yield* as(`/games/${casino.original.id}/play`, { stake: 10, params: { side: "heads" } })
-      const { fairness } = yield* dataOf(played, 200, Proof)
-      const { retired } = yield* dataOf(yield* as("/fairness/rotate", {}), 200, Rotated)
+      const { fairness } = yield* dataAs(played, 200, Proof)
+      const { retired } = yield* dataAs(yield* as("/fairness/rotate", {}), 200, Rotated)
       assert.strictEqual(retired.server_seed_hash, fairness.server_seed_hash)
     }
     const [first] = casino.seated

@@ -1,8 +1,8 @@
 /** Staff API calls as from a browser: session cookie, and the header sent by the pages. */
 import { Clock, Effect } from "effect"
 import { TOTP } from "otpauth"
-import { BothServers, made } from "./Backoffice.ts"
-import { type Call, opened, send } from "./HttpCalls.ts"
+import { BothServers, made } from "./Casino.ts"
+import { type Call, send } from "./HttpCalls.ts"
 
 const api = "/backoffice/v1"
 
@@ -21,13 +21,8 @@ export const browse = Effect.fnUntraced(function*(
 ) {
   const { backofficePort } = yield* BothServers
   const { port = backofficePort, ...rest } = call
-  return opened(
-    yield* send(port, `${api}${path}`, {
-      ...rest,
-      method,
-      headers: { "content-type": "application/json", ...rest.headers }
-    })
-  )
+  const headers = { "content-type": "application/json", ...rest.headers }
+  return yield* send(port, `${api}${path}`, { ...rest, method, headers })
 })
 
 /** The cookie that an answer sets, as a browser sends it back. */

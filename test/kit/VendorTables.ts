@@ -9,10 +9,8 @@ import type {
   RollbackMessage,
   WinMessage
 } from "../../scripts/simulators/Dialect.ts"
-import { makeAgent } from "./E2eHttp.ts"
-import { portOf } from "./E2eServer.ts"
-import { deposit, register } from "./Clients.ts"
-import { addTenant, freshSlug } from "./E2eWorld.ts"
+import { addTenant, deposit, fresh, register } from "./Casino.ts"
+import { makeAgent, portOf } from "./HttpCalls.ts"
 import { addVendor, openSeat, type VendorCase } from "./Vendors.ts"
 
 interface Options {
@@ -26,11 +24,11 @@ export const openVendor = Effect.fnUntraced(
   function*(vendorCase: VendorCase, { currency = "EUR", opening = 10_000 }: Options = {}) {
     const port = yield* portOf
     const agent = yield* makeAgent()
-    const slug = yield* freshSlug
+    const slug = fresh("s")
     const { call: operator } = yield* addTenant(agent, port, `o${slug}`, { currency })
     const vendor = yield* addVendor(agent, port, `v${slug}`, vendorCase)
     const newPlayer = Effect.fnUntraced(function*(balance = opening) {
-      const name = yield* freshSlug
+      const name = fresh("s")
       const playerId = yield* register(operator, `p${name}`, { currency })
       yield* deposit(operator, playerId, balance, name)
       return playerId

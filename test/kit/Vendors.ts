@@ -14,7 +14,7 @@ import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import type { Circumstances, Dialect, Message, Session } from "../../scripts/simulators/Dialect.ts"
 import { makeDialect, protocolNames } from "../../scripts/simulators/Dialects.ts"
 import { protocolOfSample, samples } from "../../scripts/simulators/Samples.ts"
-import { addGame, type Game } from "./E2eWorld.ts"
+import { addGame, type Game } from "./Casino.ts"
 import { exchange } from "./HttpCalls.ts"
 import { addProvider } from "./Keys.ts"
 

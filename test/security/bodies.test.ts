@@ -4,10 +4,9 @@ import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { refuseLongList, refuseOverfull } from "../../src/protocols/ApiBodies.ts"
 import { makeRefusalBudget } from "../../src/store/RefusalBudget.ts"
-import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { addGame, addStudio, addTenant, seat } from "../kit/E2eWorld.ts"
-import { layerPublicApi } from "../kit/PublicApi.ts"
+import { addGame, addStudio, addTenant, seat } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { exchange, makeAgent, portOf } from "../kit/HttpCalls.ts"
 
 // Goal: no request makes the service decode, answer or store a multiple of its size. Method: an attacker's bodies against the API in
 // this process; stored data is read from its database.

@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { bootstrapToken, type Casino, dataOf, fresh, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
 import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, fresh, layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 import {
   browse,
   cookieOf,

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { layerCasinos, openCasino, staff } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { dataOf, openCasino, staff } from "../kit/Casino.ts"
 
 // Goal: KYC verification never covers an unverified name or birth date. Method: verify a player, change the identity by
 // the operator's API, field by field; and verify again while the name changes.

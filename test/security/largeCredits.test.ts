@@ -1,8 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos, move, openCasino, staff } from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, fresh, made, move, openCasino, staff, staffCall } from "../kit/Casino.ts"
 
 // Goal: a disproportionate credit of a provider is settled, and not paid out before a review by staff. Method: over HTTP, as the
 // provider with each message that credits, with the withdrawal right behind it; the alert, closing it, and the operator's settings.

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { playerShare } from "../../src/auth/RateLimiter.ts"
-import { callerOf, exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { layerPublicApi, openOperator, registration } from "../kit/PublicApi.ts"
+import { openCasinoInRows, registration } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { callerOf, exchange, makeAgent, portOf } from "../kit/HttpCalls.ts"
 
 // Goal: one player's token uses up neither the operator's rate nor another player's. Method: read with one token until it is refused,
 // while the clock stands still.
@@ -15,7 +15,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("one player", (it) => {
       assert.deepStrictEqual([1, 30, 31, 150, 600, 601].map(playerShare), [1, 30, 30, 30, 120, 121])
       const port = yield* portOf
       const agent = yield* makeAgent()
-      const { key } = yield* openOperator("shared", { rateLimit: 600 })
+      const { key } = yield* openCasinoInRows("shared", { rateLimit: 600 })
       const operator = callerOf(agent, port, key)
       const tokenOf = Effect.fnUntraced(function*(name: string) {
         const player = yield* operator.post("/api/v1/operator/players", registration(name))
@@ -41,7 +41,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("one player", (it) => {
       assert.strictEqual((yield* read(greedy)).status, 200)
 
       // the last request of a share, which the key refuses: the operator has used up the rest
-      const { key: small } = yield* openOperator("small", { rateLimit: 31 })
+      const { key: small } = yield* openCasinoInRows("small", { rateLimit: 31 })
       const owner = callerOf(agent, port, small)
       const player = yield* owner.post("/api/v1/operator/players", registration("last"))
       const issued = yield* owner.post(`/api/v1/operator/players/${Object(player.json).data.id}/session-tokens`, {})

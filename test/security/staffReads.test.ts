@@ -5,10 +5,9 @@ import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
 import { staffReadTerms } from "../../src/http/StaffReadTerms.ts"
-import { BothServers, layerBothServersOn, made, staffCall } from "../kit/Backoffice.ts"
+import { layerBothServersOn } from "../kit/Backoffice.ts"
+import { BothServers, dataOf, made, openCasino, staffCall } from "../kit/Casino.ts"
 import { Calendar, pass } from "../kit/Calendar.ts"
-import { openCasino } from "../kit/Casino.ts"
-import { dataOf } from "../kit/PublicApi.ts"
 
 // Goal: who of the staff looked at whom is in the log, without what was searched for, and the log does not grow with every look. Method:
 // a member of staff who reads, and the lines of the log.

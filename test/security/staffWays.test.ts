@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { waysIn } from "../../src/features/staff/WaysIn.ts"
-import { bootstrapToken, made, staffCall } from "../kit/Backoffice.ts"
-import { fresh, layerCasinos } from "../kit/Casino.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { bootstrapToken, fresh, made, staffCall } from "../kit/Casino.ts"
 import { browse, codeOf, cookieOf, enrols, inSession, ofPages, signIn, withPassword } from "../kit/StaffBrowser.ts"
 
 // Goal: what a stolen token made ends with it. Method: a thief with a staff token over HTTP, then each change by another person;

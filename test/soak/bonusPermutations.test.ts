@@ -12,10 +12,9 @@ import { fromUnits, toMinorUnits } from "../../src/protocols/Decimal.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import type * as Wire from "../../scripts/simulators/Dialect.ts"
 import { Calendar, minuteMs, pass } from "../kit/Calendar.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { deposit } from "../kit/Clients.ts"
-import { addGame, addStudio, addTenant, dataOf, settledOf } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, dataAs, deposit, settledOf } from "../kit/Casino.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { makeAgent, portOf } from "../kit/HttpCalls.ts"
 import * as Messages from "../kit/Messages.ts"
 import { policies } from "../kit/Policies.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
@@ -224,7 +223,7 @@ const addHouses = Effect.fnUntraced(function*(agent: Http.Agent, port: number) {
       const told = reply.status !== 200
         ? reply.code
         : message.kind === "batch"
-        ? (yield* dataOf(reply, 200, SettledBatch)).results.map(heard)
+        ? (yield* dataAs(reply, 200, SettledBatch)).results.map(heard)
         : heard(yield* settledOf(reply))
       assert.deepStrictEqual(
         told,

@@ -3,8 +3,8 @@ import { Clock, Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
-import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, callWallet, seat, settledOf } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, seat, settledOf } from "../kit/Casino.ts"
+import { exchange, makeAgent } from "../kit/HttpCalls.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: SIGTERM drops no accepted request: no new ones, those in flight are answered, exit 0 within ten seconds.

@@ -2,10 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { type Caller, callerOf, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { launch } from "../kit/Clients.ts"
-import { addGame, addStudio, addTenant, callWallet, seat, type Seat } from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+import { addGame, addStudio, addTenant, callWallet, launch, seat, type Seat } from "../kit/Casino.ts"
+import { type Caller, callerOf, makeAgent, type Reply, staffOf } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 
 // Goal: a change made on one node holds on every other: for players with the answer, for keys and games soon after.

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { type ClusterNode, startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, callWallet, dataOf, seat, type Seat } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, callWallet, dataAs, seat, type Seat } from "../kit/Casino.ts"
+import { exchange, makeAgent, staffOf } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { parseMetrics } from "../kit/Metrics.ts"
 import { attributeOf, spansIn } from "../kit/Spans.ts"
@@ -113,7 +113,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to a
       assert.isAbove(moved, 0)
       assert.strictEqual((given?.moves ?? 0) - (after[1]?.moves ?? 0), moved)
       assert.strictEqual((givenTo?.moves ?? 0) - (after[0]?.moves ?? 0), moved)
-      const listed = yield* dataOf(yield* staff.send("/backoffice/v1/nodes"), 200, Listed)
+      const listed = yield* dataAs(yield* staff.send("/backoffice/v1/nodes"), 200, Listed)
       assert.deepInclude(listed, { id: ownerId, shards: 0 })
 
       // flushes what is not sent yet

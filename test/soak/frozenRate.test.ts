@@ -4,8 +4,8 @@ import { RunnerAddress } from "effect/cluster"
 import { assign, shardOf } from "../../src/cluster/Shards.ts"
 import { type ClusterNode, startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
-import { callerOf, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addTenant, dataOf } from "../kit/E2eWorld.ts"
+import { addTenant, dataAs } from "../kit/Casino.ts"
+import { callerOf, makeAgent, staffOf } from "../kit/HttpCalls.ts"
 import { addApiKey, addStaff } from "../kit/Keys.ts"
 
 // Goal: a key's rate is kept although the node that counts it is frozen. Method: three processes; clients call with one key through the two others, without
@@ -33,7 +33,7 @@ describe("a key whose rate is counted by a node that is frozen", () => {
           const key = yield* addApiKey(operator.id, { rateLimit: limit })
           const staff = staffOf(agent, () => first.process().backofficePort, yield* addStaff("Grace"))
           yield* untilBalanced(staff, nodes.length)
-          const list = yield* dataOf(yield* staff.send("/backoffice/v1/nodes"), 200, Listed)
+          const list = yield* dataAs(yield* staff.send("/backoffice/v1/nodes"), 200, Listed)
           return { key, list }
         }).pipe(Effect.provide(layerDatabaseAt(server.url)), Effect.provideService(References.MinimumLogLevel, "Warn"))
         const owners = assign(list.map(({ address }) => {

@@ -2,9 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Exit, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { callerOf, makeAgent } from "../kit/E2eHttp.ts"
-import { callWallet } from "../kit/E2eWorld.ts"
-import { opened, send } from "../kit/HttpCalls.ts"
+import { callWallet } from "../kit/Casino.ts"
+import { callerOf, makeAgent, send } from "../kit/HttpCalls.ts"
 import { codeOf, cookieOf, ofPages } from "../kit/StaffBrowser.ts"
 import { startService } from "../kit/ServiceProcess.ts"
 import {
@@ -46,14 +45,11 @@ const enrolStaff = Effect.fnUntraced(function*(at: Address) {
     const person = { name: `Person ${isConfirmed}`, password: "correct horse battery" }
     yield* staff(at, "/staff", Made, person)
     const post = (path: string, cookie: string, body: object) =>
-      Effect.map(
-        send(at.backofficePort, `/backoffice/v1${path}`, {
-          method: "POST",
-          body,
-          headers: { cookie, "content-type": "application/json", ...ofPages }
-        }),
-        opened
-      )
+      send(at.backofficePort, `/backoffice/v1${path}`, {
+        method: "POST",
+        body,
+        headers: { cookie, "content-type": "application/json", ...ofPages }
+      })
     const cookie = cookieOf(yield* post("/session", "", person))
     const begun = yield* post("/session/second-factor", cookie, {})
     if (!isConfirmed) continue

@@ -2,11 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { exchange, makeAgent } from "../kit/E2eHttp.ts"
-import { deposit, register } from "../kit/Clients.ts"
-import { addGame, addStudio, addTenant, dataOf } from "../kit/E2eWorld.ts"
+import { addGame, addStudio, addTenant, dataAs, deposit, register } from "../kit/Casino.ts"
+import { exchange, makeAgent, type Reply } from "../kit/HttpCalls.ts"
 import { until } from "../kit/Client.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: no two rounds use the same server seed and nonce, and no key plays twice, with several services and crashes.
@@ -37,7 +35,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("originals on two service
       const playerId = yield* register(operator, "ada")
       yield* deposit(operator, playerId, 1_000_000, "first")
       const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, { ttl_minutes: 60 })
-      const { token } = yield* dataOf(issued, 201, Token)
+      const { token } = yield* dataAs(issued, 201, Token)
 
       const send = (port: number, path: string, key: string, body: object) =>
         exchange(agent, port, `/api/v1/player${path}`, {

@@ -3,12 +3,6 @@ import { Clock, Effect, Fiber, Redacted, Schedule } from "effect"
 import { audit } from "../kit/HistoryAudit.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
-import { type Caller, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { History } from "../kit/History.ts"
-import { playAll, replayAll, until, whilePlaying } from "../kit/Client.ts"
-import { withdrawalMethod } from "../kit/Operations.ts"
-import { chanceOf, seedOfRun } from "../kit/Chance.ts"
-import { layerE2eServerWithMailbox, portOf } from "../kit/E2eServer.ts"
 import {
   addGame,
   addPaymentMethod,
@@ -18,8 +12,13 @@ import {
   type Seat,
   seat,
   settledOf
-} from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+} from "../kit/Casino.ts"
+import { layerE2eServerWithMailbox } from "../kit/E2eServer.ts"
+import { type Caller, exchange, makeAgent, portOf, type Reply, staffOf } from "../kit/HttpCalls.ts"
+import { History } from "../kit/History.ts"
+import { playAll, replayAll, until, whilePlaying } from "../kit/Client.ts"
+import { withdrawalMethod } from "../kit/Operations.ts"
+import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 

@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeAgent } from "../kit/E2eHttp.ts"
-import { layerE2eServer, portOf } from "../kit/E2eServer.ts"
-import { addGame, addStudio, addTenant, callWallet, dataOf, type Seat, seat, settledOf } from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+import { addGame, addStudio, addTenant, callWallet, dataAs, type Seat, seat, settledOf } from "../kit/Casino.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
+import { makeAgent, portOf, type Reply } from "../kit/HttpCalls.ts"
 import { bet, close, makePlayer, noon, providerId, rollback, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
 import { answered, heard } from "../kit/WalletAnswers.ts"
@@ -151,7 +150,7 @@ layer(layerE2eServer)("a round's messages", (it) => {
             if (message === "close") continue
             const id = `${play.name}-${message}`
             const reply = yield* studio.call.get(`/api/v1/provider/wallet/transactions/${id}`)
-            const found = yield* dataOf(reply, 200, Status)
+            const found = yield* dataAs(reply, 200, Status)
             assert.deepStrictEqual(
               found,
               { transaction_id: id, status: model.fate(providerId, id) },

@@ -3,7 +3,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { serverFolder } from "../kit/E2eDatabase.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
+import { makeAgent } from "../kit/HttpCalls.ts"
 import {
   type Address,
   environmentAt,

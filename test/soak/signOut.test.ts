@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { callerOf, type ConnectionLost, exchange, makeAgent, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addStudio, addTenant, callWallet, dataOf, seat, settledOf } from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+import { addGame, addStudio, addTenant, callWallet, dataAs, seat, settledOf } from "../kit/Casino.ts"
+import { callerOf, type ConnectionLost, exchange, makeAgent, type Reply, staffOf } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
 
@@ -110,7 +109,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
           balance: 1000
         })
         const issue = operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
-        const { token } = yield* dataOf(yield* issue, 201, Token)
+        const { token } = yield* dataAs(yield* issue, 201, Token)
         const reads = (port: number, bearer = token) =>
           exchange(agent, port, "/api/v1/player/wallet", { headers: { authorization: `Bearer ${bearer}` } })
         let bets = 0
@@ -188,7 +187,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two
           )
         }
         if (another.status === 201) {
-          const { token: next } = yield* dataOf(another, 201, Token)
+          const { token: next } = yield* dataAs(another, 201, Token)
           for (const port of ports) assert.strictEqual((yield* reads(port, next)).status, 200)
         }
       }

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { makeAgent } from "../kit/E2eHttp.ts"
+import { makeAgent } from "../kit/HttpCalls.ts"
 import { environmentAt, freeAddress, operatorOf, playCasino, studioOf } from "../kit/PlayedService.ts"
 import { startService } from "../kit/ServiceProcess.ts"
 import { attributeOf, spansIn } from "../kit/Spans.ts"

@@ -3,13 +3,11 @@ import { Effect, Redacted, References, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { startCluster } from "../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../kit/E2eDatabase.ts"
-import { callerOf, exchange, makeAgent, patiently, staffOf } from "../kit/E2eHttp.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant, callWallet, dataOf, seat } from "../kit/E2eWorld.ts"
-import type { Reply } from "../kit/HttpCalls.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, callWallet, dataAs, seat } from "../kit/Casino.ts"
+import { callerOf, exchange, makeAgent, patiently, type Reply, signedHeaders, staffOf } from "../kit/HttpCalls.ts"
 import { addStaff } from "../kit/Keys.ts"
 import { withdrawalMethod } from "../kit/Operations.ts"
 import { freePort, startService } from "../kit/ServiceProcess.ts"
-import { signedHeaders } from "../kit/HttpCalls.ts"
 
 // Goal: a clock that is wrong for a while changes nothing that cannot be undone, and a node whose clock is wrong serves nobody wrongly. Method: services
 // whose clock the test sets, long enough for every job to come round.
@@ -68,12 +66,12 @@ describe("a service whose clock is set away and back", () => {
                 external_reference: `d${++deposits}`
               })
             const state = Effect.gen(function*() {
-              const profile = yield* dataOf(
+              const profile = yield* dataAs(
                 yield* patiently(operator).get(`/api/v1/operator/players/${excluded.playerId}`),
                 200,
                 json
               )
-              const limits = yield* dataOf(yield* patiently(operator).get(path(limited.playerId, "limits")), 200, json)
+              const limits = yield* dataAs(yield* patiently(operator).get(path(limited.playerId, "limits")), 200, json)
               const refused = yield* deposit(100)
               const excludedBet = yield* callWallet(patiently(studio.call), "bet", {
                 request_id: "b",
@@ -138,7 +136,7 @@ describe("a node of three whose clock is wrong", () => {
             const game = yield* addGame(studio.id, "dice")
             const token = yield* addStaff("Grace")
             const nodes = staffOf(agent, () => right.process().backofficePort, token).send("/backoffice/v1/nodes").pipe(
-              Effect.flatMap((reply) => dataOf(reply, 200, Listed))
+              Effect.flatMap((reply) => dataAs(reply, 200, Listed))
             )
             const shardsOf = (pid: number) =>
               Effect.map(nodes, (list) => list.find((node) => node.pid === pid)?.shards ?? 0)

@@ -2,15 +2,16 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
-import { made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, type Fields, fresh, made, openCasino, registration, staffCall } from "../kit/Casino.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
 import { dayMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Fields, fresh, layerCasinos, openCasino, SharedCasino } from "../kit/Casino.ts"
-import { assertRefused, dataOf, noon, registration } from "../kit/PublicApi.ts"
 
 // Goal: players are registered, found, shown and changed field by field by SPEC 4.2. Method: over HTTP; for each field of the
 // two bodies, accepted and refused values, with that field alone in the refusal.
 
-const assertField = (answer: Answer, field: string, about: unknown) => {
+const assertField = (answer: Reply, field: string, about: unknown) => {
   assertRefused(answer, 422, "VALIDATION_FAILED")
   assert.deepStrictEqual(Object.keys(answer.details), [field], JSON.stringify(about))
 }

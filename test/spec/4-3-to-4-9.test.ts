@@ -3,33 +3,22 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { Ids } from "../../src/platform/Ids.ts"
-import { made } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, type Fields, fresh, made, move, openCasino, outcomeOf, staff } from "../kit/Casino.ts"
+import { browserCall, type Reply, signedCall } from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
 import { dayMs, hourMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
-import {
-  type Answer,
-  browserCall,
-  type Fields,
-  fresh,
-  layerCasinos,
-  move,
-  openCasino,
-  outcomeOf,
-  SharedCasino,
-  signedCall,
-  staff
-} from "../kit/Casino.ts"
-import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
 
 // Goal: wallet, payments, games, bonuses and player endpoints meet the rows of SPEC 4.3 to 4.9 that no other file covers.
 // Method: over HTTP, each row with accepted and refused values.
 
 /** Asserts a successful answer. */
-const dataAndMeta = (answer: Answer): Answer => {
+const dataAndMeta = (answer: Reply): Reply => {
   assert.strictEqual(answer.status, 200, answer.text)
   return answer
 }
 
-const assertField = (answer: Answer, field: string, about: unknown) => {
+const assertField = (answer: Reply, field: string, about: unknown) => {
   assertRefused(answer, 422, "VALIDATION_FAILED")
   assert.deepStrictEqual(Object.keys(answer.details), [field], JSON.stringify(about))
 }
@@ -571,7 +560,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       const offer = { operator: casino.slug, bonus: bonus.id }
       yield* made("/promo-codes", { ...offer, code: "Hello-10", max_redemptions: 2 })
       const redeem = (player: number, code: string) => casino.post(`/players/${player}/promo-codes`, { code })
-      const reasonOf = Effect.map(({ code, details }: Answer) => [code, details["reason"]])
+      const reasonOf = Effect.map(({ code, details }: Reply) => [code, details["reason"]])
       const players = yield* Effect.forEach(Array.from({ length: 12 }), () => casino.register(), { concurrency: 4 })
       const [ada, bob, cleo] = players.map(({ id }): number => id)
       assert(ada !== undefined && bob !== undefined && cleo !== undefined)
@@ -757,7 +746,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors"
           const items: Array<Item> = []
           const lengths: Array<number> = []
           for (let next: string | null = `${uri}${query}`; next !== null;) {
-            const { data, links, meta }: Answer = dataAndMeta(yield* get(next))
+            const { data, links, meta }: Reply = dataAndMeta(yield* get(next))
             items.push(...data)
             lengths.push(data.length)
             assert.strictEqual(links.next === null, meta.next_cursor === null, next)
@@ -770,7 +759,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors"
         const pages = Math.ceil(total / 3)
         let uriOfPage: string | null = `${uri}per_page=3&page=1`
         for (let page = 1; uriOfPage !== null; page++) {
-          const { data, links, meta }: Answer = dataAndMeta(yield* get(uriOfPage))
+          const { data, links, meta }: Reply = dataAndMeta(yield* get(uriOfPage))
           assert.deepStrictEqual(data, whole.slice(3 * page - 3, 3 * page))
           const [from, to] = [3 * page - 2, Math.min(3 * page, total)]
           assert.deepInclude(meta, { current_page: page, per_page: 3, total, last_page: pages, from, to })

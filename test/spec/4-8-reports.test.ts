@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { command } from "../kit/Backoffice.ts"
+import { command, layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, type Casino, dataOf, move, openCasino, staff } from "../kit/Casino.ts"
 import { dayMs, goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, layerCasinos, move, openCasino, SharedCasino, staff } from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: the GGR report meets SPEC 2.10 and 4.8 and the row of DECISIONS 4. Method: a day of play with sums worked out by
 // hand, over HTTP; then the edges of the range.

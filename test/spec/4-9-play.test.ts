@@ -1,17 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made } from "../kit/Backoffice.ts"
-import {
-  browserCall,
-  type Casino,
-  type Fields,
-  fresh,
-  layerCasinos,
-  openCasino,
-  SharedCasino,
-  staff
-} from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, type Casino, dataOf, type Fields, fresh, made, openCasino, staff } from "../kit/Casino.ts"
+import { browserCall } from "../kit/HttpCalls.ts"
 
 // Goal: a platform original is played by SPEC 4.9 and DECISIONS 5: bet and win in one step, under all rules of a bet.
 // Method: a player's browser over HTTP; outcomes are random and the money is computed from them.

@@ -1,18 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import {
-  assertRefused,
-  call,
-  deposit,
-  issueToken,
-  layerPublicApi,
-  openGame,
-  openOperator,
-  playerCall,
-  register,
-  registration
-} from "../kit/PublicApi.ts"
+import { assertRefused, deposit, issueToken, openCasinoInRows, registered, registration } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
+import { browserCall, signedCall } from "../kit/HttpCalls.ts"
 
 // Goal: an idempotency key is held for 24 hours to the millisecond and is free then, whether its reply was stored with an actor's
 // commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been deleted. Method: stored replies are
@@ -22,20 +13,19 @@ layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
   it.effect("8 idempotency: the window of 24 hours ends for every kind of request", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { key, operator } = yield* openOperator("window")
-      const game = yield* openGame("window")
-      const { id } = yield* register(key, "ada")
-      const token = yield* issueToken(key, id)
+      const { caller, key, operator, slots: game } = yield* openCasinoInRows("window")
+      const { id } = yield* registered(caller, "ada")
+      const token = yield* issueToken(caller, id)
       yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days, created_at,
           updated_at)
         VALUES (1, ${operator.id}, 'Ten', 'no_deposit', 1000, 10, 7, now(), now())`
       yield* sql`INSERT INTO payment_methods (id, operator_id, code, name, currencies, created_at)
         VALUES (1, ${operator.id}, 'bank', 'Bank', '{EUR}', now())`
-      yield* deposit(key, id, 1000)
+      yield* deposit(caller, id, 1000)
       const asOperator = (path: string) => (body: unknown, name: string) =>
-        call(key, path, { body, headers: { "Idempotency-Key": name } })
+        signedCall(key, path, { body, headers: { "Idempotency-Key": name } })
       const asPlayer = (path: string) => (body: unknown, name: string) =>
-        playerCall(token, path, { body, headers: { "Idempotency-Key": name } })
+        browserCall(token, path, { body, headers: { "Idempotency-Key": name } })
       const kinds = [
         ["a registration", asOperator("/players"), registration("bob"), registration("cyd")],
         [

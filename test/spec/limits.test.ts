@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { goTo, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Answer, type Casino, layerCasinos, move, openCasino, SharedCasino } from "../kit/Casino.ts"
-import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, type Casino, dataOf, move, openCasino } from "../kit/Casino.ts"
+import type { Reply } from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
 
 // Goal: each of the sixteen limits of SPEC 2.9 accepts the exact limit and refuses one unit more, with the
 // details of DECISIONS 2.9, and resets at the first millisecond of the next window, not before. Method: over HTTP, on a Friday
@@ -13,7 +15,7 @@ const week = "2026-11-23T00:00:00.000Z"
 const month = "2026-12-01T00:00:00.000Z"
 const year = "2027-01-01T00:00:00.000Z"
 
-const assertLimit = (answer: Answer, limit: string, value: number, used: number, resetsAt: string | null) => {
+const assertLimit = (answer: Reply, limit: string, value: number, used: number, resetsAt: string | null) => {
   assertRefused(answer, 422, "LIMIT_EXCEEDED")
   const { retry: _, ...details } = answer.details
   assert.deepStrictEqual(details, { limit, value, used, resets_at: resetsAt })

@@ -1,10 +1,19 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import {
+  assertRefused,
+  type Casino,
+  dataOf,
+  type Fields,
+  made,
+  move,
+  openCasino,
+  staff,
+  staffCall
+} from "../kit/Casino.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { type Casino, type Fields, layerCasinos, move, openCasino, SharedCasino, staff } from "../kit/Casino.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: money moves between the real and the bonus wallet by DECISIONS 4, row by row. Method: bets, wins and rollbacks of a
 // provider over HTTP, with the amounts worked out by hand in the test; the whole ledger is verified at the end.

@@ -2,22 +2,29 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { made, staffCall } from "../kit/Backoffice.ts"
-import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
 import {
+  assertRefused,
+  dataOf,
   type Fields,
   fresh,
-  layerCasinos,
+  made,
   openCasino,
-  operatorWith,
   outcomeOf,
-  plainCall,
-  SharedCasino,
-  signedCall,
-  staff
+  registration,
+  staff,
+  staffCall
 } from "../kit/Casino.ts"
-import { type Call, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
-import { assertRefused, dataOf, registration } from "../kit/PublicApi.ts"
+import {
+  type Call,
+  operatorWith,
+  plainCall,
+  signedCall,
+  signedHeaders,
+  type Signer,
+  unixSeconds
+} from "../kit/HttpCalls.ts"
+import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 
 // Goal: where two checks would both refuse, the earlier one of DECISIONS 2.2 and 2.3 answers. Method: for each pair of
 // neighbours a request that both refuse; where cheap, the same request with the first fault corrected, to

@@ -1,20 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import {
-  type Answer,
-  type Casino,
-  type Fields,
-  fresh,
-  layerCasinos,
-  openCasino,
-  plainCall,
-  SharedCasino,
-  signedCall,
-  staff
-} from "../kit/Casino.ts"
-import { signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
-import { dataOf, noon } from "../kit/PublicApi.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { type Casino, dataOf, type Fields, fresh, openCasino, staff } from "../kit/Casino.ts"
+import { plainCall, type Reply, signedCall, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
 
 // Goal: game providers get the messages, answers and refusals of CONTRACT section 2. Method: a provider's calls over HTTP; amounts worked
 // out by hand. Edge cases of the rules are tested in rules/Settlement.test.ts, every order of a round's messages in
@@ -25,7 +15,7 @@ type Seat = Effect.Success<ReturnType<Casino["sit"]>>
 const studioOf = ({ studio }: Casino): Signer => ({ header: "X-Provider-Key", key: studio.key, secret: studio.secret })
 
 /** Asserts a refusal with its instruction for the message. */
-const assertRefused = (answer: Answer, status: number, code: string, retry = "never") =>
+const assertRefused = (answer: Reply, status: number, code: string, retry = "never") =>
   assert.deepStrictEqual([answer.status, answer.code, answer.details["retry"]], [status, code, retry], answer.text)
 
 const statusOf = (casino: Casino, id: string) =>

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
-import { type BothServers, made } from "../kit/Backoffice.ts"
-import { type Casino, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../kit/Casino.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { operatorWith } from "../kit/HttpCalls.ts"
+import { assertRefused, type BothServers, type Casino, dataOf, made, openCasino, staff } from "../kit/Casino.ts"
 import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: states make the transitions of SPEC section 3, and no others (DECISIONS section 3). Method: over real HTTP, each state in
 // turn and every move from it; the state after a refused move is compared with the one before. Rows covered by other files are

@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made, staffCall } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, fresh, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
+import { type Call, operatorWith, plainCall, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
 import { pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
-import { fresh, layerCasinos, openCasino, operatorWith, plainCall, SharedCasino, staff } from "../kit/Casino.ts"
-import { type Call, signedHeaders, type Signer, unixSeconds } from "../kit/HttpCalls.ts"
 import { sign } from "../kit/sign.ts"
-import { assertRefused } from "../kit/PublicApi.ts"
 
 // Goal: authorisation follows SPEC 5. Method: over HTTP, with signatures computed by hand from the text of the specification,
 // and the table of scopes copied from it, not read from the service.

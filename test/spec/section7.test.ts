@@ -2,23 +2,19 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../src/auth/Credentials.ts"
-import { made } from "../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { dataOf, type Fields, fresh, made, openCasino, registration, staff } from "../kit/Casino.ts"
 import {
-  type Answer,
   browserCall,
-  type Fields,
-  fresh,
-  layerCasinos,
-  openCasino,
   operatorWith,
   plainCall,
-  SharedCasino,
+  type Reply,
   signedCall,
-  staff
-} from "../kit/Casino.ts"
+  signedHeaders,
+  unixSeconds
+} from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
 import { holdPlayer, untilSomeoneWaits } from "../kit/E2eHold.ts"
-import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
-import { dataOf, noon, registration } from "../kit/PublicApi.ts"
 
 // Goal: every code of SPEC 7 has its status, the one envelope, and the details of SPEC and DECISIONS.
 // Method: cause each over HTTP as a caller would. Expected values come from the specification's table, not from the
@@ -29,7 +25,7 @@ const me = "/api/v1/operator/me"
 const met = new Set<string>()
 
 /** Asserts this refusal, in the envelope and with exactly these details. */
-const assertError = (answer: Answer, status: number, code: string, details: Fields) => {
+const assertError = (answer: Reply, status: number, code: string, details: Fields) => {
   assert.deepStrictEqual([answer.status, answer.code], [status, code], answer.text)
   assert.strictEqual(answer.headers["content-type"], "application/json")
   assert.match(answer.headers["x-request-id"] ?? "", /^\S{1,128}$/)

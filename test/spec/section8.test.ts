@@ -1,20 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { made } from "../kit/Backoffice.ts"
-import { dayMs, goTo, hourMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
+import type { HttpServer } from "effect/http"
+import { layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
+import { assertRefused, dataOf, fresh, made, openCasino } from "../kit/Casino.ts"
 import {
-  type Answer,
   browserCall,
-  fresh,
-  layerCasinos,
-  openCasino,
+  type ConnectionLost,
   operatorWith,
   plainCall,
-  SharedCasino,
-  signedCall
-} from "../kit/Casino.ts"
-import { signedHeaders, unixSeconds } from "../kit/HttpCalls.ts"
-import { assertRefused, dataOf, noon } from "../kit/PublicApi.ts"
+  type Reply,
+  signedCall,
+  signedHeaders,
+  unixSeconds
+} from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
+import { dayMs, goTo, hourMs, minuteMs, pass, secondMs, whileTimePasses } from "../kit/Calendar.ts"
 
 // Goal: each limit of SPEC 8 accepts its exact value and refuses one beyond. Method: over HTTP, both sides of
 // each edge. The responsible-gaming limits have a file of their own, limits.test.ts.
@@ -23,7 +23,7 @@ const me = "/api/v1/operator/me"
 
 const instant = (offset: number) => new Date(Date.parse(noon) + offset).toISOString()
 
-const assertField = (answer: Answer, field: string) => {
+const assertField = (answer: Reply, field: string) => {
   assertRefused(answer, 422, "VALIDATION_FAILED")
   assert.hasAllKeys(answer.details, [field])
 }
@@ -137,7 +137,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assert.deepStrictEqual([headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]], ["600", "599"])
 
       const three = operatorWith(yield* made("/keys", { operator: slug, rate_limit_per_minute: 3 }))
-      const standing = (answer: Answer) => [
+      const standing = (answer: Reply) => [
         answer.status,
         answer.headers["x-ratelimit-limit"],
         answer.headers["x-ratelimit-remaining"],
@@ -165,7 +165,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       const players = yield* Effect.forEach(Array.from({ length: 26 }), () => casino.register(), { concurrency: 4 })
       const [one = { id: 0 }] = players
       const { token } = dataOf(yield* casino.post(`/players/${one.id}/session-tokens`), 201)
-      const lists: ReadonlyArray<(query: string) => ReturnType<typeof casino.get>> = [
+      const lists: ReadonlyArray<(query: string) => Effect.Effect<Reply, ConnectionLost, HttpServer.HttpServer>> = [
         (query) => casino.get(`/players?${query}`),
         (query) => casino.get(`/players/${one.id}/transactions?${query}`),
         (query) => casino.get(`/payments?${query}`),

@@ -2,19 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ProviderProtocols } from "../../src/features/integrations/ProviderSettings.ts"
-import { made } from "../kit/Backoffice.ts"
-import {
-  browserCall,
-  type Casino,
-  type Fields,
-  fresh,
-  layerCasinos,
-  openCasino,
-  plainCall,
-  signedCall
-} from "../kit/Casino.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { assertRefused, type Casino, dataOf, type Fields, fresh, made, openCasino } from "../kit/Casino.ts"
+import { browserCall, plainCall, signedCall } from "../kit/HttpCalls.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
-import { assertRefused, dataOf } from "../kit/PublicApi.ts"
 
 // Goal: an API key sees only the data of its own operator (SPEC 1): no endpoint with an id in its path answers, changes or reveals
 // another operator's record. Method: walk over the served document; a rival calls each endpoint with a body that

@@ -5,28 +5,27 @@ import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { restrictStep } from "../../src/domain/player/AccountStatus.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
-import { portOf } from "../kit/E2eServer.ts"
-import { type Reply, send, type Signer } from "../kit/HttpCalls.ts"
-import { addApiKey } from "../kit/Keys.ts"
+import { assertRefused, dataOf, deposit, issueToken, openCasinoInRows, registered } from "../kit/Casino.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
 import {
-  assertRefused,
-  call,
-  dataOf,
-  deposit,
-  issueToken,
-  layerPublicApi,
-  noon,
-  openGame,
-  openOperator,
-  playerCall,
-  register
-} from "../kit/PublicApi.ts"
+  browserCall,
+  type Caller,
+  callerOf,
+  portOf,
+  type Reply,
+  send,
+  signedCall,
+  type Signer
+} from "../kit/HttpCalls.ts"
+import { noon } from "../kit/Noon.ts"
+import { addApiKey } from "../kit/Keys.ts"
 
 // Goal: a player session token opens the endpoints of SPEC sections 4.9 and 5.4, for their lifetimes. Method: for each event of a key, an
 // operator, a player or time a token of one hour, then the answers to reading, launching and issuing another token; also, the
 // player endpoints over HTTP.
 
 interface Subject {
+  readonly caller: Caller
   readonly key: Signer & { readonly id: number }
   readonly operatorId: number
   readonly playerId: number
@@ -43,12 +42,12 @@ const setKey = (column: string, value: Date | number) =>
 
 const setStatus = (status: string) =>
   Effect.fnUntraced(function*({ key, playerId }: Subject) {
-    dataOf(yield* call(key, `/players/${playerId}/status`, { method: "PUT", body: { status } }))
+    dataOf(yield* signedCall(key, `/players/${playerId}/status`, { method: "PUT", body: { status } }))
   })
 
 const exclude = (body: object) =>
   Effect.fnUntraced(function*({ key, playerId }: Subject) {
-    dataOf(yield* call(key, `/players/${playerId}/self-exclusion`, { body }))
+    dataOf(yield* signedCall(key, `/players/${playerId}/self-exclusion`, { body }))
   })
 
 const restrict = (restrictions: { readonly canLogin?: boolean; readonly canBet?: boolean }) =>
@@ -57,13 +56,13 @@ const restrict = (restrictions: { readonly canLogin?: boolean; readonly canBet?:
   })
 
 const signOut = Effect.fnUntraced(function*({ key, playerId }: Subject) {
-  const data = dataOf(yield* call(key, `/players/${playerId}/session-tokens`, { method: "DELETE" }))
+  const data = dataOf(yield* signedCall(key, `/players/${playerId}/session-tokens`, { method: "DELETE" }))
   assert.deepStrictEqual(data, { player_id: playerId, sessions_ended_at: noon })
 })
 
-const signOutByPlayer = Effect.fnUntraced(function*({ key, playerId }: Subject) {
-  const token = yield* issueToken(key, playerId)
-  dataOf(yield* playerCall(token, "/session-tokens", { method: "DELETE" }))
+const signOutByPlayer = Effect.fnUntraced(function*({ caller, playerId }: Subject) {
+  const token = yield* issueToken(caller, playerId)
+  dataOf(yield* browserCall(token, "/session-tokens", { method: "DELETE" }))
 })
 
 const inTurn = <E, R, E2, R2>(
@@ -83,7 +82,7 @@ const endpoints = [["GET", "/me"], ["GET", "/wallet"], ["GET", "/transactions"],
 /** Asserts that the token opens nothing any more. */
 const assertDead = Effect.fnUntraced(function*(token: string) {
   for (const [method, path] of endpoints) {
-    assertRefused(yield* playerCall(token, path, { method }), 401, "INVALID_PLAYER_TOKEN", {})
+    assertRefused(yield* browserCall(token, path, { method }), 401, "INVALID_PLAYER_TOKEN", {})
   }
 })
 
@@ -151,17 +150,16 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
     it.effect(`5.4 a token after: ${what}: ${reading}, ${launching}, ${another}`, () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.parse(noon))
-        const { key, operator } = yield* openOperator(`row-${index}`)
-        const game = yield* openGame(`row-${index}`)
-        const { id } = yield* register(key, "ada")
-        const token = yield* issueToken(key, id, { ttl_minutes: 60 })
-        yield* happens({ key, operatorId: operator.id, playerId: id })
+        const { caller, key, operator, slots: game } = yield* openCasinoInRows(`row-${index}`)
+        const { id } = yield* registered(caller, "ada")
+        const token = yield* issueToken(caller, id, { ttl_minutes: 60 })
+        yield* happens({ caller, key, operatorId: operator.id, playerId: id })
         const answers = [
-          yield* playerCall(token, "/me"),
-          yield* playerCall(token, "/wallet"),
-          yield* playerCall(token, "/transactions"),
-          yield* playerCall(token, `/games/${game.id}/launch`, { body: {} }),
-          yield* call(key, `/players/${id}/session-tokens`, { body: {} })
+          yield* browserCall(token, "/me"),
+          yield* browserCall(token, "/wallet"),
+          yield* browserCall(token, "/transactions"),
+          yield* browserCall(token, `/games/${game.id}/launch`, { body: {} }),
+          yield* signedCall(key, `/players/${id}/session-tokens`, { body: {} })
         ]
         assert.deepStrictEqual(answers.map(said), [reading, reading, reading, launching, another])
         for (const { headers, status } of answers) {
@@ -176,42 +174,44 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
 
   it.effect("5.4 rule 4: a token's calls count against its issuing key alone; a refused token counts nowhere", () =>
     Effect.gen(function*() {
-      const { key, operator } = yield* openOperator("counts", { rateLimit: 100 })
+      const { caller, operator } = yield* openCasinoInRows("counts", { rateLimit: 100 })
       const other = yield* addApiKey(operator.id, { rateLimit: 50 })
-      const { id } = yield* register(key, "ada") // 1
-      const [mine, theirs] = [yield* issueToken(key, id), yield* issueToken(other, id)] // 2 and 1
+      const { id } = yield* registered(caller, "ada") // 1
+      const [mine, theirs] = [
+        yield* issueToken(caller, id),
+        yield* issueToken(callerOf(false, yield* portOf, other), id)
+      ] // 2 and 1
       const left = (reply: Reply) => [reply.headers["x-ratelimit-limit"], reply.headers["x-ratelimit-remaining"]]
-      assert.deepStrictEqual(left(yield* playerCall(mine, "/me")), ["100", "97"])
-      assert.deepStrictEqual(left(yield* playerCall(theirs, "/me")), ["50", "48"])
+      assert.deepStrictEqual(left(yield* browserCall(mine, "/me")), ["100", "97"])
+      assert.deepStrictEqual(left(yield* browserCall(theirs, "/me")), ["50", "48"])
       // a refused request counts; a refused token does not
-      assert.deepStrictEqual(left(yield* playerCall(mine, "/transactions?page=0")), ["100", "96"])
+      assert.deepStrictEqual(left(yield* browserCall(mine, "/transactions?page=0")), ["100", "96"])
       yield* TestClock.adjust("31 minutes")
-      assert.deepStrictEqual(left(yield* playerCall(mine, "/me")), ["100", "100"])
-      const forged = yield* playerCall(`${mine}A`, "/me")
+      assert.deepStrictEqual(left(yield* browserCall(mine, "/me")), ["100", "100"])
+      const forged = yield* browserCall(`${mine}A`, "/me")
       assert.deepStrictEqual([said(forged), ...left(forged)], [dead, undefined, undefined])
       assert.isDefined(forged.headers["x-request-id"])
     }))
 
   it.effect("2.4 idempotency keys live per player, whatever the token", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("keyed")
-      const game = yield* openGame("keyed")
+      const { caller, slots: game } = yield* openCasinoInRows("keyed")
       const path = `/games/${game.id}/launch`
       const headers = { "Idempotency-Key": "one" }
-      const [ada, bob] = [(yield* register(key, "ada")).id, (yield* register(key, "bob")).id]
-      const first = yield* playerCall(yield* issueToken(key, ada), path, { body: {}, headers })
+      const [ada, bob] = [(yield* registered(caller, "ada")).id, (yield* registered(caller, "bob")).id]
+      const first = yield* browserCall(yield* issueToken(caller, ada), path, { body: {}, headers })
       assert.strictEqual(first.status, 200, first.text)
       // another token counts for the same player
-      const again = yield* playerCall(yield* issueToken(key, ada), path, { body: {}, headers })
+      const again = yield* browserCall(yield* issueToken(caller, ada), path, { body: {}, headers })
       assert.deepStrictEqual([again.text, again.headers["idempotent-replayed"]], [first.text, "true"])
-      const other = yield* playerCall(yield* issueToken(key, bob), path, { body: {}, headers })
+      const other = yield* browserCall(yield* issueToken(caller, bob), path, { body: {}, headers })
       assert.isUndefined(other.headers["idempotent-replayed"])
       assert.notStrictEqual(dataOf(other).session_token, dataOf(first).session_token)
-      const reused = yield* playerCall(yield* issueToken(key, ada), path, { body: { mode: "demo" }, headers })
+      const reused = yield* browserCall(yield* issueToken(caller, ada), path, { body: { mode: "demo" }, headers })
       assertRefused(reused, 422, "IDEMPOTENCY_KEY_REUSED")
       const long = { "Idempotency-Key": "x".repeat(256) }
       assertRefused(
-        yield* playerCall(yield* issueToken(key, ada), path, { body: {}, headers: long }),
+        yield* browserCall(yield* issueToken(caller, ada), path, { body: {}, headers: long }),
         422,
         "INVALID_IDEMPOTENCY_KEY"
       )
@@ -219,9 +219,9 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
 
   it.effect("5.4 a token is accepted only as it was issued", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("forged")
-      const player = yield* register(key, "ada")
-      const token = yield* issueToken(key, player.id)
+      const { caller } = yield* openCasinoInRows("forged")
+      const player = yield* registered(caller, "ada")
+      const token = yield* issueToken(caller, player.id)
       const flipped = (at: number) => `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`
       const wrong = [
         "",
@@ -236,100 +236,98 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       ]
       for (const other of wrong) yield* assertDead(other)
       for (const authorization of ["", token, `Basic ${token}`, `Bearer ${token} ${token}`]) {
-        assertRefused(yield* playerCall(token, "/me", { headers: { authorization } }), 401, "INVALID_PLAYER_TOKEN")
+        assertRefused(yield* browserCall(token, "/me", { headers: { authorization } }), 401, "INVALID_PLAYER_TOKEN")
       }
-      dataOf(yield* playerCall(token, "/me"))
-      dataOf(yield* playerCall(token, "/me", { headers: { authorization: `bearer   ${token}` } }))
+      dataOf(yield* browserCall(token, "/me"))
+      dataOf(yield* browserCall(token, "/me", { headers: { authorization: `bearer   ${token}` } }))
     }))
 
   it.effect("5.4 a token opens no operator endpoint, a signature no player endpoint", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("apart")
-      const player = yield* register(key, "ada")
-      const token = yield* issueToken(key, player.id)
+      const { caller, key } = yield* openCasinoInRows("apart")
+      const player = yield* registered(caller, "ada")
+      const token = yield* issueToken(caller, player.id)
       const headers = { authorization: `Bearer ${token}` }
       const asOperator = yield* send(yield* portOf, `/api/v1/operator/players/${player.id}`, { headers })
       assertRefused(asOperator, 401, "MISSING_CREDENTIALS")
-      assertRefused(yield* call(key, "/api/v1/player/me"), 401, "INVALID_PLAYER_TOKEN")
+      assertRefused(yield* signedCall(key, "/api/v1/player/me"), 401, "INVALID_PLAYER_TOKEN")
     }))
 
   it.effect("2.1 last_login_at: set by the issue of a token, to the minute, and by nothing else", () =>
     Effect.gen(function*() {
-      const { key } = yield* openOperator("logins")
-      const game = yield* openGame("logins")
-      const player = yield* register(key, "ada")
-      const other = yield* register(key, "bob")
+      const { caller, key, slots: game } = yield* openCasinoInRows("logins")
+      const player = yield* registered(caller, "ada")
+      const other = yield* registered(caller, "bob")
       const begun = yield* Clock.currentTimeMillis
       const after = (ms: number) => new Date(begun + ms).toISOString()
       const shown = Effect.gen(function*() {
-        const shown = dataOf(yield* call(key, `/players/${player.id}`))
+        const shown = dataOf(yield* signedCall(key, `/players/${player.id}`))
         assert.deepStrictEqual({ ...shown, last_login_at: null }, player)
         return shown.last_login_at
       })
       assert.isNull(yield* shown)
       const headers = { "Idempotency-Key": "login" }
-      const first = yield* call(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
+      const first = yield* signedCall(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
       const { token } = dataOf(first, 201)
       assert.strictEqual(yield* shown, after(0))
       yield* TestClock.adjust("59999 millis")
-      yield* issueToken(key, player.id)
+      yield* issueToken(caller, player.id)
       assert.strictEqual(yield* shown, after(0))
       yield* TestClock.adjust("1 millis")
       // not by using a token, a replayed answer, a launch, or a token that is refused
-      dataOf(yield* playerCall(token, "/me"))
-      dataOf(yield* playerCall(token, `/games/${game.id}/launch`, { body: {} }))
-      yield* call(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
-      dataOf(yield* call(key, `/players/${player.id}/games/${game.id}/launch`, { body: {} }))
+      dataOf(yield* browserCall(token, "/me"))
+      dataOf(yield* browserCall(token, `/games/${game.id}/launch`, { body: {} }))
+      yield* signedCall(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
+      dataOf(yield* signedCall(key, `/players/${player.id}/games/${game.id}/launch`, { body: {} }))
       assertRefused(
-        yield* call(key, `/players/${player.id}/session-tokens`, { body: { ttl_minutes: 0 } }),
+        yield* signedCall(key, `/players/${player.id}/session-tokens`, { body: { ttl_minutes: 0 } }),
         422,
         "VALIDATION_FAILED"
       )
       assert.strictEqual(yield* shown, after(0))
-      yield* issueToken(key, player.id)
+      yield* issueToken(caller, player.id)
       assert.strictEqual(yield* shown, after(60_000))
-      assert.deepStrictEqual(dataOf(yield* call(key, `/players/${other.id}`)), other)
+      assert.deepStrictEqual(dataOf(yield* signedCall(key, `/players/${other.id}`)), other)
     }))
 
   it.effect("5.4 a token works from any address, whatever the allowlist of its key", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { key } = yield* openOperator("elsewhere")
-      const player = yield* register(key, "ada")
-      const token = yield* issueToken(key, player.id)
+      const { caller, key } = yield* openCasinoInRows("elsewhere")
+      const player = yield* registered(caller, "ada")
+      const token = yield* issueToken(caller, player.id)
       yield* sql`UPDATE api_keys SET ip_allowlist = '{203.0.113.7}' WHERE id = ${key.id}`
       yield* (yield* Credentials).invalidate()
-      assert.strictEqual((yield* call(key, `/players/${player.id}`)).code, "IP_NOT_ALLOWED")
-      dataOf(yield* playerCall(token, "/me"))
+      assert.strictEqual((yield* signedCall(key, `/players/${player.id}`)).code, "IP_NOT_ALLOWED")
+      dataOf(yield* browserCall(token, "/me"))
     }))
 
   it.effect("4.9 the player endpoints: paths and links of their own, the body of a launch, the features of the operator", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { key, operator } = yield* openOperator("front")
-      const game = yield* openGame("front")
-      const player = yield* register(key, "ada")
-      for (const amount of [100, 200, 300]) yield* deposit(key, player.id, amount)
-      const token = yield* issueToken(key, player.id)
-      const mine = yield* playerCall(token, "/transactions?per_page=2&page=2")
+      const { caller, operator, playOf, slots: game } = yield* openCasinoInRows("front")
+      const player = yield* registered(caller, "ada")
+      for (const amount of [100, 200, 300]) yield* deposit(caller, player.id, amount)
+      const token = yield* issueToken(caller, player.id)
+      const mine = yield* browserCall(token, "/transactions?per_page=2&page=2")
       assert.strictEqual(Object(mine.json).links.prev, "/api/v1/player/transactions?per_page=2&page=1")
-      assertRefused(yield* playerCall(token, "/nothing"), 404, "NOT_FOUND")
-      assertRefused(yield* playerCall(token, "/me", { method: "POST", body: {} }), 405, "METHOD_NOT_ALLOWED")
+      assertRefused(yield* browserCall(token, "/nothing"), 404, "NOT_FOUND")
+      assertRefused(yield* browserCall(token, "/me", { method: "POST", body: {} }), 405, "METHOD_NOT_ALLOWED")
       const path = `/games/${game.id}/launch`
-      const launched = dataOf(yield* playerCall(token, path, { method: "POST" }))
+      const launched = dataOf(yield* browserCall(token, path, { method: "POST" }))
       assert.deepInclude(launched, { mode: "real", game_id: game.id, is_original: false })
       assert.include(launched.launch_url, encodeURIComponent(launched.session_token))
-      dataOf(yield* game.bet(launched.session_token, 400))
-      assert.strictEqual(dataOf(yield* playerCall(token, "/wallet")).balance, 200)
-      assert.strictEqual(dataOf(yield* playerCall(token, path, { body: { mode: "demo" } })).mode, "demo")
-      assertRefused(yield* playerCall(token, path, { body: { mode: "fun" } }), 422, "VALIDATION_FAILED")
-      assertRefused(yield* playerCall(token, path, { raw: "{" }), 422, "INVALID_REQUEST")
+      dataOf(yield* playOf(launched.session_token, "").bet(400))
+      assert.strictEqual(dataOf(yield* browserCall(token, "/wallet")).balance, 200)
+      assert.strictEqual(dataOf(yield* browserCall(token, path, { body: { mode: "demo" } })).mode, "demo")
+      assertRefused(yield* browserCall(token, path, { body: { mode: "fun" } }), 422, "VALIDATION_FAILED")
+      assertRefused(yield* browserCall(token, path, { raw: "{" }), 422, "INVALID_REQUEST")
       for (const id of ["999999999", "x"]) {
-        assertRefused(yield* playerCall(token, `/games/${id}/launch`, { body: { mode: "fun" } }), 404, "NOT_FOUND")
+        assertRefused(yield* browserCall(token, `/games/${id}/launch`, { body: { mode: "fun" } }), 404, "NOT_FOUND")
       }
       yield* sql`UPDATE operators SET cooperation_model = 'turnkey', disabled_features = '{games}' WHERE id = ${operator.id}`
       yield* changed
-      assertRefused(yield* playerCall(token, path, { body: {} }), 403, "FEATURE_NOT_AVAILABLE", { feature: "games" })
-      dataOf(yield* playerCall(token, "/me"))
+      assertRefused(yield* browserCall(token, path, { body: {} }), 403, "FEATURE_NOT_AVAILABLE", { feature: "games" })
+      dataOf(yield* browserCall(token, "/me"))
     }))
 })

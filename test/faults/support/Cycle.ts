@@ -3,12 +3,12 @@ import { Effect, Fiber, Schema } from "effect"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { exceptAddedStaff } from "../../kit/Keys.ts"
 import { audit, type Beginning } from "../../kit/HistoryAudit.ts"
-import { patiently } from "../../kit/E2eHttp.ts"
+import { dataAs, seat } from "../../kit/Casino.ts"
+import { patiently } from "../../kit/HttpCalls.ts"
 import { type HistoryLog, type Operation, History } from "../../kit/History.ts"
 import { deliver, playAll, replayAll, settleAll, until, whilePlaying } from "../../kit/Client.ts"
 import { makeOperations } from "../../kit/Operations.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
-import { dataOf, seat } from "../../kit/E2eWorld.ts"
 import { type FaultKind, strike } from "./Faults.ts"
 import { checkHistories } from "./PlayerHistories.ts"
 import type { World } from "./World.ts"
@@ -88,7 +88,7 @@ export const runCycle = Effect.fnUntraced(function*(world: World, plan: CyclePla
   )
   const balanceOf = Effect.fnUntraced(function*(playerId: number) {
     const reply = yield* operator.get(`/api/v1/operator/players/${playerId}/wallet`)
-    return (yield* dataOf(reply, 200, Schema.Struct({ balance: Schema.Int }))).balance
+    return (yield* dataAs(reply, 200, Schema.Struct({ balance: Schema.Int }))).balance
   })
   const beginnings = new Map(
     yield* Effect.forEach(

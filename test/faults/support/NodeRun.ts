@@ -9,11 +9,10 @@ import { type Chance, chanceOf } from "../../kit/Chance.ts"
 import { deliver, playAll, replayAll, settleAll, until, whilePlaying } from "../../kit/Client.ts"
 import { type ClusterNode, startCluster, untilBalanced } from "../../kit/ClusterProcesses.ts"
 import { layerDatabaseAt, makeFickleServer } from "../../kit/E2eDatabase.ts"
-import { type Caller, callerOf, exchange, makeAgent, patiently, staffOf } from "../../kit/E2eHttp.ts"
-import { addGame, addPaymentMethod, addStudio, addTenant, dataOf, seat } from "../../kit/E2eWorld.ts"
+import { addGame, addPaymentMethod, addStudio, addTenant, dataAs, seat } from "../../kit/Casino.ts"
+import { type Caller, callerOf, exchange, makeAgent, patiently, type Signer, staffOf } from "../../kit/HttpCalls.ts"
 import { History, type Line, type Sender } from "../../kit/History.ts"
 import { audit } from "../../kit/HistoryAudit.ts"
-import type { Signer } from "../../kit/HttpCalls.ts"
 import { addStaff, exceptAddedStaff } from "../../kit/Keys.ts"
 import { makeOperations, withdrawalMethod } from "../../kit/Operations.ts"
 import type { ServiceExited } from "../../kit/ServiceProcess.ts"
@@ -142,12 +141,7 @@ const runOn = Effect.fnUntraced(function*(
   const toWell = lineTo(well, 2001)
   const patient = (callers: ReadonlyMap<ClusterNode, Caller>, signer: Signer): Caller => {
     const any = anyOf(() => of(callers, well()), chanceOf(plan.seed, 3001))
-    return patiently({
-      signer,
-      send: any.send,
-      get: (path) => any.send(path),
-      post: (path, body, headers = {}) => any.send(path, { method: "POST", body, headers })
-    })
+    return patiently({ signer, send: any.send })
   }
   const [someOperator, someProvider] = [patient(operators, operator.signer), patient(providers, studio.call.signer)]
   const names = Array.from({ length: plan.players }, (_, index) => `player${index}`)
@@ -332,7 +326,7 @@ const runOn = Effect.fnUntraced(function*(
   violations.push(...histories.violations)
   for (const { balance, mayHaveMore, playerId } of witnesses.books()) {
     const reply = yield* someOperator.get(`/api/v1/operator/players/${playerId}/wallet`)
-    const told = yield* dataOf(reply, 200, Schema.Struct({ balance: Schema.Int }))
+    const told = yield* dataAs(reply, 200, Schema.Struct({ balance: Schema.Int }))
     const isRight = told.balance === balance || mayHaveMore && told.balance === balance - 1
     if (!isRight) violations.push(`witness ${playerId}: has ${told.balance}, due ${balance}`)
   }

@@ -4,9 +4,9 @@
  */
 import { Effect } from "effect"
 import type { Chance } from "../../kit/Chance.ts"
-import type { Caller } from "../../kit/E2eHttp.ts"
+import { callWallet, type Seat, settledOf } from "../../kit/Casino.ts"
+import type { Caller } from "../../kit/HttpCalls.ts"
 import type { HistoryLog } from "../../kit/History.ts"
-import { callWallet, type Seat, settledOf } from "../../kit/E2eWorld.ts"
 
 /** A bet from its first sending to its answer, in milliseconds of the monotonic clock. */
 interface Sighting {

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { databaseUrl } from "../../kit/E2eDatabase.ts"
-import { exchange, makeAgent } from "../../kit/E2eHttp.ts"
+import { exchange, makeAgent } from "../../kit/HttpCalls.ts"
 import { freePort, startService } from "../../kit/ServiceProcess.ts"
 import { type StrangerCost, strangerBars, strangerCosts } from "../../kit/Strangers.ts"
 import { fuzz, type FuzzOutcome } from "./Fuzz.ts"

@@ -1,10 +1,8 @@
 /** Fixtures of the fuzzer: operators, providers, games and players, made through the service's own APIs. */
 import { Effect, Schema } from "effect"
 import type * as Http from "node:http"
-import { callerOf, type ConnectionLost, exchange } from "../../kit/E2eHttp.ts"
-import { deposit, launch, register, type Unexpected } from "../../kit/Clients.ts"
-import { callWallet, dataOf } from "../../kit/E2eWorld.ts"
-import type { Signer } from "../../kit/HttpCalls.ts"
+import { callWallet, dataAs, deposit, launch, register, type Unexpected } from "../../kit/Casino.ts"
+import { callerOf, type ConnectionLost, exchange, type Signer } from "../../kit/HttpCalls.ts"
 import { type StrangerAddress, strangerAddresses, strangerProviders } from "../../kit/Strangers.ts"
 import { Known } from "./Values.ts"
 
@@ -43,7 +41,7 @@ const staffOf = ({ agent, backofficePort, staffToken }: FuzzTargets) =>
   Effect.fnUntraced(function*(method: "POST" | "PATCH", path: string, body: object) {
     const headers = { authorization: `Bearer ${staffToken}` }
     const reply = yield* exchange(agent, backofficePort, `/backoffice/v1${path}`, { method, body, headers })
-    return yield* dataOf(reply, method === "POST" ? 201 : 200, Made, path)
+    return yield* dataAs(reply, method === "POST" ? 201 : 200, Made, path)
   })
 
 /** A fixture's keys and one provider in each vendor's protocol: the addresses where strangers' bodies arrive. */
@@ -68,10 +66,10 @@ const seat = Effect.fnUntraced(function*({ agent, publicPort }: FuzzTargets, cal
   const payment = yield* deposit(operator, playerId, 1_000_000, username)
   const session = yield* launch(operator, playerId, callers.slots)
   const issued = yield* operator.post(`/api/v1/operator/players/${playerId}/session-tokens`, {})
-  const { token } = yield* dataOf(issued, 201, Token)
+  const { token } = yield* dataAs(issued, 201, Token)
   const provider = callerOf(agent, publicPort, callers.provider)
   const authenticated = yield* callWallet(provider, "authenticate", { session_token: session })
-  const { player_ref: ref } = yield* dataOf(authenticated, 200, Authenticated)
+  const { player_ref: ref } = yield* dataAs(authenticated, 200, Authenticated)
   for (const name of ["player", "player_id"]) known.add(name, playerId)
   known.add("session_token", session)
   known.add("player_ref", ref)

@@ -1,10 +1,9 @@
 /** Cases of `staff`, `operator` and `key`. */
-import { assertRefused, dataOf } from "../PublicApi.ts"
+import { operatorWith } from "../HttpCalls.ts"
+import { assertRefused, bootstrapToken, dataOf, fresh, made, openCasino, outcomeOf, staffCall } from "../Casino.ts"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { bootstrapToken, made, staffCall } from "../Backoffice.ts"
-import { fresh, openCasino, operatorWith, outcomeOf } from "../Casino.ts"
 import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
 
 /** Answer to a call with a token. */

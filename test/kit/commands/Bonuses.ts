@@ -1,9 +1,7 @@
 /** Cases of `bonus` and `promo`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { made } from "../Backoffice.ts"
-import { fresh, openCasino, outcomeOf } from "../Casino.ts"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf, fresh, made, openCasino, outcomeOf } from "../Casino.ts"
 import { type CommandCase, done, grantedBonus, nobody, refusal } from "./Scene.ts"
 
 const newBonus = "bonus create --operator $house --name Welcome --type deposit_match --default-amount 500"

@@ -1,9 +1,8 @@
 /** Cases of `provider`, `game` and `payment-method`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { made } from "../Backoffice.ts"
-import { fresh, openCasino, outcomeOf, signedCall } from "../Casino.ts"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf, fresh, made, openCasino, outcomeOf } from "../Casino.ts"
+import { signedCall } from "../HttpCalls.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
 /** Answer to a provider's call with an unknown session: the refusal for that session proves a valid signature. */

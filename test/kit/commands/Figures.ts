@@ -1,9 +1,7 @@
 /** Cases of `figures`, of reports over time, and of what staff do with one alert, delivery or bonus. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { made } from "../Backoffice.ts"
-import { openCasino } from "../Casino.ts"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf, made, openCasino } from "../Casino.ts"
 import { makeSink } from "../WebhookSink.ts"
 import { type CommandCase, done, grantedBonus, nobody, raisedAlert } from "./Scene.ts"
 

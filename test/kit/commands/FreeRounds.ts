@@ -1,7 +1,7 @@
 /** Cases of `free-rounds`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf } from "../Casino.ts"
 import { type CommandCase, done, nobody, type SceneShape } from "./Scene.ts"
 
 const issue = "free-rounds issue --player $player --game $book --rounds 10 --stake 20 --valid-days 7"

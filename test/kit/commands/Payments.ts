@@ -1,8 +1,7 @@
 /** Cases of `payment`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { openCasino } from "../Casino.ts"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf, openCasino } from "../Casino.ts"
 import { type CommandCase, done, heldWithdrawal, nobody, refusal, type SceneShape } from "./Scene.ts"
 
 /** A move that every withdrawal refuses that is not there, and the deposit refuses. */

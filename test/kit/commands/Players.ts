@@ -1,8 +1,8 @@
 /** Cases of `player`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { browserCall, openCasino, outcomeOf } from "../Casino.ts"
-import { assertRefused, dataOf } from "../PublicApi.ts"
+import { assertRefused, dataOf, openCasino, outcomeOf } from "../Casino.ts"
+import { browserCall } from "../HttpCalls.ts"
 import { type CommandCase, done, grantedBonus, nobody, refusal } from "./Scene.ts"
 
 export const playerCases: ReadonlyArray<CommandCase> = [

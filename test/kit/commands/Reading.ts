@@ -1,8 +1,7 @@
 /** Cases of commands that read across players: `round search`, `round show`, `ledger entries`, `search find`, `player timeline`, `player sessions`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { openCasino } from "../Casino.ts"
-import { dataOf } from "../PublicApi.ts"
+import { dataOf, openCasino } from "../Casino.ts"
 import { type CommandCase, done, nobody } from "./Scene.ts"
 
 /** A player of a separate casino, with 100 of 1000 staked. */

@@ -1,16 +1,26 @@
 /** Fixture of command tests, and helpers that run commands. */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
+import type { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { RememberedEnds } from "../../../src/chain/Ends.ts"
 import { ProviderProtocols } from "../../../src/features/integrations/ProviderSettings.ts"
 import type { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
-import { type BothServers, type CommandOptions, made, runHere, staffCall, treasurerToken } from "../Backoffice.ts"
+import { type CommandOptions, layerCasinos, runHere, SharedCasino } from "../Backoffice.ts"
+import {
+  type BothServers,
+  type Casino,
+  dataOf,
+  fresh,
+  made,
+  openCasino,
+  staff,
+  staffCall,
+  treasurerToken
+} from "../Casino.ts"
 import { type Calendar, pass } from "../Calendar.ts"
-import { type Casino, fresh, layerCasinos, openCasino, SharedCasino, staff } from "../Casino.ts"
 import { openFakeProvider } from "../FakeProvider.ts"
 import { fakeProtocol, type FakeVendor } from "../FakeVendor.ts"
-import { dataOf } from "../PublicApi.ts"
 
 /** A house with one of everything, under the names that lines of commands use: `$player`. */
 export interface SceneShape {
@@ -30,7 +40,14 @@ interface Names {
   readonly names: { readonly [name: string]: string }
 }
 
-export type Needs = BothServers | Calendar | SqlClient.SqlClient | RememberedEnds | StaleRounds | Scope.Scope
+export type Needs =
+  | BothServers
+  | Calendar
+  | HttpServer.HttpServer
+  | SqlClient.SqlClient
+  | RememberedEnds
+  | StaleRounds
+  | Scope.Scope
 
 /** One command with everything that is tried with it. */
 export interface CommandCase {

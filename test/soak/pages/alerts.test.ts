@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { staffCall } from "../../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
+import { dataOf, openCasino, staff, staffCall } from "../../kit/Casino.ts"
 import { assertNone, Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { layerCasinos, openCasino, SharedCasino, staff } from "../../kit/Casino.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
 import { act, done, notified } from "../../kit/PageSteps.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: an alert is found, taken, worked on and closed in a browser, and the page's withdrawal status of the player matches the operator's API.

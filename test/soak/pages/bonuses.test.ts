@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Locator, Page } from "playwright-core"
-import { made } from "../../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
+import { dataOf, fresh, made, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, chooseOption, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, layerCasinos, SharedCasino, staff } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
 
 // Goal: bonuses and promo codes are created, described, granted and cancelled in a browser, and the service stores them as the page shows.
 // Method: clicks and keys in Chromium, answers from the staff API.

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { assertNone, Browser, picture, timersDone, violationsOn } from "../../kit/Browser.ts"
 import { assertHoldsFocus, focusFaults } from "../../kit/Focus.ts"
-import { made } from "../../kit/Backoffice.ts"
+import { made } from "../../kit/Casino.ts"
 import { PageScene } from "../../kit/PageScene.ts"
 
 // Goal: every page opens by its address with its heading, is readable in light and dark, and works by keyboard alone. Method: a casino that has

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { assertNone, Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
-import { layerCasinos, SharedCasino } from "../../kit/Casino.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
+import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
+import { dataOf } from "../../kit/Casino.ts"
 
 // Goal: on any page, anything with an id can be searched, values are copied in machine-readable form, and times and colours follow the settings.
 // Method: Chromium on a casino that plays.

@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { assertNone, Browser, chooseOption, signedIn, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, layerCasinos, openCasino, staff } from "../../kit/Casino.ts"
+import { layerCasinos } from "../../kit/Backoffice.ts"
+import { fresh, openCasino, staff } from "../../kit/Casino.ts"
 import { act, done } from "../../kit/PageSteps.ts"
 
 // Goal: games are found, added and changed in a browser, and operators see the changed catalogue.

@@ -2,10 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../../src/service.ts"
-import { layerBothServers, made } from "../../kit/Backoffice.ts"
+import { layerBothServers } from "../../kit/Backoffice.ts"
+import { dataOf, made, openCasino, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
-import { openCasino, staff } from "../../kit/Casino.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 
 // Goal: the open first page shows money moving and pending work, without a reload. Method: Chromium on one page load, while a casino plays.

@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import { layerBothServers, made } from "../../kit/Backoffice.ts"
+import { layerBothServers } from "../../kit/Backoffice.ts"
+import { dataOf, fresh, made, openCasino } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
-import { fresh, openCasino } from "../../kit/Casino.ts"
 import { done } from "../../kit/PageSteps.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
 
 // Goal: money movements are found in the pages by any known identifier, down to the messages of a round. Method: played over
 // HTTP, read in a real browser.

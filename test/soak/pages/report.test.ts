@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs"
 import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
 import { assertNone, Browser, chooseOption, signedIn, tabTo } from "../../kit/Browser.ts"
 import { pass, whileTimePasses } from "../../kit/Calendar.ts"
-import { layerCasinos, openCasino } from "../../kit/Casino.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
+import { layerCasinos } from "../../kit/Backoffice.ts"
+import { dataOf, openCasino } from "../../kit/Casino.ts"
 
 // Goal: the report shows the play, with equal figures in the chart, the tables and the exported file. Method: two days of play on a calendar of
 // the test's, Chromium.

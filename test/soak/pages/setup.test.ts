@@ -2,9 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { staffCall } from "../../kit/Backoffice.ts"
+import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
+import { operatorWith } from "../../kit/HttpCalls.ts"
+import { fresh, openCasino, staff, staffCall } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { fresh, layerCasinos, openCasino, operatorWith, SharedCasino, staff } from "../../kit/Casino.ts"
 import { act, choose, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.

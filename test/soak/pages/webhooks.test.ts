@@ -2,11 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../../src/service.ts"
-import { layerBothServers, made } from "../../kit/Backoffice.ts"
+import { layerBothServers } from "../../kit/Backoffice.ts"
+import { dataOf, made, openCasino, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { openCasino, staff } from "../../kit/Casino.ts"
 import { act, choose, done, shownOnce } from "../../kit/PageSteps.ts"
-import { dataOf } from "../../kit/PublicApi.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
 
 // Goal: an endpoint is added, tested and repaired in a browser: the secret shown once is the signing one, a failed delivery shows its
