@@ -75,9 +75,12 @@ const forText = /^Minor units\b[^.]*$|, (?:minor units\b|like \d{4}-)[^.]*/gu
 /** A description without what a form shows otherwise. */
 const wordsOf = (description: string): { readonly words: string; readonly default: string } => {
   const [, text = description, bracket = ""] = /^(.*?)(?: \(([^()]*)\))?$/su.exec(description) ?? []
-  const [otherwise = "", ...more] = bracket.split("; ")
+  const parts = bracket === "" ? [] : bracket.split("; ")
+  // `0: no cap` is the default, and says what it means
+  const [otherwise = ""] = parts[0]?.split(": ") ?? []
+  const meanings = parts.filter((part) => part.includes(": "))
   return {
-    words: [text.replace(forText, ""), ...more].filter((part) => part !== "").join(". "),
+    words: [text.replace(forText, ""), ...meanings].filter((part) => part !== "").join(". "),
     default: otherwise
   }
 }

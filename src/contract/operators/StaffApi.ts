@@ -45,7 +45,7 @@ const settings = {
   },
   kyc_withdrawal_threshold: {
     form: Schema.NullOr(amountFrom(0)).annotate({
-      description: "Total that an unverified player may withdraw, minor units."
+      description: "Total that an unverified player may withdraw, minor units (any)."
     }),
     shown: Schema.NullOr(money)
   },

@@ -6,16 +6,18 @@ import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { Facts } from "../parts/Facts.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { type Field, formOf } from "../parts/Fields.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { factsOf } from "../parts/shown.tsx"
 import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
 import { describeFinding, detailsOf, ruleDescriptions } from "./findings.ts"
 
 type Alert = Data<"alert.show">
 
-const note: Field = { name: "note", label: "Note", kind: "lines" }
-const reason: Field = { name: "reason", label: "Reason", kind: "lines", required: true }
+/** Form of a note, without another status. */
+const noteForm = (change: Partial<Field>) =>
+  formOf("alert.update", { status: false, note: { description: "", ...change } })
 
 const moves: Readonly<Record<Exclude<AlertStatus, "open">, { readonly label: string; readonly explanation: string }>> =
   {
@@ -36,7 +38,7 @@ function Moves({ alert }: { readonly alert: Alert }) {
         action="alert.update"
         label={moves[status].label}
         params={{ alert: alert.id }}
-        fields={[status === "closed" ? { ...note, label: "Reason", required: true } : note]}
+        fields={noteForm(status === "closed" ? { label: "Reason", required: true } : {})}
         fixed={{ status }}
         explanation={moves[status].explanation}
         done={`Alert ${alert.id}: ${asHeading(status).toLowerCase()}`}
@@ -107,7 +109,7 @@ function Withdrawals({ alert }: { readonly alert: Alert }) {
         action="alert.release"
         label="Release withdrawals"
         params={{ alert: alert.id }}
-        fields={[reason]}
+        fields={formOf("alert.release")}
         explanation="As far as this alert is concerned, the player may withdraw. The alert stays open."
         done="Withdrawals released"
       />
@@ -117,7 +119,7 @@ function Withdrawals({ alert }: { readonly alert: Alert }) {
         action="alert.hold"
         label="Hold withdrawals"
         params={{ alert: alert.id }}
-        fields={[reason]}
+        fields={formOf("alert.hold")}
         explanation="The player cannot withdraw until this is released or the alert is closed."
         done="Withdrawals held"
         danger
@@ -166,7 +168,7 @@ function NoteButton({ alert }: { readonly alert: Alert }) {
       action="alert.update"
       label="Add note"
       params={{ alert: alert.id }}
-      fields={[{ ...note, required: true }]}
+      fields={noteForm({ required: true })}
       done="Note added"
     />
   )
@@ -176,7 +178,7 @@ function Found({ alert }: { readonly alert: Alert }) {
   const operatorOf = useOperatorOf()
   const may = usePermission()
   const { nameOf } = useAccounts()
-  const { currency, name } = operatorOf(alert.operator_id)
+  const { currency } = operatorOf(alert.operator_id)
   const { list, text } = detailsOf(alert.details)
   const transaction = text("transaction_id")
   const players = list("players")
@@ -192,25 +194,33 @@ function Found({ alert }: { readonly alert: Alert }) {
         <Facts
           columns={4}
           facts={[
-            ["Status", <Status key="status" of={alert.status} />],
-            ["Severity", <Status key="severity" of={alert.severity} />],
-            ["Withdrawals", <Status key="held" of={alert.stops_withdrawals ? "stopped" : "allowed"} />],
-            ["Assigned to", nameOf(alert.assigned_to)],
-            ["Player", <PageLink key="player" to={`/players/${alert.player_id}`}>{String(alert.player_id)}</PageLink>],
-            ["Operator", name],
-            alert.payment_id !== null && [
-              "Payment",
-              <PageLink key="payment" to={`/payments?id=${alert.payment_id}`}>{String(alert.payment_id)}</PageLink>
-            ],
+            ...factsOf(
+              "alert.show",
+              alert,
+              "status",
+              "severity",
+              ["stops_withdrawals", {
+                label: "Withdrawals",
+                cell: ({ stops_withdrawals: stops }) => <Status of={stops ? "stopped" : "allowed"} />
+              }],
+              ["assigned_to", { cell: ({ assigned_to: id }) => nameOf(id) }],
+              "player_id",
+              "operator_id"
+            ),
+            ...(alert.payment_id === null ? [] : factsOf("alert.show", alert, ["payment_id", {
+              label: "Payment",
+              to: ({ payment_id: id }) => `/payments?id=${id}`
+            }])),
             transaction !== "–" && [
               "Transaction",
               may("round.search")
                 ? <PageLink key="round" to={`/rounds?transaction=${transaction}`}>{transaction}</PageLink>
                 : transaction
             ],
-            ["Raised", <Instant key="raised" at={alert.created_at} />],
-            ["Changed", <Instant key="changed" at={alert.updated_at} />],
-            alert.closed_at !== null && ["Closed", <Instant key="closed" at={alert.closed_at} />]
+            ...factsOf("alert.show", alert, ["created_at", { label: "Raised", seconds: true }], ["updated_at", {
+              seconds: true
+            }]),
+            ...(alert.closed_at === null ? [] : factsOf("alert.show", alert, ["closed_at", { seconds: true }]))
           ]}
         />
         <Text size="xs" c="dimmed">The rule looks for this: {ruleDescriptions[alert.rule]}</Text>

@@ -1,38 +1,33 @@
 /** Rules of an operator that raise alerts. */
 import { Select, Stack, Text } from "@mantine/core"
 import { useMemo } from "react"
-import { severities } from "../../domain/compliance/AlertRules.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts, buttonColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { type FieldList, filledFrom, operatorOptions } from "../parts/Fields.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
+import { type FieldList, formOf, operatorOptions } from "../parts/Fields.tsx"
 import { List } from "../parts/ListPage.tsx"
+import { columnsOf } from "../parts/shown.tsx"
 import { asHeading, Status } from "../parts/Values.tsx"
 import { ruleDescriptions } from "./findings.ts"
 
 type Rule = Row<"alert.rules">
 
 /** Fields used by a rule. */
-const fieldsOf = (rule: Rule): FieldList =>
-  filledFrom(rule, [
-    { name: "enabled", label: "On", kind: "switch" },
-    {
-      name: "severity",
-      label: "Severity",
-      kind: "choice",
-      options: severities,
-      required: true,
-      description: "Of what just meets the rule."
-    },
-    { name: "stop_withdrawals", label: "Its alerts stop the player's withdrawals", kind: "switch" },
-    rule.threshold !== null && { name: "threshold", label: "Threshold", kind: "money", currency: rule.currency },
-    rule.percent !== null && { name: "percent", label: "Percent", kind: "integer" },
-    rule.count !== null && { name: "count", label: "Count", kind: "integer" },
-    rule.window_hours !== null && { name: "window_hours", label: "Window (hours)", kind: "integer" }
-  ])
+const fieldsOf = (rule: Rule): FieldList => {
+  const unlessNull = (value: number | null) => value === null ? false : {}
+  return formOf("alert.configure", {
+    operator: false,
+    enabled: { label: "On", description: "" },
+    severity: { description: "Of what just meets the rule." },
+    stop_withdrawals: { label: "Its alerts stop the player's withdrawals", description: "" },
+    threshold: unlessNull(rule.threshold),
+    percent: unlessNull(rule.percent),
+    count: unlessNull(rule.count),
+    window_hours: unlessNull(rule.window_hours)
+  }, { record: rule, currency: rule.currency })
+}
 
 const termsOf = ({ count, percent, window_hours: hours }: Rule): string =>
   [
@@ -41,42 +36,45 @@ const termsOf = ({ count, percent, window_hours: hours }: Rule): string =>
     ...(hours === null ? [] : [`${hours} hours`])
   ].join(", ")
 
-const columnsOf = (operator: string): ReadonlyArray<Column<Rule>> => [
-  {
-    id: "rule",
-    header: "Rule",
-    cell: ({ rule }) => (
-      <>
-        <Text size="sm" fw={600}>{asHeading(rule)}</Text>
-        <Text size="xs" c="dimmed">{ruleDescriptions[rule]}</Text>
-      </>
-    )
-  },
-  { id: "state", header: "State", cell: ({ enabled }) => <Status of={enabled ? "on" : "off"} /> },
-  { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
-  { id: "stops", header: "Withdrawals", cell: ({ stop_withdrawals: stops }) => stops ? "stopped" : "go on" },
-  amounts("threshold", "Threshold", ({ threshold }) => threshold),
-  { id: "terms", header: "Terms", cell: (rule) => termsOf(rule) || "–" },
-  buttonColumn((rule) => (
-    <ActionButton
-      action="alert.configure"
-      label="Change rule"
-      params={{ rule: rule.rule }}
-      fields={fieldsOf(rule)}
-      toPayload={(values) => ({ ...values, operator })}
-      isUpdate
-      explanation={`${asHeading(rule.rule)}: ${ruleDescriptions[rule.rule]} Holds for what happens from now on.`}
-      done={`${asHeading(rule.rule)} changed`}
-    />
-  ))
-]
+const ruleColumns = (operator: string) =>
+  columnsOf(
+    "alert.rules",
+    ["rule", {
+      cell: ({ rule }) => (
+        <>
+          <Text size="sm" fw={600}>{asHeading(rule)}</Text>
+          <Text size="xs" c="dimmed">{ruleDescriptions[rule]}</Text>
+        </>
+      )
+    }],
+    ["enabled", { label: "State", cell: ({ enabled }) => <Status of={enabled ? "on" : "off"} /> }],
+    "severity",
+    ["stop_withdrawals", {
+      label: "Withdrawals",
+      cell: ({ stop_withdrawals: stops }) => stops ? "stopped" : "go on"
+    }],
+    "threshold",
+    { id: "terms", header: "Terms", cell: (rule) => termsOf(rule) || "–" },
+    buttonColumn((rule) => (
+      <ActionButton
+        action="alert.configure"
+        label="Change rule"
+        params={{ rule: rule.rule }}
+        fields={fieldsOf(rule)}
+        toPayload={(values) => ({ ...values, operator })}
+        isUpdate
+        explanation={`${asHeading(rule.rule)}: ${ruleDescriptions[rule.rule]} Holds for what happens from now on.`}
+        done={`${asHeading(rule.rule)} changed`}
+      />
+    ))
+  )
 
 export function AlertRules() {
   const [search, setSearch] = useAddress()
   const operators = useOperators()
   const chosen = operators.find(({ slug }) => slug === search["operator"]) ?? operators[0]
   const slug = chosen?.slug ?? ""
-  const columns = useMemo(() => columnsOf(slug), [slug])
+  const columns = useMemo(() => ruleColumns(slug), [slug])
   const query = useMemo(() => ({ operator: slug }), [slug])
   if (chosen === undefined) return <Text size="sm">No operator yet. Each has rules of its own.</Text>
   return (

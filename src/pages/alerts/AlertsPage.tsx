@@ -4,17 +4,14 @@ import { useLocation, useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { alertRules } from "../../domain/compliance/AlertRules.ts"
 import { useAddress } from "../app/address.ts"
-import type { Row } from "../app/api.ts"
-import { useOperatorOf, usePermission } from "../app/session.tsx"
-import { buttonColumn, playerColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
+import { usePermission } from "../app/session.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import { type Filter, filtersOf, List, PageHead } from "../parts/ListPage.tsx"
-import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { asHeading, Status } from "../parts/Values.tsx"
 import { useAccounts } from "./accounts.ts"
 import { AlertCase, AssignToMe } from "./AlertCase.tsx"
 import { AlertRules } from "./AlertRules.tsx"
-
-type Alert = Row<"alert.list">
 
 const useFilters = (): ReadonlyArray<Filter> => {
   const { accounts, own } = useAccounts()
@@ -48,29 +45,25 @@ const useAddressWith = (): (changes: Readonly<Record<string, string | undefined>
 
 function Alerts() {
   const filters = useFilters()
-  const operatorOf = useOperatorOf()
   const { nameOf, own } = useAccounts()
   const addressWith = useAddressWith()
-  const columns = useMemo((): ReadonlyArray<Column<Alert>> => [
-    {
-      id: "id",
-      header: "Id",
-      cell: ({ id }) => <PageLink to={addressWith({ id: String(id) })}>{String(id)}</PageLink>
-    },
-    { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
-    { id: "rule", header: "Rule", cell: ({ rule }) => asHeading(rule) },
-    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    {
-      id: "held",
-      header: "Withdrawals",
-      cell: ({ stops_withdrawals: stops }) => stops ? <Status of="stopped" /> : "–"
-    },
-    playerColumn,
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "assigned", header: "Assigned to", cell: ({ assigned_to: id }) => nameOf(id) },
-    { id: "created", header: "Raised", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    buttonColumn((alert) => alert.assigned_to === null && <AssignToMe alert={alert} own={own} />)
-  ], [addressWith, nameOf, operatorOf, own])
+  const columns = useMemo(() =>
+    columnsOf(
+      "alert.list",
+      ["id", { to: ({ id }) => addressWith({ id: String(id) }) }],
+      "severity",
+      ["rule", { cell: ({ rule }) => asHeading(rule) }],
+      "status",
+      ["stops_withdrawals", {
+        label: "Withdrawals",
+        cell: ({ stops_withdrawals: stops }) => stops ? <Status of="stopped" /> : "–"
+      }],
+      "player_id",
+      "operator_id",
+      ["assigned_to", { cell: ({ assigned_to: id }) => nameOf(id) }],
+      ["created_at", { label: "Raised" }],
+      buttonColumn((alert) => alert.assigned_to === null && <AssignToMe alert={alert} own={own} />)
+    ), [addressWith, nameOf, own])
   return (
     <List
       heading="Alerts"

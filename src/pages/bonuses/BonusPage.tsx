@@ -1,56 +1,55 @@
 /** One bonus: its terms as text, its liability, and its grants. */
 import { Stack, Text } from "@mantine/core"
 import { usePathPart } from "../app/address.ts"
-import type { Data, Row } from "../app/api.ts"
+import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts, buttonColumn, playerColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import { Facts } from "../parts/Facts.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
-import { Instant, Money, moneyText, PageLink, Status, words } from "../parts/Values.tsx"
+import { columnsOf, columnsOfList, factsOf } from "../parts/shown.tsx"
+import { Money, moneyText, PageLink, Status } from "../parts/Values.tsx"
 import { ChangeBonus, SwitchBonus, TermsText } from "./Terms.tsx"
 
-type Grant = Row<"bonus.grants">
-type Liability = NonNullable<Data<"bonus.show">["liability"]>[number]
-
-const liabilityColumns: ReadonlyArray<Column<Liability>> = [
-  { id: "currency", header: "Currency of players", cell: ({ currency }) => currency },
-  { id: "running", header: "Grants that run or wait", align: "right", cell: ({ running }) => running },
-  amounts("amount", "Bonus funds", ({ amount }) => amount),
-  { id: "at", header: "As of", cell: ({ at }) => <Instant at={at} /> }
-]
+const liabilityColumns = columnsOfList(
+  "bonus.show",
+  "liability",
+  ["currency", { label: "Currency of players" }],
+  ["running", { label: "Grants that run or wait" }],
+  ["amount", { label: "Bonus funds" }],
+  ["at", { label: "As of", seconds: true }]
+)
 
 const filters = filtersOf("bonus.grants")
 
-const grantColumns: ReadonlyArray<Column<Grant>> = [
-  { id: "id", header: "Id", cell: ({ id }) => id },
-  playerColumn,
-  { id: "state", header: "State", cell: ({ result, state }) => <Status of={result ?? state} /> },
-  amounts("amount", "Amount", ({ amount }) => amount),
-  {
-    id: "wagered",
-    header: "Wagered",
-    align: "right",
+const grantColumns = columnsOf(
+  "bonus.grants",
+  "id",
+  "player_id",
+  ["state", { cell: ({ result, state }) => <Status of={result ?? state} /> }],
+  "amount",
+  ["wagered_amount", {
+    label: "Wagered",
     cell: ({ currency, wagered_amount: wagered, wagering_progress: percent }) => (
       <>
         <Money amount={wagered} currency={currency} /> ({percent} %)
       </>
     )
-  },
-  amounts("converted", "Converted", ({ converted_amount: amount }) => amount),
-  { id: "granted", header: "Granted", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-  { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} seconds={false} /> },
+  }],
+  ["converted_amount", { label: "Converted" }],
+  ["created_at", { label: "Granted" }],
+  "expires_at",
   buttonColumn(({ amount, currency, id, player_id: player, state }) =>
     state !== "finished" && (
       <ActionButton
         action="bonus.cancel"
         label="Cancel grant"
         params={{ bonus: id }}
-        fields={[{ name: "reason", label: "Reason", kind: "text" }]}
+        fields={formOf("bonus.cancel")}
         explanation={`Takes the bonus of ${
           moneyText(amount, currency)
         } from player ${player}, with what is in the bonus wallet.`}
@@ -58,11 +57,11 @@ const grantColumns: ReadonlyArray<Column<Grant>> = [
       />
     )
   )
-]
+)
 
 function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
   const may = usePermission()
-  const { name: operator, slug } = useOperatorOf()(bonus.operator_id)
+  const { slug } = useOperatorOf()(bonus.operator_id)
   return (
     <Stack>
       <PageHead heading={bonus.name}>
@@ -71,14 +70,9 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
       </PageHead>
       {bonus.description !== "" && <Text size="sm" style={{ whiteSpace: "pre-line" }}>{bonus.description}</Text>}
       <Facts
-        facts={[
-          ["Operator", operator],
-          ["Type", words(bonus.type)],
-          ["State", <Status key="state" of={bonus.is_active ? "active" : "inactive"} />],
-          ["Id", bonus.id],
-          ["Added", <Instant key="created" at={bonus.created_at} seconds={false} />],
-          ["Changed", <Instant key="updated" at={bonus.updated_at} seconds={false} />]
-        ]}
+        facts={factsOf("bonus.show", bonus, "operator_id", "type", "is_active", "id", ["created_at", {
+          label: "Added"
+        }], "updated_at")}
       />
       <Section heading="What it means">
         <TermsText terms={bonus} currency={bonus.currency} />

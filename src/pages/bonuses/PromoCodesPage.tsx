@@ -4,11 +4,11 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { buttonColumn, sortedInstants, useOperatorColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { type FieldList, type Inputs, operatorField } from "../parts/Fields.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
+import { type FieldList, formOf, type Inputs } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
-import { Clip, PageLink, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
 
 type Promo = Row<"promo.list">
@@ -27,26 +27,15 @@ const stateOf = ({ active, expires_at: expires, max_redemptions: maximum, redemp
 
 function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
   const operators = useOperators()
-  const only = operators.length === 1 ? operators[0]?.slug : undefined
   const fields = (inputs: Inputs): FieldList => {
-    const operator = operators.find(({ slug }) => slug === (only ?? inputs["operator"]))
+    const operator = operators.find(({ slug }) => slug === inputs["operator"])
     const offered = bonuses.filter(({ operator_id: id }) => id === operator?.id)
-    const chosen = offered.find(({ id }) => String(id) === inputs["bonus"])
-    const isMoney = chosen?.wagering_multiplier === 0
-    return [
-      only === undefined && operatorField(operators),
-      {
-        name: "code",
-        label: "Code",
-        kind: "text",
-        required: true,
-        description: "What players enter: letters, digits, dashes and underscores."
-      },
-      {
-        name: "bonus",
-        label: "Bonus",
+    const isMoney = offered.find(({ id }) => String(id) === inputs["bonus"])?.wagering_multiplier === 0
+    return formOf("promo.create", {
+      code: { description: "What players enter: letters, digits, dashes and underscores." },
+      bonus: {
         kind: "choice",
-        required: true,
+        half: false,
         description: operator === undefined
           ? "Choose the operator first."
           : offered.length === 0
@@ -54,27 +43,19 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
           : "What the code grants.",
         options: offered.map(({ id, name }) => ({ value: String(id), label: name }))
       },
-      {
-        name: "max_redemptions",
-        label: "Redemptions at most",
-        kind: "integer",
-        half: true,
+      max_redemptions: {
         required: isMoney,
         description: isMoney ? "Needed: this bonus is money at once." : "By all players together. Empty: any number."
       },
-      { name: "expires_at", label: "Expires", kind: "instant", half: true, description: "Empty: never." }
-    ]
+      expires_at: { description: "Empty: never." }
+    })
   }
   return (
     <ActionButton
       action="promo.create"
       label="Add promo code"
       fields={fields}
-      toPayload={({ bonus, ...values }) => ({
-        ...(only === undefined ? {} : { operator: only }),
-        ...values,
-        bonus: Number(bonus)
-      })}
+      toPayload={(values) => ({ ...values, bonus: Number(values["bonus"]) })}
       done="Promo code added"
       button={{ variant: "filled" }}
     />
@@ -82,28 +63,23 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
 }
 
 export default function PromoCodesPage() {
-  const operatorColumn = useOperatorColumn()
   const bonuses = useAnswer("bonus.list").data?.data
-  const columns = useMemo<ReadonlyArray<Column<Promo>>>(() => {
+  const columns = useMemo(() => {
     const names = new Map((bonuses ?? []).map(({ id, name }) => [id, name]))
-    return [
-      { id: "code", header: "Code", value: ({ code }) => code, cell: ({ code }) => <Clip width={240}>{code}</Clip> },
-      ...operatorColumn,
-      {
-        id: "bonus",
-        header: "Bonus",
+    return columnsOf(
+      "promo.list",
+      ["code", { width: 240 }],
+      "operator_id",
+      ["bonus_id", {
         cell: ({ bonus_id: id }) => <PageLink to={`/bonuses/${id}`}>{names.get(id) ?? String(id)}</PageLink>
-      },
-      {
-        id: "redemptions",
-        header: "Redeemed",
-        align: "right",
-        value: ({ redemptions }) => redemptions,
+      }],
+      ["redemptions", {
+        label: "Redeemed",
         cell: ({ max_redemptions: maximum, redemptions }) => `${redemptions}${maximum === null ? "" : ` of ${maximum}`}`
-      },
-      sortedInstants("expires", "Expires", ({ expires_at: at }) => at, "never"),
+      }],
+      ["expires_at", { absent: "never" }],
       { id: "state", header: "State", value: stateOf, cell: (promo) => <Status of={stateOf(promo)} /> },
-      sortedInstants("created", "Added", ({ created_at: at }) => at),
+      ["created_at", { label: "Added" }],
       buttonColumn(({ active, code, id }) => (
         <ActionButton
           action="promo.update"
@@ -117,8 +93,8 @@ export default function PromoCodesPage() {
           undo={{ action: "promo.update", request: { params: { promo: id }, payload: { active } } }}
         />
       ))
-    ]
-  }, [bonuses, operatorColumn])
+    )
+  }, [bonuses])
   return (
     <ListPage
       heading="Promo codes"

@@ -6,7 +6,7 @@ import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { useGameNames } from "../games/GameNames.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { type FieldList, filledFrom, type Inputs, operatorField } from "../parts/Fields.tsx"
+import { type FieldList, formOf, type Inputs, type OwnInput } from "../parts/Fields.tsx"
 import { moneyText } from "../parts/Values.tsx"
 import { Contributions, sharesOf } from "./Contributions.tsx"
 
@@ -31,34 +31,41 @@ const currencyOf = (operators: Operators, bonus: Bonus | undefined, slug: unknow
     operators[0])?.currency ?? "EUR"
 
 /** Fields for the chosen values: amounts in the operator's currency, no wagering of cash. */
-const termFields = (operators: Operators, bonus: Bonus | undefined) => (inputs: Inputs): FieldList => {
-  const slug = inputs["operator"] ?? (operators.length === 1 ? operators[0]?.slug : undefined)
-  const currency = currencyOf(operators, bonus, slug)
+const termFields = (operators: Operators, bonus?: Bonus) => (inputs: Inputs): FieldList => {
   const isCash = (inputs["type"] ?? (bonus ?? usual).type) === "cash"
-  const wagering: FieldList = [
-    { name: "wagering_multiplier", label: "Wagering: times the amount", kind: "integer", half: true },
-    { name: "valid_days", label: "Days that it runs", kind: "integer", half: true },
-    { name: "max_bet", label: "Largest stake (0: any)", kind: "money", half: true, currency },
-    { name: "max_conversion_multiplier", label: "Converts: times the amount (0: all)", kind: "integer", half: true },
-    {
-      name: "contributions",
+  const half = { half: true, description: "" }
+  const wagering = {
+    wagering_multiplier: { ...half, label: "Wagering: times the amount" },
+    valid_days: half,
+    max_bet: { ...half, label: "Largest stake (0: any)" },
+    max_conversion_multiplier: { ...half, label: "Converts: times the amount (0: all)" },
+    contributions: {
       label: "Contributions by game",
-      kind: "own",
       description:
         "Percent of a stake that counts. Games that are not named here count in full, live games with 10 percent.",
-      draw: (input) => <Contributions {...input} />
+      initial: {},
+      draw: (input: OwnInput) => <Contributions {...input} />
     }
-  ]
-  return filledFrom(bonus ?? { ...usual, default_amount: undefined }, [
-    bonus === undefined && operators.length > 1 && operatorField(operators),
-    { name: "name", label: "Name", kind: "text", required: true, half: true },
-    { name: "type", label: "Type", kind: "choice", required: true, half: true, options: bonusTypes },
-    { name: "default_amount", label: "Amount", kind: "money", required: true, half: true, currency },
-    { name: "max_grants_per_player", label: "Grants per player (0: any number)", kind: "integer", half: true },
-    ...(isCash ? [] : wagering),
-    { name: "description", label: "Description", kind: "lines" },
-    bonus === undefined && { name: "active", label: "Offered at once", kind: "switch", initial: true }
-  ])
+  }
+  const changes = {
+    name: half,
+    type: { ...half, required: true, initial: usual.type },
+    default_amount: { ...half, label: "Amount" },
+    max_grants_per_player: { ...half, label: "Grants per player (0: any number)" },
+    ...(isCash
+      ? { wagering_multiplier: false, valid_days: false, max_bet: false, max_conversion_multiplier: false } as const
+      : wagering)
+  }
+  const first = ["name", "type", "default_amount", "max_grants_per_player"] as const
+  return bonus === undefined
+    ? formOf("bonus.create", { ...changes, active: { label: "Offered at once", description: "" } }, {
+      first: ["operator", ...first]
+    })
+    : formOf("bonus.update", { ...changes, active: false }, {
+      record: bonus,
+      currency: currencyOf(operators, bonus, undefined),
+      first
+    })
 }
 
 const termsOf = (values: Record<string, unknown>, from: BonusTerms): BonusTerms => {
@@ -109,17 +116,16 @@ const settled = (values: Record<string, unknown>): Record<string, unknown> =>
 /** Adds a bonus; the terms are described as they are entered. */
 export function AddBonus() {
   const operators = useOperators()
-  const only = operators.length === 1 ? operators[0]?.slug : undefined
   return (
     <ActionButton
       action="bonus.create"
       label="Add bonus"
-      fields={termFields(operators, undefined)}
-      toPayload={(values) => settled(only === undefined ? values : { operator: only, ...values })}
+      fields={termFields(operators)}
+      toPayload={settled}
       preview={(values) => (
         <Preview
           terms={termsOf(values, usual)}
-          currency={currencyOf(operators, undefined, values["operator"] ?? only)}
+          currency={currencyOf(operators, undefined, values["operator"])}
         />
       )}
       size="lg"

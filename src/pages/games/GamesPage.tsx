@@ -4,35 +4,25 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { type FieldList, filledFrom, type Option } from "../parts/Fields.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Clip, PageLink, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
 
 type Game = Row<"game.list">
 
-const gameFields = (providers: ReadonlyArray<Option>, game?: Game): FieldList =>
-  filledFrom(game, [
-    game === undefined &&
-    { name: "provider", label: "Provider", kind: "choice", required: true, options: providers },
-    { name: "name", label: "Name", kind: "text", required: true, half: true },
-    { name: "external_id", label: "Provider's id", kind: "text", required: true, half: true },
-    {
-      name: "type",
-      label: "Type",
-      kind: "choice",
-      required: true,
-      half: true,
-      options: [{ value: "rng", label: "random number generator (rng)" }, { value: "live", label: "live" }],
-      initial: "rng"
-    },
-    { name: "category", label: "Category", kind: "text", half: true, placeholder: "slots" },
-    { name: "rtp", label: "Return to player (percent)", kind: "number", nullable: true, half: true },
-    { name: "original", label: "Built-in game", kind: "text", nullable: true, half: true },
-    { name: "thumbnail_url", label: "Address of its picture", kind: "text", nullable: true },
-    game === undefined && { name: "active", label: "Offered at once", kind: "switch", initial: true }
-  ])
+const changes = {
+  name: { half: true },
+  external_id: { label: "Provider's id", description: "", half: true },
+  type: {
+    required: true,
+    half: true,
+    options: [{ value: "rng", label: "random number generator (rng)" }, { value: "live", label: "live" }]
+  },
+  category: { half: true, placeholder: "slots", description: "" },
+  rtp: { label: "Return to player (percent)", description: "" },
+  original: { label: "Built-in game", half: true, description: "" }
+} as const
 
 const gameActions: RowActions<Game> = {
   nameOf: ({ id }) => `game ${id}`,
@@ -43,7 +33,7 @@ const gameActions: RowActions<Game> = {
         action: "game.update",
         label: "Change game",
         params: { game: id },
-        fields: gameFields([], game),
+        fields: formOf("game.update", { ...changes, active: false }, { record: game, first: ["name", "external_id"] }),
         isUpdate: true,
         done: "Game changed",
         size: "lg"
@@ -63,21 +53,18 @@ const gameActions: RowActions<Game> = {
   }
 }
 
-const columns: ReadonlyArray<Column<Game>> = [
-  { id: "id", header: "Id", cell: ({ id }) => id },
-  { id: "name", header: "Name", cell: ({ name }) => <Clip width={220}>{name}</Clip> },
-  {
-    id: "provider",
-    header: "Provider",
-    cell: ({ provider: { id, name } }) => <PageLink to={`/providers/${id}`}>{name}</PageLink>
-  },
-  { id: "external", header: "Provider's id", cell: ({ external_id: id }) => <Clip width={160}>{id}</Clip> },
-  { id: "type", header: "Type", cell: ({ type }) => type },
-  { id: "category", header: "Category", cell: ({ category }) => category },
-  { id: "rtp", header: "RTP", align: "right", cell: ({ rtp }) => rtp === null ? "–" : `${rtp} %` },
-  { id: "original", header: "Built-in", cell: ({ original }) => original ?? "–" },
-  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> }
-]
+const columns = columnsOf(
+  "game.list",
+  "id",
+  "name",
+  ["provider.name", { label: "Provider", to: ({ provider }) => `/providers/${provider.id}` }],
+  ["external_id", { label: "Provider's id", width: 160 }],
+  "type",
+  "category",
+  ["rtp", { cell: ({ rtp }) => rtp === null ? "–" : `${rtp} %` }],
+  ["original", { label: "Built-in" }],
+  "active"
+)
 
 export default function GamesPage() {
   const may = usePermission()
@@ -103,7 +90,11 @@ export default function GamesPage() {
         <ActionButton
           action="game.create"
           label="Add game"
-          fields={gameFields(providers)}
+          fields={formOf("game.create", {
+            ...changes,
+            provider: { kind: "choice", options: providers, description: "" },
+            active: { label: "Offered at once", description: "" }
+          }, { first: ["provider", "name"] })}
           done="Game added"
           size="lg"
           button={{ variant: "filled" }}

@@ -1,45 +1,38 @@
 /** Background jobs, nodes and encrypted columns: health of the installation. */
 import { Stack } from "@mantine/core"
-import type { Row } from "../app/api.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { List, ListSection, PageHead } from "../parts/ListPage.tsx"
-import { Clip, Instant, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { Status } from "../parts/Values.tsx"
 
-const jobColumns: ReadonlyArray<Column<Row<"job.list">>> = [
-  { id: "name", header: "Job", value: ({ name }) => name, cell: ({ name }) => name },
+const jobColumns = columnsOf(
+  "job.list",
+  ["name", { label: "Job" }],
   {
     id: "state",
     header: "State",
     cell: ({ failures, is_running: runs }) => <Status of={runs ? "running" : failures > 0 ? "failed" : "waiting"} />
   },
-  { id: "next", header: "Next run", value: (job) => job.next_run_at, cell: (job) => <Instant at={job.next_run_at} /> },
-  { id: "last", header: "Last ended", cell: ({ last_ended_at: at }) => <Instant at={at} /> },
-  { id: "done", header: "Items", align: "right", cell: ({ last_done: done }) => done ?? "–" },
-  {
-    id: "failures",
-    header: "Failures",
-    align: "right",
-    value: ({ failures }) => failures,
-    cell: ({ failures }) => failures
-  },
-  { id: "error", header: "Last error", cell: ({ last_error: error }) => error === null ? "–" : <Clip>{error}</Clip> }
-]
+  ["next_run_at", { seconds: true }],
+  ["last_ended_at", { seconds: true }],
+  ["last_done", { label: "Items" }],
+  "failures",
+  ["last_error", { width: 280 }]
+)
 
-const nodeColumns: ReadonlyArray<Column<Row<"node.list">>> = [
-  { id: "id", header: "Node", cell: ({ id }) => id },
-  { id: "address", header: "Address", cell: ({ address }) => address },
-  { id: "version", header: "Version", cell: ({ version }) => version },
-  { id: "shards", header: "Shards", align: "right", cell: ({ shards }) => shards },
-  { id: "since", header: "Since", cell: ({ since }) => <Instant at={since} /> },
-  {
-    id: "lease",
-    header: "Lease left",
-    align: "right",
+const nodeColumns = columnsOf(
+  "node.list",
+  ["id", { label: "Node" }],
+  "address",
+  "version",
+  "shards",
+  ["since", { seconds: true }],
+  ["lease_ms_left", {
+    label: "Lease left",
     cell: ({ lease_ms_left: left }) => left === null ? "–" : `${(left / 1000).toFixed(1)} s`
-  },
-  { id: "state", header: "State", cell: ({ draining }) => <Status of={draining ? "draining" : "active"} /> },
+  }],
+  ["draining", { label: "State", cell: ({ draining }) => <Status of={draining ? "draining" : "active"} /> }],
   buttonColumn(({ draining, id }) =>
     !draining && (
       <ActionButton
@@ -52,15 +45,16 @@ const nodeColumns: ReadonlyArray<Column<Row<"node.list">>> = [
       />
     )
   )
-]
+)
 
-const secretColumns: ReadonlyArray<Column<Row<"secret.list">>> = [
-  { id: "kind", header: "Table", cell: ({ kind }) => kind },
-  { id: "total", header: "Encrypted", align: "right", cell: ({ total }) => total },
-  { id: "current", header: "Under this key", align: "right", cell: ({ current }) => current },
-  { id: "previous", header: "Under the key before", align: "right", cell: ({ previous }) => previous },
-  { id: "unreadable", header: "Unreadable", align: "right", cell: ({ unreadable }) => unreadable }
-]
+const secretColumns = columnsOf(
+  "secret.list",
+  ["kind", { label: "Table", cell: ({ kind }) => kind }],
+  ["total", { label: "Encrypted" }],
+  ["current", { label: "Under this key" }],
+  ["previous", { label: "Under the key before" }],
+  "unreadable"
+)
 
 export default function JobsPage() {
   return (

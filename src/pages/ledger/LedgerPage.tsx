@@ -1,11 +1,9 @@
 /** Ledger: entries of all players, newest first. */
-import { useMemo } from "react"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
-import { entryColumns, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
-import { Clip, Instant, PageLink } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
 
@@ -21,17 +19,21 @@ function Subject({ entry }: { readonly entry: Entry }) {
   return <>{bonus === null ? "–" : `Bonus ${bonus}`}</>
 }
 
+const columns = columnsOf(
+  "ledger.entries",
+  "id",
+  ["created_at", { label: "At", seconds: true }],
+  ["player_id", { width: 110 }],
+  "operator_id",
+  "type",
+  "wallet",
+  ["amount", { signed: true }],
+  "balance_after",
+  ["game", { width: 130 }],
+  { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
+)
+
 export default function LedgerPage() {
-  const operatorColumn = useOperatorColumn()
-  const columns = useMemo<ReadonlyArray<Column<Entry>>>(() => [
-    { id: "id", header: "Id", cell: ({ id }) => id },
-    { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
-    namedPlayerColumn(110),
-    ...operatorColumn,
-    ...entryColumns,
-    { id: "game", header: "Game", cell: ({ game }) => game === null ? "–" : <Clip width={130}>{game}</Clip> },
-    { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
-  ], [operatorColumn])
   return (
     <ListPage
       heading="Ledger"

@@ -1,98 +1,52 @@
 /** Operators and their API keys. */
 import { Stack } from "@mantine/core"
-import { useMemo } from "react"
-import type { Request, Row } from "../app/api.ts"
-import { useOperatorOf, useOperators } from "../app/session.tsx"
-import { cooperationModels, defaultOriginalBounds, features, scopes } from "../../domain/state/Operator.ts"
+import type { Row } from "../app/api.ts"
+import { scopes } from "../../domain/state/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { amounts, buttonColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { type Field, filledFrom, operatorField } from "../parts/Fields.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
+import { currencyTyped, type Field, formOf, type Inputs, type OwnInput } from "../parts/Fields.tsx"
 import { filtersOf, List, ListSection, PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { Clip, Count, Instant, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { Clip, Status } from "../parts/Values.tsx"
 import { DefaultLimits } from "./DefaultLimits.tsx"
 
 type Operator = Row<"operator.list">
 type Key = Row<"key.list">
 
-type OperatorForm = Required<NonNullable<Request<"operator.update">["payload"]>>
+const changes = {
+  active: { label: "Active: keys and players are served", description: "" },
+  cooperation_model: { required: true },
+  currency: { initial: "EUR" },
+  forfeit_bonus_on_withdrawal: { description: "" }
+} as const
 
-/** Every setting of an operator: a forgotten one does not compile. Amounts are in the currency currently entered in the form. */
-const operatorFields = (operator?: Operator, typed?: unknown): ReadonlyArray<Field> => {
-  const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : operator?.currency ?? "EUR"
-  const money = (label: string, description: string, more: Pick<Field, "initial" | "nullable"> = { nullable: true }) =>
-    ({ label, kind: "money", currency, description, ...more }) as const
-  const fields: { readonly [name in keyof OperatorForm]: Omit<Field, "name"> } = {
-    slug: { label: "Slug", kind: "text", required: true },
-    name: { label: "Name", kind: "text", required: true },
-    currency: { label: "Currency", kind: "text", required: true, initial: "EUR" },
-    cooperation_model: {
-      label: "Cooperation model",
-      kind: "choice",
-      options: cooperationModels,
-      required: true,
-      initial: "api"
-    },
-    active: { label: "Active: keys and players are served", kind: "switch", initial: true },
-    cooling_off_hours: {
-      label: "Cooling-off hours",
-      kind: "integer",
-      description: "How long a raised limit waits.",
-      initial: 24
-    },
-    withdrawal_second_approval_above: money(
-      "Second approval above",
-      "Larger withdrawals take two people. Empty: none."
-    ),
-    kyc_withdrawal_threshold: money("KYC threshold", "What an unverified player may withdraw in total. Empty: any."),
-    daily_deposit_cap: money("Daily deposit cap", "Of a player. Empty: none."),
-    daily_withdrawal_cap: money("Daily withdrawal cap", "Of a player. Empty: none."),
-    original_max_stake: money("Maximum stake of an original", "Of a round.", {
-      initial: defaultOriginalBounds.maxStake
-    }),
-    original_max_payout: money("Maximum payout of an original", "Of a round.", {
-      initial: defaultOriginalBounds.maxPayout
-    }),
-    default_limits: {
-      label: "Default limits",
-      kind: "own",
-      description: "Limits that new players begin with.",
-      initial: {},
-      draw: (input) => <DefaultLimits currency={currency} {...input} />
-    },
-    forfeit_bonus_on_withdrawal: { label: "A withdrawal ends a running bonus", kind: "switch", initial: true },
-    disabled_features: { label: "Features that are off", kind: "choices", options: features }
+/** Settings of an operator. Amounts are in the currency currently entered in the form. */
+const operatorFields = (operator?: Operator) => (inputs: Inputs): ReadonlyArray<Field> => {
+  const limits = {
+    initial: {},
+    draw: (input: OwnInput) => (
+      <DefaultLimits currency={currencyTyped(inputs) ?? operator?.currency ?? "EUR"} {...input} />
+    )
   }
-  return filledFrom(operator, Object.entries(fields).map(([name, field]): Field => ({ name, ...field })))
+  return operator === undefined
+    ? formOf("operator.create", { ...changes, default_limits: limits })
+    : formOf("operator.update", { ...changes, default_limits: limits }, { record: operator })
 }
-
-const keyFields = (operators: ReadonlyArray<Operator>): ReadonlyArray<Field> => [
-  operatorField(operators),
-  { name: "name", label: "Name", kind: "text", description: "What it is for." },
-  { name: "scopes", label: "Scopes", kind: "choices", options: scopes, initial: [...scopes] },
-  {
-    name: "ip_allowlist",
-    label: "Addresses",
-    kind: "list",
-    description: "Addresses and ranges that it works from. Empty: any."
-  },
-  { name: "rate_limit_per_minute", label: "Requests per minute", kind: "integer", initial: 600 },
-  { name: "expires_at", label: "Expires", kind: "instant" }
-]
 
 const keyFilters = filtersOf("key.list")
 
-const operatorColumns: ReadonlyArray<Column<Operator>> = [
-  { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },
-  { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
-  { id: "slug", header: "Slug", value: ({ slug }) => slug, cell: ({ slug }) => slug },
-  { id: "currency", header: "Currency", value: ({ currency }) => currency, cell: ({ currency }) => currency },
-  { id: "model", header: "Model", cell: ({ cooperation_model: model }) => model },
-  { id: "state", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-  amounts("second", "Second approval above", ({ withdrawal_second_approval_above: amount }) => amount),
-  { id: "created", header: "Since", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
+const operatorColumns = columnsOf(
+  "operator.list",
+  "id",
+  "name",
+  "slug",
+  "currency",
+  "cooperation_model",
+  "active",
+  "withdrawal_second_approval_above",
+  ["created_at", { label: "Since" }],
   buttonColumn((operator) => (
     <ActionButton
       action="operator.update"
@@ -104,10 +58,21 @@ const operatorColumns: ReadonlyArray<Column<Operator>> = [
       done="Operator changed"
     />
   ))
-]
+)
 
 const isOpen = ({ expires_at: expires, revoked_at: revoked }: Key): string =>
   revoked !== null ? "revoked" : expires !== null && expires < new Date().toISOString() ? "expired" : "active"
+
+const keyColumns = columnsOf(
+  "key.list",
+  "key",
+  "name",
+  "operator_id",
+  ["scopes", { cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Clip>{own.join(", ")}</Clip> }],
+  ["ip_allowlist", { absent: "any" }],
+  ["rate_limit_per_minute", { label: "Per minute" }],
+  { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> }
+)
 
 const keyActions: RowActions<Key> = {
   nameOf: ({ key, name }) => `key ${name === "" ? key : name}`,
@@ -137,37 +102,13 @@ const keyActions: RowActions<Key> = {
 }
 
 export default function OperatorsPage() {
-  const operators = useOperators()
-  const operatorOf = useOperatorOf()
-  const keyColumns: ReadonlyArray<Column<Key>> = useMemo(() => [
-    { id: "key", header: "Key", cell: ({ key }) => <Clip width={220}>{key}</Clip> },
-    { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    {
-      id: "scopes",
-      header: "Scopes",
-      cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Clip>{own.join(", ")}</Clip>
-    },
-    {
-      id: "addresses",
-      header: "Addresses",
-      cell: ({ ip_allowlist: list }) => list.length === 0 ? "any" : <Clip>{list.join(", ")}</Clip>
-    },
-    {
-      id: "rate",
-      header: "Per minute",
-      align: "right",
-      cell: ({ rate_limit_per_minute: rate }) => <Count of={rate} />
-    },
-    { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> }
-  ], [operatorOf])
   return (
     <Stack>
       <PageHead heading="Operators">
         <ActionButton
           action="operator.create"
           label="Add operator"
-          fields={(inputs) => operatorFields(undefined, inputs["currency"])}
+          fields={operatorFields()}
           size="lg"
           button={{ variant: "filled" }}
         />
@@ -185,7 +126,7 @@ export default function OperatorsPage() {
           <ActionButton
             action="key.create"
             label="Add key"
-            fields={keyFields(operators)}
+            fields={formOf("key.create")}
             result={({ data }) => (
               <Stack>
                 <OneTimeValue label="Secret" value={data.secret} />

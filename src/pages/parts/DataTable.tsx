@@ -198,7 +198,7 @@ export function DataTable<R extends object>(
   }
 
   const isSortable = (column: Column<R>) =>
-    sorts === undefined ? column.value !== undefined : sorts[column.id] !== undefined
+    sorts === undefined ? column.value !== undefined && rows.length > 1 : sorts[column.id] !== undefined
 
   return (
     <InTable value={true}>

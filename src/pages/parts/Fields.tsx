@@ -82,15 +82,6 @@ const operatorChoice = (operators: ReadonlyArray<Named>) => ({
   initial: operators.length === 1 ? operators[0]?.slug : ""
 })
 
-/** The same as a field. */
-export const operatorField = (operators: ReadonlyArray<Named>): Field => ({
-  name: "operator",
-  label: "Operator",
-  kind: "choice",
-  required: true,
-  ...operatorChoice(operators)
-})
-
 type FormField = (typeof forms)[string][number]
 
 type BodyName<A extends Action> = Extract<keyof NonNullable<Request<A>["payload"]>, string>
@@ -114,7 +105,7 @@ const inputKinds: Readonly<Record<FormField["kind"], Field["kind"]>> = {
   text: "text"
 }
 
-/** Kinds of fields that fit two in a row. */
+/** Kinds of fields of which two fit in a row, unless their words would take several lines. */
 const short: ReadonlySet<Field["kind"]> = new Set(["date", "instant", "integer", "money", "number"])
 
 /** Kinds of fields that always have a value. */
@@ -135,6 +126,8 @@ const defaultOf = ({ default: otherwise, kind, options }: FormField): unknown =>
   }
 }
 
+const oneLine = 40
+
 const isValue = (value: unknown): boolean => value !== undefined && value !== null && value !== ""
 
 const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefined): Field => {
@@ -142,8 +135,9 @@ const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefi
   const isLong = field.kind === "text" && maximum !== undefined && maximum > rowLength && !name.endsWith("url")
   const kind = name === "operator" ? "operator" : isLong ? "lines" : inputKinds[field.kind]
   const label = labelOf(name)
-  const initial = record?.has(name) === true ? record.get(name) : record === undefined ? defaultOf(field) : undefined
-  const otherwise = field.default === "" || defaultOf(field) !== undefined ? [] : [`Empty: ${field.default}`]
+  const initial = record === undefined ? defaultOf(field) : undefined
+  const empty = field.default !== "" ? field.default : mayBeNull ? "none" : ""
+  const otherwise = empty === "" || defaultOf(field) !== undefined ? [] : [`Empty: ${empty}`]
   const words = [description === label || kind === "operator" ? "" : description, ...otherwise].filter((part) =>
     part !== ""
   )
@@ -156,7 +150,7 @@ const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefi
     isOneLine: isLong,
     // what can be neither null nor empty cannot be taken away again
     required: isRequired || (isValue(record?.get(name)) && !mayBeNull && !valued.has(kind) && field.kind !== "lines"),
-    half: short.has(kind),
+    half: short.has(kind) && words.join(". ").length < oneLine,
     ...(words.length === 0 ? {} : { description: `${words.join(". ")}.` }),
     ...(minimum === undefined || valued.has(kind) ? {} : { minimum }),
     ...(maximum === undefined || valued.has(kind) ? {} : { maximum }),
@@ -185,11 +179,19 @@ export const formOf = <A extends Action>(
   return (forms[action] ?? []).flatMap((declared): ReadonlyArray<Field> => {
     const change = changed.get(declared.name) ?? {}
     if (change === false) return []
-    const field = { ...derived(declared, values), ...change }
+    const field = {
+      ...derived(declared, values),
+      ...change,
+      ...(values?.has(declared.name) === true ? { initial: values.get(declared.name) } : {})
+    }
     if (field.kind === "own" && field.draw === undefined) return []
     return [field.kind === "money" && currency !== undefined ? { currency, ...field } : field]
   }).toSorted((one, other) => placeOf(one) - placeOf(other))
 }
+
+/** Currency that is entered in the form itself. */
+export const currencyTyped = ({ currency }: Inputs): string | undefined =>
+  typeof currency === "string" && /^[A-Z]{3}$/.test(currency) ? currency : undefined
 
 /** Fields with what the form knows of its operator: the choice of one, and the currency of amounts. */
 export const settledFields = (
@@ -197,9 +199,8 @@ export const settledFields = (
   inputs: Inputs,
   operators: ReadonlyArray<Named & { readonly currency: string }>
 ): ReadonlyArray<Field> => {
-  const typed = inputs["currency"]
   const chosen = operators.find(({ slug }) => slug === inputs["operator"]) ?? operators[0]
-  const currency = typeof typed === "string" && /^[A-Z]{3}$/.test(typed) ? typed : chosen?.currency ?? "EUR"
+  const currency = currencyTyped(inputs) ?? chosen?.currency ?? "EUR"
   return fields.map((field) =>
     field.kind === "operator"
       ? { ...field, kind: "choice", ...operatorChoice(operators) }
@@ -419,14 +420,24 @@ function Input(
   }
 }
 
+/** Fields as they stand in rows: one of half the width has another beside it. */
+const placed = (fields: ReadonlyArray<Field>): ReadonlyArray<readonly [field: Field, isWhole: boolean]> => {
+  let isBeside = false
+  return fields.map((field, index) => {
+    const isHalf = field.half === true && (isBeside || fields[index + 1]?.half === true)
+    isBeside = isHalf && !isBeside
+    return [field, !isHalf]
+  })
+}
+
 /** Inputs of a form. */
 export function Fields(
   { fields, form }: { readonly fields: ReadonlyArray<Field>; readonly form: UseFormReturnType<Inputs> }
 ) {
   return fields.length > 0 && (
     <div className="fields">
-      {fields.map((field, index) => (
-        <div key={field.name} {...(field.half === true ? {} : { className: "whole" })}>
+      {placed(fields).map(([field, isWhole], index) => (
+        <div key={field.name} {...(isWhole ? { className: "whole" } : {})}>
           <Input field={field} form={form} isFirst={index === 0} />
         </div>
       ))}

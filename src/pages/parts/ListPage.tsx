@@ -217,7 +217,7 @@ export function ExportLinks<A extends Action>({ action, of, params, query, size 
   readonly size?: "xs" | "compact-xs"
 }) {
   return (
-    <>
+    <Group gap="xs">
       {exportForms.map(([label, format]) => (
         <Button
           key={format}
@@ -231,7 +231,7 @@ export function ExportLinks<A extends Action>({ action, of, params, query, size 
           {label}
         </Button>
       ))}
-    </>
+    </Group>
   )
 }
 

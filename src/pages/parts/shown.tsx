@@ -37,8 +37,12 @@ interface Shown<R> {
   readonly seconds?: boolean
   /** Word for what is absent, or for an empty list: a dash. */
   readonly absent?: string
+  /** Word for a number that is 0. */
+  readonly zero?: string
   /** Address of what it leads to. */
   readonly to?: (row: R) => string
+  /** Not aligned as a number, though it is one. */
+  readonly isLeft?: boolean
   /** By hand. */
   readonly cell?: (row: R) => React.ReactNode
 }
@@ -55,12 +59,31 @@ const valueAt = (row: object, path: string): unknown =>
 
 const badges: ReadonlySet<string> = new Set(["status", "state", "result", "severity", "risk_level", "kyc_status"])
 
+/** Codes of many kinds, which their declarations do not list. */
+const codes: ReadonlySet<string> = new Set(["category", "kind", "source", "type"])
+
 /** Whether a resource is in use: shown as its state. */
 const switches: ReadonlySet<string> = new Set(["active", "is_active"])
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1)
 
 const isId = (name: string): boolean => name === "id" || name.endsWith("_id")
+
+/** Player, with the name where it is known. */
+function PlayerName({ id, name, width = 120 }: {
+  readonly id: string
+  readonly name: unknown
+  readonly width: number | undefined
+}) {
+  const link = <PageLink to={`/players/${id}`}>{id}</PageLink>
+  return typeof name === "string"
+    ? (
+      <>
+        {link} <Clip width={width}>{name}</Clip>
+      </>
+    )
+    : link
+}
 
 function OperatorName({ id }: { readonly id: number }) {
   return <Clip width={140}>{useOperatorOf()(id).name}</Clip>
@@ -100,9 +123,10 @@ const drawn = <R extends object>(
   as: Shown<R>,
   clips: boolean
 ): React.ReactNode => {
-  if (as.cell !== undefined) return as.cell(row)
   const name = nameOf(path)
   const value = valueAt(row, path)
+  if (value === 0 && as.zero !== undefined) return as.zero
+  if (as.cell !== undefined) return as.cell(row)
   const absent = as.absent ?? "–"
   if (value === null || value === undefined) return absent
   const text = textOf(value)
@@ -110,7 +134,7 @@ const drawn = <R extends object>(
   if (text === "") return absent
   if (typeof value === "number") {
     if (kind === "amount") return amountIn(row, value, as)
-    if (name === "player_id") return <PageLink to={`/players/${text}`}>{text}</PageLink>
+    if (name === "player_id") return <PlayerName id={text} name={valueAt(row, "username")} width={as.width} />
     if (name === "operator_id") return <OperatorName id={value} />
     return isId(name) ? text : <Count of={value} />
   }
@@ -119,7 +143,7 @@ const drawn = <R extends object>(
   }
   if (kind === "instant") return <Instant at={text} seconds={as.seconds ?? false} />
   if (badges.has(name)) return <Status of={text} />
-  if (kind === "choice") return words(text)
+  if (kind === "choice" || codes.has(name)) return words(text)
   return clips && kind !== "date" ? <Clip width={as.width ?? 220}>{text}</Clip> : text
 }
 
@@ -144,7 +168,7 @@ const columnsIn = <R extends object>(
     if (isMade(item)) return item
     const [path, as]: readonly [string, Shown<R>] = typeof item === "string" ? [item, {}] : item
     const field = fieldIn(list, path)
-    const isRight = field[1] === "amount" || (field[1] === "number" && !isId(nameOf(path)))
+    const isRight = as.isLeft !== true && (field[1] === "amount" || (field[1] === "number" && !isId(nameOf(path))))
     return {
       id: path,
       header: as.label ?? headingOf(path),

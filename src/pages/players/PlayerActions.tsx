@@ -1,26 +1,12 @@
 /** Staff actions on a player, with the reason for the audit log. */
 import { Text } from "@mantine/core"
-import { walletKinds } from "../../domain/state/Change.ts"
-import { documentExpiry, kycTransitions, playerStatuses } from "../../domain/state/Player.ts"
+import { documentExpiry, kycTransitions } from "../../domain/state/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import type { Field } from "../parts/Fields.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { asHeading, moneyText, PageLink } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
-
-/** Reason of an action. */
-export const reason: Field = { name: "reason", label: "Reason", kind: "lines" }
-
-const requiredReason: Field = { ...reason, required: true }
-
-const restrictions: ReadonlyArray<readonly [keyof Player["restrictions"], string]> = [
-  ["can_login", "May sign in"],
-  ["can_deposit", "May deposit"],
-  ["can_withdraw", "May withdraw"],
-  ["can_bet", "May bet"],
-  ["excluded_from_bonuses", "Gets no bonuses"]
-]
 
 /** Corrects a balance: shows it, requires the username for confirmation, and a second person above the operator's threshold. */
 function Correct({ player }: { readonly player: Player }) {
@@ -42,18 +28,10 @@ function Correct({ player }: { readonly player: Player }) {
       action="player.correct"
       label="Correct balance"
       params={{ player: player.id }}
-      fields={[
-        { name: "wallet", label: "Wallet", kind: "choice", options: walletKinds, initial: "real", required: true },
-        {
-          name: "amount",
-          label: "Amount",
-          kind: "money",
-          currency: player.currency,
-          required: true,
-          description: "With a minus: taken from the player."
-        },
-        requiredReason
-      ]}
+      fields={formOf("player.correct", {
+        wallet: { required: true, description: "" },
+        amount: { half: false, description: "With a minus: taken from the player." }
+      }, { currency: player.currency })}
       explanation="Posts an entry to the ledger, which nothing takes back but a correction the other way. Above the operator's threshold it waits for a second person."
       preview={preview}
       typed={player.username}
@@ -81,10 +59,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.status"
         label="Change status"
         params={params}
-        fields={[
-          { name: "status", label: "Status", kind: "choice", options: playerStatuses, required: true, initial: status },
-          reason
-        ]}
+        fields={formOf("player.status", { status: { initial: status, description: "" } })}
         explanation="A locked or closed account neither signs in nor plays. Its money stays."
         done={`Status of ${username} changed`}
         undo={{ action: "player.status", request: { params, payload: { status, reason: "Taken back" } } }}
@@ -93,16 +68,10 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.kyc"
         label="Change KYC"
         params={params}
-        fields={[
-          { name: "status", label: "KYC status", kind: "choice", options: kycTransitions[kyc], required: true },
-          {
-            name: "document_expires_on",
-            label: "Document valid until",
-            kind: "date",
-            description: `${asHeading(documentExpiry)}. Empty: not known.`
-          },
-          reason
-        ]}
+        fields={formOf("player.kyc", {
+          status: { label: "KYC status", options: kycTransitions[kyc], description: "" },
+          document_expires_on: { half: false, description: `${asHeading(documentExpiry)}. Empty: not known.` }
+        })}
         done={`KYC of ${username} changed`}
         undo={({ data }) =>
           // the expiry of the document is not known here
@@ -114,12 +83,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.restrict"
         label="Restrict"
         params={params}
-        fields={restrictions.map(([name, label]): Field => ({
-          name,
-          label,
-          kind: "switch",
-          initial: player.restrictions[name]
-        }))}
+        fields={formOf("player.restrict", {}, { record: player.restrictions })}
         isUpdate
         done={`Restrictions of ${username} changed`}
         undo={{ action: "player.restrict", request: { params, payload: player.restrictions } }}
@@ -128,7 +92,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.note"
         label="Add note"
         params={params}
-        fields={[{ name: "text", label: "Note", kind: "lines", required: true }]}
+        fields={formOf("player.note", { text: { label: "Note", description: "" } })}
         explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
         done="Note added"
       />
@@ -137,7 +101,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.sign_out"
         label="Sign out everywhere"
         params={params}
-        fields={[reason]}
+        fields={formOf("player.sign_out")}
         explanation="Ends all sessions of the player at operators and games. Rounds that are open are still settled."
         typed={username}
         danger
@@ -147,7 +111,7 @@ export function PlayerActions({ player }: { readonly player: Player }) {
         action="player.retire_seeds"
         label="Retire seeds"
         params={params}
-        fields={[requiredReason]}
+        fields={formOf("player.retire_seeds")}
         explanation="For server seeds of originals that no key opens any more. They are never shown, and the player gets new ones."
         typed={username}
         danger

@@ -3,20 +3,17 @@ import { Group, Stack, Text } from "@mantine/core"
 import type { Row } from "../app/api.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
-import { asHeading, Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
-import { useRoundColumns } from "../rounds/roundColumns.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { asHeading, PageLink, Status, words } from "../parts/Values.tsx"
+import { columnsOfPlayersRounds } from "../rounds/roundColumns.tsx"
 import type { Player } from "./player.ts"
 
 type Entry = Row<"player.transactions">
 type Item = Row<"player.timeline">
-type Payment = Row<"payment.list">
-type GameSession = Row<"player.sessions">
 type Note = Row<"player.notes">
-type Alert = Row<"alert.list">
 
 interface Props {
   readonly player: Player
@@ -38,24 +35,18 @@ const timelineFilters = filtersOf("player.timeline", {
   kind: { options: Object.entries(kinds).map(([value, label]) => ({ value, label })) }
 })
 
-const timelineColumns: ReadonlyArray<Column<Item>> = [
-  { id: "at", header: "At", width: 190, cell: ({ at }) => <Instant at={at} /> },
-  { id: "kind", header: "Kind", cell: ({ kind }) => <Status of={kind} /> },
-  {
-    id: "title",
-    header: "What",
-    width: 210,
+const timelineColumns = columnsOf(
+  "player.timeline",
+  ["at", { seconds: true }],
+  ["kind", { cell: ({ kind }) => <Status of={kind} /> }],
+  ["title", {
+    label: "What",
     cell: ({ href, title }) => href === null ? asHeading(title) : <PageLink to={href}>{asHeading(title)}</PageLink>
-  },
-  { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Clip width={300}>{detail}</Clip> },
-  {
-    id: "amount",
-    header: "Amount",
-    align: "right",
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency ?? "EUR"} signed />
-  },
-  { id: "actor", header: "By", cell: ({ actor }) => actor === null ? "–" : <Clip width={140}>{actor}</Clip> }
-]
+  }],
+  ["detail", { width: 300 }],
+  ["amount", { signed: true }],
+  ["actor", { label: "By", width: 140 }]
+)
 
 export function PlayerTimeline({ player }: Props) {
   return (
@@ -82,15 +73,16 @@ function Subject({ entry }: { readonly entry: Entry }) {
   return <>{bonus === null ? "–" : `Bonus ${bonus}`}</>
 }
 
-const entryColumns: ReadonlyArray<Column<Entry>> = [
-  { id: "id", header: "Id", width: 110, cell: ({ id }) => id },
-  { id: "at", header: "At", width: 180, cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "type", header: "Type", width: 190, cell: ({ type }) => words(type) },
-  { id: "wallet", header: "Wallet", width: 80, cell: ({ wallet }) => wallet },
-  amounts("amount", "Amount", ({ amount }) => amount, { width: 130, signed: true }),
-  amounts("balance", "Balance after", ({ balance_after: balance }) => balance, { width: 140 }),
+const columnsOfEntries = columnsOf(
+  "player.transactions",
+  ["id", { width: 110 }],
+  ["created_at", { label: "At", seconds: true, width: 180 }],
+  ["type", { width: 190 }],
+  ["wallet", { width: 80 }],
+  ["amount", { width: 130, signed: true }],
+  ["balance_after", { width: 140 }],
   { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
-]
+)
 
 export function PlayerLedger({ player }: Props) {
   return (
@@ -99,7 +91,7 @@ export function PlayerLedger({ player }: Props) {
       action="player.transactions"
       params={{ player: player.id }}
       filters={entryFilters}
-      columns={entryColumns}
+      columns={columnsOfEntries}
       empty="No entries yet. Every movement of money in the player's wallets is one."
     />
   )
@@ -108,7 +100,6 @@ export function PlayerLedger({ player }: Props) {
 const roundFilters = filtersOf("round.search", { player: false, operator: false })
 
 export function PlayerRounds({ player }: Props) {
-  const columns = useRoundColumns({ ofPlayer: true })
   return (
     <List
       heading="Rounds"
@@ -116,7 +107,7 @@ export function PlayerRounds({ player }: Props) {
       paging="cursor"
       query={{ player: player.id }}
       filters={roundFilters}
-      columns={columns}
+      columns={columnsOfPlayersRounds}
       rowKey={({ game_id: game, round_id: round }) => `${game} ${round}`}
       empty="No rounds yet. They appear here as the player bets."
     />
@@ -130,20 +121,20 @@ const paymentFilters = filtersOf("payment.list", {
   id: { label: "Payment id" }
 })
 
-const paymentColumns: ReadonlyArray<Column<Payment>> = [
-  { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/payments?id=${id}`}>{String(id)}</PageLink> },
-  { id: "type", header: "Type", cell: ({ type }) => type },
-  { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  amounts("amount", "Amount", ({ amount }) => amount),
-  { id: "method", header: "Method", cell: ({ payment_method: method }) => method ?? "–" },
-  { id: "reference", header: "Reference", cell: ({ external_reference: reference }) => reference ?? "–" },
-  { id: "created", header: "Requested", cell: ({ created_at: at }) => <Instant at={at} /> },
-  {
-    id: "waits",
-    header: "Waits for",
+const paymentColumns = columnsOf(
+  "payment.list",
+  ["id", { to: ({ id }) => `/payments?id=${id}` }],
+  "type",
+  "status",
+  "amount",
+  "payment_method",
+  "external_reference",
+  ["created_at", { label: "Requested", seconds: true }],
+  ["waiting_for", {
+    label: "Waits for",
     cell: ({ waiting_for: waits }) => waits.length === 0 ? "–" : waits.map(words).join(", ")
-  }
-]
+  }]
+)
 
 export function PlayerPayments({ player }: Props) {
   return (
@@ -159,16 +150,17 @@ export function PlayerPayments({ player }: Props) {
   )
 }
 
-const sessionColumns: ReadonlyArray<Column<GameSession>> = [
-  { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> },
-  { id: "game", header: "Game", cell: ({ game }) => game },
-  { id: "provider", header: "Provider", cell: ({ provider }) => provider },
-  { id: "mode", header: "Mode", cell: ({ mode }) => mode === "demo" ? "free play" : "for money" },
-  { id: "platform", header: "Platform", cell: ({ platform }) => platform ?? "–" },
-  { id: "ip", header: "Address", cell: ({ ip }) => ip ?? "–" },
-  { id: "expires", header: "Expires", cell: ({ expires_at: at }) => <Instant at={at} /> },
-  { id: "ended", header: "Ended before", cell: ({ ended_at: at }) => <Instant at={at} /> }
-]
+const sessionColumns = columnsOf(
+  "player.sessions",
+  ["opened_at", { seconds: true }],
+  "game",
+  "provider",
+  ["mode", { cell: ({ mode }) => mode === "demo" ? "free play" : "for money" }],
+  "platform",
+  ["ip", { label: "Address" }],
+  ["expires_at", { seconds: true }],
+  ["ended_at", { label: "Ended before", seconds: true }]
+)
 
 export function PlayerSessions({ player }: Props) {
   return (
@@ -192,16 +184,16 @@ const subjectOf = ({ player_id: player, subject }: Note): string => {
   return kind === "player" ? "–" : `${asHeading(kind ?? "")} ${id ?? player}`
 }
 
-const noteColumns: ReadonlyArray<Column<Note>> = [
-  { id: "at", header: "At", width: 190, cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-  { id: "author", header: "By", cell: ({ author }) => author },
-  { id: "subject", header: "About", cell: subjectOf },
-  {
-    id: "text",
-    header: "Note",
+const noteColumns = columnsOf(
+  "player.notes",
+  ["created_at", { label: "At", width: 190 }],
+  ["author", { label: "By" }],
+  ["subject", { label: "About", cell: subjectOf }],
+  ["text", {
+    label: "Note",
     cell: ({ text }) => <Text size="sm" maw={640} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
-  }
-]
+  }]
+)
 
 export function PlayerNotes({ player }: Props) {
   return (
@@ -218,14 +210,14 @@ export function PlayerNotes({ player }: Props) {
 
 const alertFilters = filtersOf("alert.list", { player: false, operator: false, assigned_to: false })
 
-const alertColumns: ReadonlyArray<Column<Alert>> = [
-  { id: "id", header: "Id", cell: ({ id }) => <PageLink to={`/alerts?id=${id}`}>{String(id)}</PageLink> },
-  { id: "rule", header: "Rule", cell: ({ rule }) => words(rule) },
-  { id: "severity", header: "Severity", cell: ({ severity }) => <Status of={severity} /> },
-  { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-  {
-    id: "holds",
-    header: "Withdrawals",
+const alertColumns = columnsOf(
+  "alert.list",
+  ["id", { to: ({ id }) => `/alerts?id=${id}` }],
+  "rule",
+  "severity",
+  "status",
+  ["stops_withdrawals", {
+    label: "Withdrawals",
     cell: ({ id, status, stops_withdrawals: stops }) => (
       <Group gap="xs">
         {stops ? "held" : "not held"}
@@ -234,16 +226,16 @@ const alertColumns: ReadonlyArray<Column<Alert>> = [
             action="alert.release"
             label="Release withdrawals"
             params={{ alert: id }}
-            fields={[{ name: "reason", label: "Reason", kind: "lines", required: true }]}
+            fields={formOf("alert.release")}
             explanation="This alert no longer stops the player's withdrawals. It stays open."
           />
         )}
       </Group>
     )
-  },
-  { id: "created", header: "Raised", cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "updated", header: "Changed", cell: ({ updated_at: at }) => <Instant at={at} /> }
-]
+  }],
+  ["created_at", { label: "Raised", seconds: true }],
+  ["updated_at", { seconds: true }]
+)
 
 export function PlayerAlerts({ player }: Props) {
   return (

@@ -6,7 +6,7 @@ import { DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { columnsOf, columnsOfList, factsOf, otherFactsOf } from "../parts/shown.tsx"
-import { Money, Status, words, YesNo } from "../parts/Values.tsx"
+import { Money, Status, YesNo } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 /** Section of the overview with its heading. */
@@ -126,18 +126,13 @@ const accountOf = (player: Player): ReadonlyArray<Fact> => {
       "id",
       "operator_id",
       "external_id",
-      ["category", {
-        cell: ({ category }) => words(category)
-      }],
+      "category",
       "risk_level",
       "language",
       ["created_at", { label: "Registered" }],
       "last_login_at",
       "registration.ip",
-      [
-        "registration.source",
-        { cell: () => words(registration.source) }
-      ],
+      "registration.source",
       "registration.promo_code"
     ),
     ["Affiliate", [registration.affiliate_id, registration.btag].filter((part) => part).join(", ") || "–"],
@@ -157,10 +152,10 @@ const closedOf = (player: Player): ReadonlyArray<Fact> => [
   ...factsOf(
     "player.show",
     player,
-    ["restrictions.can_login", { label: "May sign in" }],
-    ["restrictions.can_deposit", { label: "May deposit" }],
-    ["restrictions.can_withdraw", { label: "May withdraw" }],
-    ["restrictions.can_bet", { label: "May bet" }],
+    "restrictions.can_login",
+    "restrictions.can_deposit",
+    "restrictions.can_withdraw",
+    "restrictions.can_bet",
     ["restrictions.excluded_from_bonuses", {
       label: "Gets bonuses",
       cell: ({ restrictions }) => <YesNo of={!restrictions.excluded_from_bonuses} />

@@ -3,7 +3,7 @@ import { Code, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { type Field, type FieldList, filledFrom, type Inputs } from "../parts/Fields.tsx"
+import { type Field, type FieldList, filledFrom, formOf, type Inputs } from "../parts/Fields.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { asHeading } from "../parts/Values.tsx"
 
@@ -42,49 +42,44 @@ const gathered = (protocol: unknown, values: Record<string, unknown>): Record<st
   }
 }
 
-const ownAddresses: FieldList = [
-  {
-    name: "launch_url",
-    label: "Address of games",
-    kind: "text",
-    nullable: true,
-    description: "Where players are sent, with {token}, {game} and {mode}."
-  },
-  { name: "demo_url", label: "Address of free play", kind: "text", nullable: true }
-]
-
-const catalogueFields: FieldList = [
-  { name: "sync_hours", label: "Hours between readings of the catalogue (0: never)", kind: "integer", initial: 24 }
-]
-
+/** Fields of the provider itself, then the settings of its protocol, then what it may call and be read from. */
 const providerFields = (provider?: Provider) => (inputs: Inputs): FieldList => {
   const protocol = provider?.protocol ?? inputs["protocol"] ?? ownProtocol
-  const own: FieldList = [
-    { name: "name", label: "Name", kind: "text", required: true, half: true },
-    { name: "slug", label: "Slug", kind: "text", required: true, half: true, placeholder: "acme" },
-    provider === undefined && {
-      name: "protocol",
-      label: "Protocol",
-      kind: "choice",
-      required: true,
-      description: "What its vendor speaks. It cannot be changed later.",
-      options: [{ value: ownProtocol, label: "Pitboss's own" }, ...protocols.map(({ name }) => name)],
-      initial: ownProtocol
-    }
-  ]
-  const others: FieldList = [
-    ...(protocol === ownProtocol ? ownAddresses : catalogueFields),
-    {
-      name: "ip_allowlist",
+  const isOwn = protocol === ownProtocol
+  const changes = {
+    name: { half: true, description: "" },
+    slug: { half: true, description: "", placeholder: "acme" },
+    launch_url: isOwn && { label: "Address of games" },
+    demo_url: isOwn && { label: "Address of free play", description: "" },
+    sync_hours: isOwn ? false : {
+      label: "Hours between readings of the catalogue (0: never)",
+      description: "",
+      half: false
+    },
+    ip_allowlist: {
       label: "Addresses that it calls from",
-      kind: "list",
       description: "Addresses and ranges, one a line. Empty: any."
-    }
-  ]
+    },
+    active: false
+  } as const
+  const first = ["name", "slug", "protocol"] as const
+  const fields = provider === undefined
+    ? formOf("provider.create", {
+      ...changes,
+      protocol: {
+        kind: "choice",
+        required: true,
+        description: "What its vendor speaks. It cannot be changed later.",
+        options: [{ value: ownProtocol, label: "Pitboss's own" }, ...protocols.map(({ name }) => name)],
+        initial: ownProtocol
+      }
+    }, { first })
+    : formOf("provider.update", { ...changes, protocol: false }, { record: provider, first })
+  const isFirst = ({ name }: Field) => first.some((each) => each === name)
   return [
-    ...filledFrom(provider, own),
+    ...fields.filter(isFirst),
     ...filledFrom(provider?.settings, settingFields(protocol, provider)),
-    ...filledFrom(provider, others)
+    ...fields.filter((field) => !isFirst(field))
   ]
 }
 

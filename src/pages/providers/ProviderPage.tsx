@@ -8,10 +8,12 @@ import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
+import { columnsOf } from "../parts/shown.tsx"
 import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
@@ -24,21 +26,16 @@ const refetchMs = 10_000
 
 const answerOf = ({ answer, refusal }: Call): string => refusal === null ? String(answer) : `${answer}, ${refusal}`
 
-const callColumns: ReadonlyArray<Column<Call>> = [
-  { id: "at", header: "At", value: ({ at }) => at, cell: ({ at }) => <Instant at={at} /> },
-  { id: "method", header: "Call", value: ({ method }) => method, cell: ({ method }) => method },
-  { id: "player", header: "Player's reference", cell: ({ player }) => <Clip width={160}>{player ?? "–"}</Clip> },
-  { id: "round", header: "Round", cell: ({ round }) => <Clip width={160}>{round ?? "–"}</Clip> },
-  { id: "amount", header: "Amount", align: "right", cell: ({ amount }) => amount ?? "–" },
+const callColumns = columnsOf(
+  "provider.calls",
+  ["at", { seconds: true }],
+  ["method", { label: "Call" }],
+  ["player", { label: "Player's reference", width: 160 }],
+  ["round", { width: 160 }],
+  ["amount", { cell: ({ amount }) => amount ?? "–" }],
   { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Clip width={220}>{answerOf(call)}</Clip> },
-  {
-    id: "latency",
-    header: "Took",
-    align: "right",
-    value: ({ latency_ms: ms }) => ms,
-    cell: ({ latency_ms: ms }) => `${ms.toFixed(1)} ms`
-  }
-]
+  ["latency_ms", { label: "Took", cell: ({ latency_ms: ms }) => `${ms.toFixed(1)} ms` }]
+)
 
 type RefusalCount = readonly [reason: string, count: number]
 
@@ -172,7 +169,7 @@ function Found({ details }: { readonly details: Details }) {
             action="provider.sync"
             label="Read catalogue"
             params={{ provider }}
-            fields={[{ name: "activate", label: "Offer new games at once", kind: "switch", initial: false }]}
+            fields={formOf("provider.sync", { activate: { label: "Offer new games at once", description: "" } })}
             explanation="Reads the vendor's games: new ones are added, others changed, those that are gone switched off."
             done="Catalogue read"
             result={({ data }) => <Synced report={data} />}

@@ -3,24 +3,18 @@ import { Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
 import { useAddress } from "../app/address.ts"
-import type { Data } from "../app/api.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
-import { amounts } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { operatorOptions } from "../parts/Fields.tsx"
 import { ExportLinks, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
-import { asHeading, Instant, Money, moneyText, words } from "../parts/Values.tsx"
+import { columnsOf, columnsOfList } from "../parts/shown.tsx"
+import { asHeading, Instant, Money, moneyText } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
-
-type BreakdownRow = Data<"report.breakdown">["rows"][number]
-type Cost = Data<"report.bonuses">[number]
-type FundsHeld = Data<"report.funds">[number]
 
 const dayMs = 86_400_000
 
@@ -81,26 +75,25 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
   )
 }
 
-const breakdownColumns = (currency: string, by: string): ReadonlyArray<Column<BreakdownRow>> => [
-  { id: "name", header: by, value: ({ name }) => name, cell: ({ name }) => name },
-  ...(["bets", "wins", "ggr", "bonus_bets", "deposits", "withdrawals"] as const).filter((name) =>
-    by === "Day" || (name !== "deposits" && name !== "withdrawals")
-  ).map((name): Column<BreakdownRow> => ({
-    id: name,
-    header: asHeading(name),
-    align: "right",
-    value: (row) => row[name],
-    cell: (row) => <Money amount={row[name]} currency={currency} signed={name === "ggr"} />
-  })),
-  { id: "rounds", header: "Rounds", align: "right", value: ({ rounds }) => rounds, cell: ({ rounds }) => rounds }
-]
+const breakdownColumns = (by: "day" | "provider", currency: string) =>
+  columnsOfList(
+    "report.breakdown",
+    "rows",
+    ["name", { label: asHeading(by) }],
+    ["bets", { currency }],
+    ["wins", { currency }],
+    ["ggr", { currency, signed: true }],
+    ["bonus_bets", { currency }],
+    ...(by === "day" ? [["deposits", { currency }], ["withdrawals", { currency }]] as const : []),
+    "rounds"
+  )
 
 function Breakdown(
   { by, currency, range }: { readonly by: "day" | "provider"; readonly range: Range; readonly currency: string }
 ) {
   const query = useAnswer("report.breakdown", { query: { ...range, by } })
   const heading = by === "day" ? "By day" : "By provider"
-  const columns = useMemo(() => breakdownColumns(currency, by === "day" ? "Day" : "Provider"), [by, currency])
+  const columns = useMemo(() => breakdownColumns(by, currency), [by, currency])
   return (
     <TableSection
       heading={heading}
@@ -116,32 +109,24 @@ function Breakdown(
   )
 }
 
-const heldColumns: ReadonlyArray<Column<FundsHeld>> = [
-  { id: "currency", header: "Currency", cell: ({ currency }) => currency },
-  { id: "wallet", header: "Wallet", cell: ({ wallet }) => wallet },
-  amounts("amount", "Amount", ({ amount }) => amount),
-  { id: "players", header: "Players", align: "right", cell: ({ players }) => players }
-]
+const heldColumns = columnsOf("report.funds", "currency", "wallet", "amount", "players")
 
-const costColumns: ReadonlyArray<Column<Cost>> = [
-  { id: "name", header: "Bonus", value: ({ name }) => name, cell: ({ name }) => name },
-  { id: "type", header: "Type", cell: ({ type }) => words(type) },
-  { id: "granted", header: "Granted", align: "right", value: ({ granted }) => granted, cell: ({ granted }) => granted },
-  ...(["granted_amount", "converted", "forfeited", "liability"] as const).map((name): Column<Cost> => ({
-    id: name,
-    header: asHeading(name),
-    align: "right",
-    value: (row) => row[name] ?? -1,
-    cell: (row) => <Money amount={row[name]} currency={row.currency} />
-  })),
-  { id: "running", header: "Running", align: "right", cell: ({ running }) => running ?? "–" },
-  {
-    id: "liability_at",
-    header: "Running and liability as of",
+const costColumns = columnsOf(
+  "report.bonuses",
+  ["name", { label: "Bonus" }],
+  "type",
+  "granted",
+  "granted_amount",
+  "converted",
+  "forfeited",
+  "liability",
+  "running",
+  ["liability_at", {
+    label: "Running and liability as of",
     cell: ({ liability_at: at, running }) =>
       at !== null ? <Instant at={at} /> : running === null ? "Not read yet: it is every five minutes" : ""
-  }
-]
+  }]
+)
 
 function Summary({ currency, range }: { readonly range: Range; readonly currency: string }) {
   const query = useAnswer("report.ggr", { query: range })

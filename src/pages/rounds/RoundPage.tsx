@@ -3,36 +3,41 @@ import { Alert, Stack, Text } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperatorOf } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { amounts, entryColumns, namedPlayerColumn, playerColumn } from "../parts/columns.tsx"
+import { amounts } from "../parts/columns.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
-import { Clip, Instant, Money, PageLink, Status, words } from "../parts/Values.tsx"
+import { columnsOfList } from "../parts/shown.tsx"
+import { Clip, Money, PageLink, words } from "../parts/Values.tsx"
 
 type Details = Data<"round.show">
-type Part = Details["players"][number]
 type Message = Details["messages"][number]
-type Entry = Details["entries"][number]
-type RefusedCall = Details["refused_calls"][number]
 
-const columnsOfEntries: ReadonlyArray<Column<Entry>> = [
-  { id: "id", header: "Id", cell: ({ id }) => id },
-  { id: "at", header: "At", cell: ({ created_at: at }) => <Instant at={at} /> },
-  playerColumn,
-  ...entryColumns
-]
+const ledgerColumns = columnsOfList(
+  "round.show",
+  "entries",
+  "id",
+  ["created_at", { label: "At", seconds: true }],
+  "player_id",
+  "type",
+  "wallet",
+  ["amount", { signed: true }],
+  "balance_after"
+)
 
-const refusedColumns: ReadonlyArray<Column<RefusedCall>> = [
-  { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
-  { id: "method", header: "Call", cell: ({ method }) => method },
-  { id: "amount", header: "Amount, as sent", align: "right", cell: ({ amount }) => amount ?? "–" },
-  { id: "status", header: "HTTP status", align: "right", cell: ({ status }) => status },
-  { id: "refusal", header: "Refused with", cell: ({ refusal }) => refusal }
-]
+const refusedColumns = columnsOfList(
+  "round.show",
+  "refused_calls",
+  ["at", { seconds: true }],
+  ["method", { label: "Call" }],
+  ["amount", { label: "Amount, as sent" }],
+  ["status", { label: "HTTP status", cell: ({ status }) => status }],
+  ["refusal", { label: "Refused with" }]
+)
 
 /** Links a rollback and its target. */
 function Related({ message }: { readonly message: Message }) {
@@ -62,40 +67,44 @@ const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<C
     align: "right",
     cell: (message) => <Money amount={message[id]} currency={currencyOf(message.player_id)} signed={id !== "amount"} />
   })
-  return [
-    { id: "at", header: "At", cell: ({ at }) => <Instant at={at} /> },
-    { id: "kind", header: "Message", cell: ({ kind }) => words(kind) },
-    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    { id: "id", header: "Id", cell: ({ transaction_id: id }) => <Clip width={200}>{id}</Clip> },
-    playerColumn,
+  return columnsOfList(
+    "round.show",
+    "messages",
+    ["at", { seconds: true }],
+    ["kind", { label: "Message", cell: ({ kind }) => words(kind) }],
+    "status",
+    ["transaction_id", { label: "Id", width: 200 }],
+    "player_id",
     money("amount", "As sent"),
     money("real_amount", "Real"),
     money("bonus_amount", "Bonus"),
     { id: "related", header: "Belongs to", cell: (message) => <Related message={message} /> },
-    { id: "entries", header: "Entries", cell: ({ entry_ids: ids }) => ids.length === 0 ? "–" : ids.join(", ") },
-    { id: "detail", header: "Detail", cell: ({ detail }) => detail === null ? "–" : <Clip width={160}>{detail}</Clip> }
-  ]
+    ["entry_ids", { label: "Entries" }],
+    ["detail", { width: 160 }]
+  )
 }
 
+const playerColumns = columnsOfList(
+  "round.show",
+  "players",
+  ["player_id", { width: 140 }],
+  "operator_id",
+  "state",
+  ["real_stake", { label: "Real stake" }],
+  ["bonus_stake", { label: "Bonus stake" }],
+  "wins",
+  amounts("result", "Player's result", ({ bonus_stake: bonus, real_stake: real, wins }) => wins - real - bonus, {
+    signed: true
+  }),
+  ["opened_at", { seconds: true }],
+  ["last_message_at", { seconds: true }]
+)
+
 function Round({ round }: { readonly round: Details }) {
-  const operatorOf = useOperatorOf()
   const [search] = useAddress()
   const { entries, game, messages, original_round_id: original, players, provider, refused_calls: refused } = round
   const currencies = new Map([...players, ...entries].map((row) => [row.player_id, row.currency]))
   const currencyOf = (player: number): string => currencies.get(player) ?? "EUR"
-  const playerColumns: ReadonlyArray<Column<Part>> = [
-    namedPlayerColumn(140),
-    { id: "operator", header: "Operator", cell: ({ operator_id: id }) => operatorOf(id).name },
-    { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
-    amounts("real", "Real stake", ({ real_stake: stake }) => stake),
-    amounts("bonus", "Bonus stake", ({ bonus_stake: stake }) => stake),
-    amounts("wins", "Wins", ({ wins }) => wins),
-    amounts("result", "Player's result", ({ bonus_stake: bonus, real_stake: real, wins }) => wins - real - bonus, {
-      signed: true
-    }),
-    { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> },
-    { id: "last", header: "Last message", cell: ({ last_message_at: at }) => <Instant at={at} /> }
-  ]
   return (
     <Stack>
       <PageHead heading={`Round ${round.round_id}`}>
@@ -104,7 +113,7 @@ function Round({ round }: { readonly round: Details }) {
             action="round.close"
             label="Close round"
             params={{ provider: String(provider.id), game: String(game.id), round: round.round_id }}
-            fields={[{ name: "reason", label: "Reason", kind: "lines", required: true }]}
+            fields={formOf("round.close", { player: false })}
             toPayload={({ reason }) => ({
               reason: String(reason),
               ...(search["player"] === undefined ? {} : { player: Number(search["player"]) })
@@ -145,7 +154,7 @@ function Round({ round }: { readonly round: Details }) {
       />
       <TableSection
         heading="Ledger entries"
-        columns={columnsOfEntries}
+        columns={ledgerColumns}
         rows={entries}
         rowKey={({ id }) => id}
         empty="No money moved."

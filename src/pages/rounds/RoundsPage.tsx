@@ -1,18 +1,17 @@
 /** Game rounds: search by player, game or message. */
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
-import { useRoundColumns } from "./roundColumns.tsx"
+import { columnsOfRounds } from "./roundColumns.tsx"
 
 const filters = filtersOf("round.search")
 
 export default function RoundsPage() {
-  const columns = useRoundColumns({ ofPlayer: false })
   return (
     <ListPage
       heading="Rounds"
       action="round.search"
       paging="cursor"
       filters={filters}
-      columns={columns}
+      columns={columnsOfRounds}
       rowKey={({ game_id: game, player_id: player, round_id: round }) => `${game} ${player} ${round}`}
       empty="No rounds yet. They appear here as players bet."
     />

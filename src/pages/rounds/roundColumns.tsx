@@ -1,31 +1,25 @@
 /** Rounds as a table. */
-import { useMemo } from "react"
 import { roundHref } from "../../domain/RoundHref.ts"
-import type { Row } from "../app/api.ts"
-import { amounts, namedPlayerColumn, useOperatorColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
-
-type Round = Row<"round.search">
+import { amounts } from "../parts/columns.tsx"
+import { columnsOf } from "../parts/shown.tsx"
 
 /** Columns of a list of rounds. `ofPlayer`: all are of one player. */
-export const useRoundColumns = ({ ofPlayer }: { readonly ofPlayer: boolean }): ReadonlyArray<Column<Round>> => {
-  const operatorColumn = useOperatorColumn()
-  return useMemo<ReadonlyArray<Column<Round>>>(() => [
-    {
-      id: "round",
-      header: "Round",
-      cell: ({ game_external_id: game, provider, round_id: round }) => (
-        <PageLink to={roundHref(provider, game, round)}>{round}</PageLink>
-      )
-    },
-    { id: "game", header: "Game", cell: ({ game }) => <Clip width={160}>{game}</Clip> },
-    { id: "provider", header: "Provider", cell: ({ provider }) => provider },
-    ...(ofPlayer ? [] : [namedPlayerColumn(120), ...operatorColumn]),
-    { id: "state", header: "State", cell: ({ state }) => <Status of={state} /> },
+const roundColumns = (ofPlayer: boolean) =>
+  columnsOf(
+    "round.search",
+    ["round_id", {
+      label: "Round",
+      to: ({ game_external_id: game, provider, round_id: round }) => roundHref(provider, game, round)
+    }],
+    ["game", { width: 160 }],
+    "provider",
+    ...(ofPlayer ? [] : ["player_id", "operator_id"] as const),
+    "state",
     amounts("stake", "Stake", ({ bonus_stake: bonus, real_stake: real }) => real + bonus),
-    amounts("bonus", "Of it bonus", ({ bonus_stake: bonus }) => bonus),
-    { id: "wins", header: "Wins paid", align: "right", cell: ({ paid_wins: wins }) => wins },
-    { id: "opened", header: "Opened", cell: ({ opened_at: at }) => <Instant at={at} /> }
-  ], [ofPlayer, operatorColumn])
-}
+    ["bonus_stake", { label: "Bonus part" }],
+    ["paid_wins", { label: "Wins paid" }],
+    ["opened_at", { seconds: true }]
+  )
+
+export const columnsOfRounds = roundColumns(false)
+export const columnsOfPlayersRounds = roundColumns(true)

@@ -4,17 +4,14 @@ import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { sortedInstants } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
-import { type FieldList, filledFrom } from "../parts/Fields.tsx"
+import { type FieldList, formOf } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { moneyText, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { moneyText } from "../parts/Values.tsx"
 
 type Account = Row<"staff.list">
-
-const roles = ["admin", "support", "payments", "compliance"]
 
 /** No operator chosen: not bound, which means all. */
 const bound = ({ operators, ...values }: Record<string, unknown>): Record<string, unknown> =>
@@ -22,35 +19,33 @@ const bound = ({ operators, ...values }: Record<string, unknown>): Record<string
     ? values
     : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
 
-const fieldsOf = (operators: ReturnType<typeof useOperators>, account?: Account): FieldList =>
-  filledFrom(account && { ...account, operators: (account.operators ?? []).map(String) }, [
-    { name: "name", label: "Name", kind: "text", required: true },
-    { name: "role", label: "Role", kind: "choice", options: roles, required: true, initial: "support" },
-    {
-      name: "operators",
-      label: "Operators",
+const accountFields = (operators: ReturnType<typeof useOperators>, account?: Account): FieldList => {
+  const changes = {
+    role: { required: true, initial: "support" },
+    operators: {
       kind: "choices",
       description: "Sees and changes these alone. None chosen: all.",
       options: operators.map(({ id, name }) => ({ value: String(id), label: name }))
     },
-    account !== undefined && { name: "active", label: "Active", kind: "switch" },
-    {
-      name: "password",
-      label: account === undefined ? "Password" : "New password",
-      kind: "password",
-      description: account === undefined
-        ? "12 characters or more. Without one the account has a token only."
-        : "Ends the account's sessions. Empty: as it is."
-    },
-    {
-      name: "daily_budget",
-      label: "Daily budget (minor units)",
+    daily_budget: {
       kind: "integer",
-      nullable: true,
-      description: "What the account may give away alone in a day, in each operator's currency.",
-      initial: 1_000_000
+      half: false,
+      label: "Daily budget (minor units)",
+      description: "What the account may give away alone in a day, in each operator's currency."
     }
-  ])
+  } as const
+  return account === undefined
+    ? formOf("staff.create", {
+      ...changes,
+      password: { description: "12 characters or more. Without one the account has a token only." }
+    })
+    : formOf("staff.update", {
+      ...changes,
+      active: { description: "" },
+      password: { label: "New password", description: "Ends the account's sessions. Empty: as it is." },
+      reset_second_factor: false
+    }, { record: { ...account, operators: (account.operators ?? []).map(String) } })
+}
 
 /** A daily budget in the currencies of the operators. */
 const budgetPreview =
@@ -69,7 +64,7 @@ const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Accou
       action: "staff.update",
       label: "Change account",
       params: { staff: account.id },
-      fields: fieldsOf(operators, account),
+      fields: accountFields(operators, account),
       toPayload: bound,
       preview: budgetPreview(operators),
       isUpdate: true,
@@ -108,25 +103,25 @@ export default function StaffPage() {
   const operatorOf = useOperatorOf()
   const operators = useOperators()
   const rowActions = useMemo(() => actionsOf(operators), [operators])
-  const columns: ReadonlyArray<Column<Account>> = useMemo(() => [
-    { id: "id", header: "Id", value: ({ id }) => id, cell: ({ id }) => id },
-    { id: "name", header: "Name", value: ({ name }) => name, cell: ({ name }) => name },
-    { id: "role", header: "Role", value: ({ role }) => role, cell: ({ role }) => role },
-    {
-      id: "operators",
-      header: "Operators",
-      cell: ({ operators }) =>
-        operators === null ? "all" : operators.map((id) => operatorOf(id).name).join(", ") || "none"
-    },
-    { id: "active", header: "State", cell: ({ active }) => <Status of={active ? "active" : "inactive"} /> },
-    {
-      id: "ways",
-      header: "Signs in by",
-      cell: ({ has_password: password, has_second_factor: second }) =>
-        [password ? "password" : "token only", ...(second ? ["second factor"] : [])].join(", ")
-    },
-    sortedInstants("used", "Last seen", ({ last_used_at: at }) => at)
-  ], [operatorOf])
+  const columns = useMemo(() =>
+    columnsOf(
+      "staff.list",
+      "id",
+      "name",
+      "role",
+      ["operators", {
+        absent: "all",
+        cell: ({ operators }) =>
+          operators === null ? "all" : operators.map((id) => operatorOf(id).name).join(", ") || "none"
+      }],
+      "active",
+      ["has_password", {
+        label: "Signs in by",
+        cell: ({ has_password: password, has_second_factor: second }) =>
+          [password ? "password" : "token only", ...(second ? ["second factor"] : [])].join(", ")
+      }],
+      ["last_used_at", { label: "Last seen" }]
+    ), [operatorOf])
   return (
     <ListPage
       heading="Staff"
@@ -139,7 +134,7 @@ export default function StaffPage() {
         <ActionButton
           action="staff.create"
           label="Add account"
-          fields={fieldsOf(operators)}
+          fields={accountFields(operators)}
           toPayload={bound}
           preview={budgetPreview(operators)}
           button={{ variant: "filled" }}

@@ -5,11 +5,11 @@ import { useAddress } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { filtersOf, ListSection } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Clip, Instant, PageLink, Status, words } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { Clip, Instant, Status, words } from "../parts/Values.tsx"
 
 type Delivery = Row<"delivery.list">
 type Attempt = Data<"delivery.show">
@@ -157,28 +157,22 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
     }), [webhooks])
   const urls = useMemo(() => new Map(webhooks.map(({ id, url }) => [id, url])), [webhooks])
   const query = useMemo(() => operator === undefined ? {} : { operator }, [operator])
-  const columns: ReadonlyArray<Column<Delivery>> = useMemo(() => [
-    {
-      id: "id",
-      header: "Id",
-      cell: ({ id }) => {
-        const next = new URLSearchParams({ ...search, delivery: String(id) })
-        return <PageLink to={`/webhooks?${next.toString()}`}>{String(id)}</PageLink>
-      }
-    },
-    { id: "type", header: "Event", cell: ({ type }) => type },
-    { id: "status", header: "Status", cell: ({ status }) => <Status of={status} /> },
-    {
-      id: "webhook",
-      header: "Webhook",
-      cell: ({ webhook_id: id }) => <Clip width={220}>{urls.get(id) ?? String(id)}</Clip>
-    },
-    { id: "attempts", header: "Attempts", align: "right", cell: ({ attempts }) => attempts },
-    { id: "answer", header: "Answer", align: "right", cell: ({ response_status: status }) => status ?? "–" },
-    { id: "failure", header: "Failure", cell: ({ error }) => failureOf(error) },
-    { id: "created", header: "Created", cell: ({ created_at: at }) => <Instant at={at} seconds={false} /> },
-    { id: "retry", header: "", cell: (row) => row.status === "failed" && <Retry delivery={row} /> }
-  ], [search, urls])
+  const columns = useMemo(() =>
+    columnsOf(
+      "delivery.list",
+      ["id", { to: ({ id }) => `/webhooks?${new URLSearchParams({ ...search, delivery: String(id) }).toString()}` }],
+      ["type", { label: "Event" }],
+      "status",
+      ["webhook_id", {
+        label: "Webhook",
+        cell: ({ webhook_id: id }) => <Clip width={220}>{urls.get(id) ?? String(id)}</Clip>
+      }],
+      "attempts",
+      ["response_status", { label: "Answer", cell: ({ response_status: status }) => status ?? "–" }],
+      ["error", { label: "Failure", cell: ({ error }) => failureOf(error) }],
+      "created_at",
+      { id: "retry", header: "", cell: (row) => row.status === "failed" && <Retry delivery={row} /> }
+    ), [search, urls])
   return (
     <>
       <ListSection
