@@ -35,17 +35,6 @@ export const alertCases: ReadonlyArray<CommandCase> = [
     }
   },
   {
-    line: "alert show $alert",
-    misused: ["alert show first"],
-    refused: [[`alert show ${nobody}`, "NOT_FOUND"]],
-    *works() {
-      const { alert, player } = yield* raisedAlert(yield* openCasino())
-      const shown = yield* done(`alert show ${alert}`)
-      assert.deepInclude(shown, { id: alert, player_id: player, rule: "large_credit", status: "open", notes: [] })
-      assert.deepStrictEqual(yield* done(`alert list --player ${player}`), [shown])
-    }
-  },
-  {
     line: "alert update $alert",
     misused: ["alert update $alert --status reopened", "alert update first --note x"],
     refused: [

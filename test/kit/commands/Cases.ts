@@ -13,8 +13,9 @@ import { playerCases } from "./Players.ts"
 import { readingCases } from "./Reading.ts"
 import type { CommandCase } from "./Scene.ts"
 import { secretCases } from "./Secrets.ts"
+import { shownCasesBeside } from "./Shown.ts"
 
-export const cases: ReadonlyArray<CommandCase> = [
+const ownCases: ReadonlyArray<CommandCase> = [
   ...accountCases,
   ...catalogueCases,
   ...bonusCases,
@@ -29,3 +30,5 @@ export const cases: ReadonlyArray<CommandCase> = [
   ...alertCases,
   ...figureCases
 ]
+
+export const cases: ReadonlyArray<CommandCase> = [...ownCases, ...shownCasesBeside(ownCases)]

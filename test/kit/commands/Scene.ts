@@ -183,6 +183,7 @@ const makeScene = Effect.gen(function*() {
     alert: String(alert),
     closed_alert: String(closed),
     house: house.slug,
+    operator: house.slug,
     rival: rival.slug,
     foreigner: String(foreigner.id),
     key: house.key.key,
