@@ -4,14 +4,14 @@ import * as Path from "node:path"
 
 const root = Path.join(import.meta.dirname, "..", "..")
 const page = Fs.readFileSync(Path.join(root, "docs", "adding-an-endpoint.md"), "utf8")
-const blocks = [...page.matchAll(/<!-- (src\/[\w/.]+) -->\n+```ts\n([\s\S]*?)```/g)]
+const blocks = [...page.matchAll(/<!-- (src\/[\w/.]+) -->\n+```tsx?\n([\s\S]*?)```/g)]
 
 const withoutIndent = (text: string): string => text.trim().replaceAll(/^\s+/gm, "")
 
 // Goal: the page quotes existing code. Method: find each block in the file it names, at any indentation.
 describe("docs/adding-an-endpoint.md", () => {
-  it("shows a block of every file that is touched, but the tests", () => {
-    assert.lengthOf(blocks, 4)
+  it("shows a block of every kind of file that is touched, but the tests", () => {
+    assert.lengthOf(blocks, 5)
   })
   for (const [, file = "", shown = ""] of blocks) {
     it(`shows ${file} as it is`, () => {
