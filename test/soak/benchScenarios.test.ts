@@ -14,8 +14,10 @@ import { mixedScenario } from "../../bench/scenarios/Mixed.ts"
 import { caseNames } from "../../bench/scenarios/NeighbourCases.ts"
 import { neighbourScenario } from "../../bench/scenarios/Neighbours.ts"
 import { overloadScenario } from "../../bench/scenarios/Overload.ts"
+import { protocolScenario } from "../../bench/scenarios/Protocols.ts"
 import { reportScenario } from "../../bench/scenarios/Reads.ts"
 import { webhookScenario } from "../../bench/scenarios/Webhooks.ts"
+import { project } from "../../bench/targets/NodeFlags.ts"
 
 // Goal: every scenario runs from its start to the files it writes, with the current service. Method:
 // each with the smallest numbers that still exercise all of it; performance is not asserted here.
@@ -106,6 +108,18 @@ describe("scenarios", () => {
     const api = await run(apiScenario.run({ ...few, endpoints: ["wallet", "deposit", "report"], cpuProfile: false }))
     expect(api.result.measurements.map(({ name }) => name)).toEqual(["wallet", "deposit", "report", "ceiling"])
     expect(api.values(0, "at a ceiling of 40")).toHaveLength(1)
+  }, 120_000)
+
+  it("bets in two protocols at two checkouts, here the same one", async () => {
+    const few = { ...time, players: 4, registered: 20, connections: 2, generators: 1, ratePerSecond: 40 }
+    const { result } = await run(
+      protocolScenario.run({ ...few, before: project, protocols: ["hub88", "spribe"] })
+    )
+    const compared = result.measurements.filter(({ figures }) => figures.some(({ name }) => name === "after ÷ before"))
+    expect(compared.map(({ name }) => name)).toEqual(
+      ["pitboss", "hub88", "spribe"].flatMap((name) => [name, `${name}, service alone`])
+    )
+    expect(result.options["before"]).toBe(result.revision)
   }, 120_000)
 
   it("bets beside every case that takes long", async () => {
