@@ -6,6 +6,7 @@ import { type Field, isInteger, literalsOf, sentence, withoutNull } from "../con
 import {
   about,
   boolean,
+  idsOf,
   integer,
   integerOrNone,
   jsonFile,
@@ -27,6 +28,7 @@ const unknownType = (name: string): never => {
 }
 
 const listFlag = (name: string, description: string, { rest: [element] }: SchemaAST.Arrays): Flag.Flag<unknown> => {
+  if (element !== undefined && SchemaAST.isNumber(element)) return idsOf(name, description)
   const words = element === undefined ? undefined : literalsOf(element)
   return words === undefined ? listOf(name, description) : listFrom(name, words, description)
 }

@@ -1,7 +1,6 @@
 /** Staff API assembled, on the back-office port. Group and endpoint form the action that roles allow. */
-import { Context } from "effect"
 import { HttpApi, HttpApiMiddleware } from "effect/http-api"
-import type { Role } from "../domain/staff/Staff.ts"
+import type { CurrentStaff } from "./common/StaffMiddleware.ts"
 import { refusals } from "./common/Errors.ts"
 import { staffDocumented } from "./document/StaffDocument.ts"
 import { PaymentGroup, PaymentMethodGroup } from "./payments/StaffApi.ts"
@@ -26,18 +25,6 @@ import { RateGroup, ReportGroup } from "./reports/StaffApi.ts"
 import { NodeGroup } from "./nodes/StaffApi.ts"
 import { FiguresGroup } from "./figures/StaffApi.ts"
 import { SecretGroup } from "./secrets/StaffApi.ts"
-
-/** The acting staff account. */
-export class CurrentStaff extends Context.Service<CurrentStaff, {
-  /** Null for the bootstrap token. */
-  readonly id: number | null
-  readonly name: string
-  readonly role: Role
-  /** Ids of the operators that the actor may access; null: all. */
-  readonly operators: ReadonlyArray<number> | null
-  /** Audit log label of the actor. */
-  readonly label: string
-}>()("pitboss/contract/CurrentStaff") {}
 
 /** Authenticates requests by a staff token (`Authorization: Bearer …`) or session cookie, and authorises the endpoint's action by role. */
 export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: CurrentStaff }>()(

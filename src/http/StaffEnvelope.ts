@@ -1,6 +1,6 @@
 /** The response envelope of the staff API, and the acting staff member. */
 import { Effect } from "effect"
-import { CurrentStaff } from "../contract/StaffApi.ts"
+import { CurrentStaff } from "../contract/common/StaffMiddleware.ts"
 
 /** Wraps a result in the response envelope. */
 export const enveloped = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (data) => ({ data }))

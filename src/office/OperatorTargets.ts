@@ -56,6 +56,11 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "round",
   "transaction",
   "q",
+  // items of a bulk action, each looked for when its turn comes
+  "payments",
+  "alerts",
+  "deliveries",
+  "promos",
   // filters and bounds
   "rule",
   "status",

@@ -64,6 +64,16 @@ export const listFrom = <const Word extends string>(name: string, known: Readonl
     (given) => `Expected some of ${known.join(", ")}, got ${given.join(", ")}`
   ))
 
+/** Comma-separated ids. */
+export const idsOf = (name: string, description: string) =>
+  text(name, `${description}, comma-separated`).pipe(Flag.filterMap(
+    (value): Option.Option<ReadonlyArray<number>> => {
+      const ids = words(value)
+      return ids.every((id) => /^[1-9]\d{0,15}$/.test(id)) ? Option.some(ids.map(Number)) : Option.none()
+    },
+    (value) => `Expected ids like 12,34, got ${value}`
+  ))
+
 /** Optional value, removed by `none`. */
 export const orNone = <A>(flag: Flag.Flag<A>) => Flag.map(flag, (value): A | null => value === "none" ? null : value)
 

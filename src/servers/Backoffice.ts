@@ -12,6 +12,7 @@ import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
 import { LedgerEntries } from "../features/ledger/LedgerEntries.ts"
 import { LedgerRestores } from "../features/ledger/LedgerRestores.ts"
+import { BulkTransitions } from "../features/payments/BulkTransitions.ts"
 import { PaymentQueue } from "../features/payments/PaymentQueue.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
@@ -42,6 +43,7 @@ export const layerBackoffice = Layer.mergeAll(
   Catalogue.layer,
   PaymentMethodCatalogue.layer,
   PaymentQueue.layer,
+  BulkTransitions.layer,
   BonusCatalogue.layer,
   BonusGrants.layer,
   WebhookEndpoints.layer,

@@ -12,6 +12,8 @@ import { backofficeSettings } from "../http/Ports.ts"
 import { routesOf } from "../http/Methods.ts"
 import { answerCause } from "../http/Refusals.ts"
 import { RequestIds } from "../http/RequestIds.ts"
+import { StaffBulk } from "../office/StaffBulk.ts"
+import { StaffIdempotentPostLive } from "../http/middleware/IdempotentPostLive.ts"
 import { bearer, originOf } from "../http/RequestOrigin.ts"
 import { AlertHandlers } from "../endpoints/compliance/StaffHandlers.ts"
 import { AuditHandlers } from "../endpoints/audit/StaffHandlers.ts"
@@ -127,8 +129,8 @@ const routesWith = <A, E, R>(more: Layer.Layer<A, E, R>) =>
     Outermost
   ).pipe(
     Layer.provide(Handlers),
-    Layer.provide(Layer.merge(StaffAuthLive, SignInGuardLive)),
-    Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer)),
+    Layer.provide(Layer.mergeAll(StaffAuthLive, SignInGuardLive, StaffIdempotentPostLive)),
+    Layer.provide(Layer.mergeAll(OperatorCheck.layer, StaffTokens.layer, StaffBulk.layer)),
     Layer.provide(SignInAttempts.layer)
   )
 

@@ -14,8 +14,24 @@ import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scen
 // line's own function in this process against a running service; each effect is checked through the APIs of operators, providers and
 // players. e2e/backofficeCli.test.ts runs a sample as processes.
 
-/** Commands that print lines instead of a document, or call no service: e2e/backofficeCli and chainExport.test.ts; and one that needs a cluster: npmCluster.test.ts. */
-const apart = ["ledger export", "ledger check-export", "node drain", "figures live", "staff permissions"]
+/**
+ * Commands that print lines instead of a document, or call no service: e2e/backofficeCli and chainExport.test.ts; one that needs a cluster:
+ * npmCluster.test.ts; and bulk actions, whose items leave the lines of their single actions: e2e/staffBulk.test.ts.
+ */
+const apart = [
+  "ledger export",
+  "ledger check-export",
+  "node drain",
+  "figures live",
+  "staff permissions",
+  "payment approve-many",
+  "payment pay-many",
+  "payment reject-many",
+  "alert assign-many",
+  "alert update-many",
+  "delivery retry-many",
+  "promo update-many"
+]
 
 /** Actions of a browser: sign-in, and one's own sessions. Tested by staffSessions.test.ts. */
 const inBrowser = ["sign_in", "session"]

@@ -5,7 +5,9 @@ import { auditReason, ofOperator, operatorReference } from "../common/StaffField
 import { action, anyRole } from "../common/StaffAction.ts"
 import { bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { Bonus, PlayerBonus } from "./BonusResource.ts"
+import { bulkOutcome, idsOf } from "../common/Bulk.ts"
 import { refusals } from "../common/Errors.ts"
+import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { amountFrom, instant, integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
@@ -179,6 +181,15 @@ export const PromoGroup = HttpApiGroup.make("promo").annotate(OpenApi.Descriptio
     payload: Schema.Struct({ active: Schema.Boolean.annotate({ description: "Whether it can be redeemed." }) }),
     success: single(Promo)
   }).annotateMerge(action("Switch a code off or on", { roles: [], concern: "operator", is: "authority" })),
+  HttpApiEndpoint.post("update_many", "/promo-codes/update", {
+    payload: Schema.Struct({
+      promos: idsOf("promo codes"),
+      active: Schema.Boolean.annotate({ description: "Whether they can be redeemed." })
+    }),
+    success: bulkOutcome
+  }).middleware(StaffIdempotentPost).annotateMerge(
+    action("Switch codes off or on", { roles: [], concern: "operator", is: "authority" })
+  ),
   HttpApiEndpoint.get("list", "/promo-codes", { query: ofOperator, success: list(Promo) }).annotateMerge(
     action("Promo codes", { roles: anyRole, concern: "operator" })
   )

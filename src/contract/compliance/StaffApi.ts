@@ -4,6 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
+import { bulkOutcome, idsOf } from "../common/Bulk.ts"
+import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { amountFrom, integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { cursorPage, cursorQuery, list, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
@@ -117,6 +119,21 @@ export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Descriptio
       }),
       success: single(Alert)
     }).annotateMerge(action("Give an alert to an account", { roles: ["compliance"], concern: "operator" })),
+    HttpApiEndpoint.post("assign_many", "/alerts/assign", {
+      payload: Schema.Struct({
+        alerts: idsOf("alerts"),
+        staff: assignee.annotate({ description: "Assignee: me, none, or the id of an account." })
+      }),
+      success: bulkOutcome
+    }).middleware(StaffIdempotentPost).annotateMerge(
+      action("Give alerts to an account", { roles: ["compliance"], concern: "operator" })
+    ),
+    HttpApiEndpoint.post("update_many", "/alerts/update", {
+      payload: Schema.Struct({ alerts: idsOf("alerts"), ...AlertUpdate.fields }),
+      success: bulkOutcome
+    }).middleware(StaffIdempotentPost).annotateMerge(
+      action("Move alerts, or note something about them", { roles: ["compliance"], concern: "operator" })
+    ),
     HttpApiEndpoint.post("hold", "/alerts/:alert/hold", {
       params: { alert: pathId },
       payload: HoldInput,

@@ -3,7 +3,9 @@ import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { createdPeriod, ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
+import { bulkOutcome, idsOf } from "../common/Bulk.ts"
 import { refusals } from "../common/Errors.ts"
+import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { amountFrom, currency, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
@@ -52,6 +54,23 @@ const transition = <const Name extends string>(
     error: refusals("PAYMENT_REQUEST_INVALID", "PLAYER_RESTRICTED")
   }).annotateMerge(action(summary, { roles: ["payments"], concern: "operator", ...permission }))
 
+const transitionMany = <const Name extends string>(
+  name: Name,
+  summary: string,
+  permission: { readonly is?: "money" } = {}
+) =>
+  HttpApiEndpoint.post(`${name}_many`, `/payments/${name}`, {
+    payload: Schema.Struct({
+      payments: idsOf("payments"),
+      reason: Schema.optionalKey(
+        lines(500, { description: "Why, for the audit log and, for a rejection, the operators." })
+      )
+    }),
+    success: bulkOutcome
+  }).middleware(StaffIdempotentPost).annotateMerge(
+    action(summary, { roles: ["payments"], concern: "operator", ...permission })
+  )
+
 export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Description, "Deposits and withdrawals").add(
   HttpApiEndpoint.get("show", "/payments/:payment", { params: { payment: pathId }, success: single(StaffPayment) })
     .annotateMerge(action("One payment", { roles: anyRole, concern: "operator" })),
@@ -83,7 +102,10 @@ export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Descri
   transition("pay", "Tell that an allowed withdrawal was paid out", { is: "money" }),
   transition("reject", "Refuse a withdrawal and return the money"),
   transition("cancel", "Drop a new withdrawal and return the money"),
-  transition("chargeback", "Take back a deposit that was reversed")
+  transition("chargeback", "Take back a deposit that was reversed"),
+  transitionMany("approve", "Allow withdrawals, each judged as if it came alone", { is: "money" }),
+  transitionMany("pay", "Tell that allowed withdrawals were paid out", { is: "money" }),
+  transitionMany("reject", "Refuse withdrawals and return the money")
 )
 
 /** A payment method; bounds in minor units of the operator's currency, inclusive. */

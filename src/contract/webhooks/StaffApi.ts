@@ -6,6 +6,8 @@ import { action } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
 import { deliveryStatuses, eventTypes } from "../../domain/state/Events.ts"
 import { instant, oneOf, pathId, text } from "../common/Fields.ts"
+import { bulkOutcome, idsOf } from "../common/Bulk.ts"
+import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 
@@ -174,5 +176,11 @@ export const DeliveryGroup = HttpApiGroup.make("delivery").annotate(OpenApi.Desc
   HttpApiEndpoint.post("retry", "/deliveries/:delivery/retry", {
     params: { delivery: pathId },
     success: single(Delivery)
-  }).annotateMerge(action("Send one again, now", { roles: ["support"], concern: "operator" }))
+  }).annotateMerge(action("Send one again, now", { roles: ["support"], concern: "operator" })),
+  HttpApiEndpoint.post("retry_many", "/deliveries/retry", {
+    payload: Schema.Struct({ deliveries: idsOf("deliveries") }),
+    success: bulkOutcome
+  }).middleware(StaffIdempotentPost).annotateMerge(
+    action("Send deliveries again, now", { roles: ["support"], concern: "operator" })
+  )
 )

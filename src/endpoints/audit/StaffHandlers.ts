@@ -1,7 +1,8 @@
 /** Handlers of the audit log. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { parseIso } from "../../platform/Time.ts"

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { refuse } from "../../domain/Refusal.ts"
+import { StaffBulk } from "../../office/StaffBulk.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { rolesFor } from "../../office/Authorisation.ts"
 import { mapPart } from "../../store/Cursors.ts"
@@ -72,9 +73,15 @@ export const PromoHandlers = HttpApiBuilder.group(
   "promo",
   Effect.fnUntraced(function*(handlers) {
     const onOffer = yield* BonusCatalogue
+    const bulk = yield* StaffBulk
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => onOffer.createPromo(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.updatePromo(actor, params.promo, payload)))
+      .handle(
+        "update_many",
+        ({ payload: { promos, ...update } }) =>
+          bulk.run("promo", promos, (id, actor) => onOffer.updatePromo(actor, id, update))
+      )
       .handle("list", ({ query }) => asStaff((actor) => onOffer.listPromos(actor, query.operator)))
   })
 )

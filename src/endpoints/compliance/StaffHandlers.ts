@@ -1,12 +1,14 @@
 /** Alerts and their rules as staff see and steer them. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { AlertCases } from "../../features/compliance/AlertCases.ts"
 import { Alerts } from "../../features/compliance/Alerts.ts"
 import { CurrentSession, secondFactorRefusal } from "../../features/staffSessions/CurrentSession.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { cursorPaged } from "../../http/Page.ts"
+import { StaffBulk } from "../../office/StaffBulk.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
 
 export const AlertHandlers = HttpApiBuilder.group(
@@ -15,6 +17,7 @@ export const AlertHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const alerts = yield* Alerts
     const cases = yield* AlertCases
+    const bulk = yield* StaffBulk
     const operators = yield* Operators
     return handlers
       .handle("list", ({ query }) =>
@@ -41,6 +44,15 @@ export const AlertHandlers = HttpApiBuilder.group(
           })
         ))
       .handle("assign", ({ params, payload }) => asStaff((actor) => cases.assign(actor, params.alert, payload.staff)))
+      .handle(
+        "assign_many",
+        ({ payload }) => bulk.run("alert", payload.alerts, (id, actor) => cases.assign(actor, id, payload.staff))
+      )
+      .handle("update_many", ({ payload: { alerts: ids, ...update } }) =>
+        Effect.gen(function*() {
+          const mayNotRelease = secondFactorRefusal(yield* CurrentSession, yield* Clock.currentTimeMillis)
+          return yield* bulk.run("alert", ids, (id, actor) => alerts.update(actor, id, update, mayNotRelease))
+        }))
       .handle("hold", ({ params, payload }) => asStaff((actor) => cases.hold(actor, params.alert, payload.reason)))
       .handle(
         "release",

@@ -1,7 +1,8 @@
 /** Handlers of corrections under the four-eyes rule. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { Corrections } from "../../features/corrections/Corrections.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { walked } from "../../http/Page.ts"

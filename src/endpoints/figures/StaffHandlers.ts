@@ -1,7 +1,8 @@
 /** Handlers of live figures. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { Drain } from "../../http/Drain.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../../features/operators/Operators.ts"

@@ -1,7 +1,8 @@
 /** Handlers of the ledger. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { cursorPaged } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { parseIso } from "../../platform/Time.ts"

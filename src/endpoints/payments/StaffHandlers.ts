@@ -1,16 +1,19 @@
 /** Handlers of payments for staff. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import type { Payment } from "../../domain/state/Change.ts"
 import type { PaymentTransitionName } from "../../domain/payment/PaymentTransitions.ts"
 import { paymentFields } from "../../domain/payment/Payments.ts"
 import { Approvals } from "../../features/payments/Approvals.ts"
+import { BulkTransitions } from "../../features/payments/BulkTransitions.ts"
 import { PaymentQueue, type Waiting } from "../../features/payments/PaymentQueue.ts"
 import { Payments } from "../../features/payments/Payments.ts"
 import { parseIso } from "../../platform/Time.ts"
 import { walked } from "../../http/Page.ts"
+import { StaffBulk } from "../../office/StaffBulk.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 
 const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
@@ -30,6 +33,10 @@ interface TransitionCall {
   readonly payload: { readonly reason?: string }
 }
 
+interface TransitionsCall {
+  readonly payload: { readonly payments: ReadonlyArray<number>; readonly reason?: string }
+}
+
 export const PaymentHandlers = HttpApiBuilder.group(
   BackofficeApi,
   "payment",
@@ -38,6 +45,8 @@ export const PaymentHandlers = HttpApiBuilder.group(
     const approvals = yield* Approvals
     const operators = yield* Operators
     const queue = yield* PaymentQueue
+    const transitions = yield* BulkTransitions
+    const bulk = yield* StaffBulk
 
     /** Payments with their wait reasons, from the actor's point of view. */
     const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
@@ -60,6 +69,14 @@ export const PaymentHandlers = HttpApiBuilder.group(
           data: yield* shownOne(yield* approvals.apply({ paymentId: params.payment, transition, actor, reason }))
         }
       })
+
+    const handleMany =
+      (transition: PaymentTransitionName) => ({ payload: { payments: ids, reason } }: TransitionsCall) =>
+        bulk.run(
+          "payment",
+          ids,
+          (paymentId, { label: actor }) => transitions.apply({ paymentId, transition, actor, reason: reason ?? null })
+        )
 
     return handlers
       .handle(
@@ -91,5 +108,8 @@ export const PaymentHandlers = HttpApiBuilder.group(
       .handle("reject", handle("reject"))
       .handle("cancel", handle("cancel"))
       .handle("chargeback", handle("chargeback"))
+      .handle("approve_many", handleMany("approve"))
+      .handle("pay_many", handleMany("pay"))
+      .handle("reject_many", handleMany("reject"))
   })
 )

@@ -1,7 +1,8 @@
 /** Handlers of players for staff. */
 import { Effect, Record, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { rolesFor } from "../../office/Authorisation.ts"
 import { Corrections } from "../../features/corrections/Corrections.ts"
 import { Operators } from "../../features/operators/Operators.ts"

@@ -1,7 +1,8 @@
 /** Handlers of reports and exchange rates for staff. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { ExchangeRates } from "../../features/exchangeRates/ExchangeRateRecords.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { Providers } from "../../features/providers/Providers.ts"

@@ -1,7 +1,8 @@
 /** Handlers of rounds. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { mapPart } from "../../store/Cursors.ts"
 import { cursorPaged, walked } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"

@@ -1,7 +1,8 @@
 /** Handlers of the inventory and re-encryption of encrypted columns. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { SealedSecrets } from "../../auth/SealedSecrets.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 

@@ -1,7 +1,8 @@
 /** Authentication of staff by bearer token, with a back-off per address, or by session; authorisation by role and second factor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { CurrentStaff, StaffAuth } from "../../contract/StaffApi.ts"
+import { StaffAuth } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"

@@ -1,7 +1,8 @@
 /** Handlers of staff accounts. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, type CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import type { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { CurrentSession, type StaffSession } from "../../features/staffSessions/CurrentSession.ts"

@@ -1,11 +1,13 @@
 /** Handlers of webhook endpoints and deliveries. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BackofficeApi, CurrentStaff } from "../../contract/StaffApi.ts"
+import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { WebhookDeliveries } from "../../features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../../features/webhooks/WebhookEndpoints.ts"
 import { walked } from "../../http/Page.ts"
+import { StaffBulk } from "../../office/StaffBulk.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const EndpointHandlers = HttpApiBuilder.group(
@@ -42,6 +44,7 @@ const DeliveryHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const deliveries = yield* WebhookDeliveries
     const operators = yield* Operators
+    const bulk = yield* StaffBulk
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
@@ -51,6 +54,10 @@ const DeliveryHandlers = HttpApiBuilder.group(
         }))
       .handle("show", ({ params }) => enveloped(deliveries.show(params.delivery)))
       .handle("retry", ({ params }) => asStaff((actor) => deliveries.retry(actor, params.delivery)))
+      .handle(
+        "retry_many",
+        ({ payload }) => bulk.run("delivery", payload.deliveries, (id, actor) => deliveries.retry(actor, id))
+      )
   })
 )
 

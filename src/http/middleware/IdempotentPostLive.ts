@@ -10,6 +10,7 @@ import {
   IdempotentPost,
   PlayerIdempotentPost
 } from "../../contract/common/Middleware.ts"
+import { CurrentStaff, StaffIdempotentPost } from "../../contract/common/StaffMiddleware.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
 import { elsewhereOf } from "../../store/PlayerActors.ts"
@@ -119,4 +120,10 @@ export const IdempotentPostLive = Layer.effect(
 export const PlayerIdempotentPostLive = Layer.effect(
   PlayerIdempotentPost,
   makeIdempotent(Effect.map(CurrentPlayer, ({ playerId }) => `player:${playerId}`), 64 * 1024)
+)
+
+/** Idempotency keys of staff are scoped to the account. */
+export const StaffIdempotentPostLive = Layer.effect(
+  StaffIdempotentPost,
+  makeIdempotent(Effect.map(CurrentStaff, ({ label }) => label), 64 * 1024)
 )

@@ -1,0 +1,31 @@
+/** The acting staff account, and the processing of staff requests that some endpoints declare. Implemented in `src/http`. */
+import { Context } from "effect"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { Role } from "../../domain/staff/Staff.ts"
+import { refusals } from "./Errors.ts"
+
+/** The acting staff account. */
+export class CurrentStaff extends Context.Service<CurrentStaff, {
+  /** Null for the bootstrap token. */
+  readonly id: number | null
+  readonly name: string
+  readonly role: Role
+  /** Ids of the operators that the actor may access; null: all. */
+  readonly operators: ReadonlyArray<number> | null
+  /** Audit log label of the actor. */
+  readonly label: string
+}>()("pitboss/contract/CurrentStaff") {}
+
+/** Runs a POST of staff with an `Idempotency-Key` once and replays the first answer to every retry; keys are scoped to the account. */
+export class StaffIdempotentPost extends HttpApiMiddleware.Service<StaffIdempotentPost, { requires: CurrentStaff }>()(
+  "pitboss/contract/StaffIdempotentPost",
+  {
+    error: refusals(
+      "INVALID_IDEMPOTENCY_KEY",
+      "IDEMPOTENCY_KEY_REUSED",
+      "IDEMPOTENCY_IN_PROGRESS",
+      "INVALID_REQUEST",
+      "TRY_AGAIN"
+    )
+  }
+) {}
