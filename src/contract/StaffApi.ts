@@ -47,7 +47,7 @@ export class StaffAuth extends HttpApiMiddleware.Service<StaffAuth, { provides: 
 /** Admits unauthenticated requests with backoff: for sign-in. */
 export class SignInGuard extends HttpApiMiddleware.Service<SignInGuard>()("pitboss/contract/SignInGuard", {
   error: refusals(
-    "INVALID_API_KEY",
+    "INVALID_CREDENTIALS",
     "RATE_LIMITED",
     "INSUFFICIENT_SCOPE",
     "INVALID_REQUEST",

@@ -5,7 +5,7 @@
  * `Effect.catchTag("Refusal", …)`) and the HTTP surface can render one, without translation.
  */
 
-/** Every refusal code with its HTTP status. The first block is shared, the second is for game providers. */
+/** Every refusal code with its HTTP status. The first block is shared, the second is for game providers, the last for sign-ins of staff. */
 export const statusByCode = {
   MISSING_CREDENTIALS: 401,
   INVALID_API_KEY: 401,
@@ -45,10 +45,14 @@ export const statusByCode = {
   BET_ALREADY_SETTLED: 409,
   ROLLBACK_NOT_ALLOWED: 409,
   ROUND_CLOSED: 409,
-  TRY_AGAIN: 503
+  TRY_AGAIN: 503,
+  INVALID_CREDENTIALS: 401
 } as const
 
 export type RefusalCode = keyof typeof statusByCode
+
+/** Codes that only the staff API answers with. */
+export const staffCodes: ReadonlySet<string> = new Set<RefusalCode>(["INVALID_CREDENTIALS"])
 
 export type Details = { readonly [name: string]: unknown }
 

@@ -22,7 +22,8 @@ const endings: { readonly [code in RefusalCode]?: string } = {
   INVALID_SIGNATURE: "signature",
   REPLAYED_REQUEST: "replay",
   IP_NOT_ALLOWED: "address",
-  INVALID_PLAYER_TOKEN: "token"
+  INVALID_PLAYER_TOKEN: "token",
+  INVALID_CREDENTIALS: "sign_in"
 }
 
 const kindOf = (callerKind: CallerKind, code: RefusalCode): string | undefined =>

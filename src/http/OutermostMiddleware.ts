@@ -60,9 +60,12 @@ const answerUnknown = (request: HttpServerRequest.HttpServerRequest, routeOf: Ro
   return HttpServerResponse.setHeader(refusalResponse(refusal), "allow", allow)
 }
 
+/** Types of answers that are the service's own at any status: its envelope, and a page. */
+const ownTypes = /^(?:application\/json|text\/html)/
+
 /** Replaces a refusal by the framework with the service's envelope. */
 const inEnvelope = (response: HttpServerResponse.HttpServerResponse) =>
-  response.status < 400 || response.headers["content-type"]?.startsWith("application/json") === true
+  response.status < 400 || ownTypes.test(response.headers["content-type"] ?? "")
     ? response
     : HttpServerResponse.setStatus(
       refusalResponse(response.status < 500 ? unacceptable : serverError),

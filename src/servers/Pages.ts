@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
-import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AnonymousLimits } from "../http/AnonymousLimits.ts"
 import { refusalResponse } from "../http/Refusals.ts"
 import { originOf } from "../http/RequestOrigin.ts"
@@ -152,8 +152,21 @@ export const layerPages = Layer.unwrap(Effect.gen(function*() {
       : yield* page
   })
 
+  /** An address that no page has: a page says so to a browser; any other caller gets the refusal of unknown paths. */
+  const unknown = Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (request.headers["accept"]?.includes("text/html") !== true) {
+      const reason = new HttpServerError.RouteNotFound({ request })
+      return yield* counted(Effect.fail(new HttpServerError.HttpServerError({ reason })))
+    }
+    const answer = yield* framed
+    return answer.status === 200 ? HttpServerResponse.setStatus(answer, 404) : answer
+  })
+
   return Layer.mergeAll(
     HttpRouter.add("GET", "/sign-in", counted(page)),
+    // of one segment and of more: "/*" would take the place of "/"
+    HttpRouter.add("GET", "/:page/*", unknown),
     HttpRouter.addAll(built.addresses.map((address) => HttpRouter.route("GET", `/${address.slice(1)}`, framed))),
     HttpRouter.addAll(
       built.files.filter(({ path }) => path !== "/index.html").map((file) =>

@@ -42,7 +42,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.getByLabel("Name").fill(name)
         await page.getByLabel("Password").fill("something else entirely")
         await page.getByRole("button", { name: "Sign in" }).click()
-        await page.getByRole("alert").filter({ hasText: "INVALID_API_KEY" }).waitFor()
+        await page.getByRole("alert").filter({ hasText: "INVALID_CREDENTIALS" }).waitFor()
         await page.getByLabel("Password").fill(password)
         await page.getByRole("button", { name: "Sign in" }).click()
         await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor()

@@ -85,7 +85,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
         const answer = yield* signIn(fields)
         assert.deepStrictEqual([answer.status, answer.headers["set-cookie"]], [401, undefined])
         assert.deepStrictEqual(answer.json, {
-          error: { code: "INVALID_API_KEY", message: "The name, the password or the code is wrong.", details: {} }
+          error: { code: "INVALID_CREDENTIALS", message: "The name, the password or the code is wrong.", details: {} }
         })
       }
       const right = yield* signIn({ name, password, code: `${code.slice(0, 3)} ${code.slice(3)}` })
@@ -297,7 +297,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       yield* staffCall("POST", `/backoffice/v1/staff/${id}/rotate`)
       assert.strictEqual((yield* call("GET", "/session")).status, 401)
       const redeemed = yield* browse("POST", "/session/ticket", { body: { ticket }, headers: ofPages })
-      assert.deepStrictEqual(outcome(redeemed), [401, "INVALID_API_KEY"])
+      assert.deepStrictEqual(outcome(redeemed), [401, "INVALID_CREDENTIALS"])
     }))
 
   it.effect("are not kept alive by a page that asks by itself", () =>
@@ -349,7 +349,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       })
       assert.deepStrictEqual([redeemed.status, redeemed.data.staff.id], [201, account.id])
       assert.strictEqual((yield* present.call("GET", "/session")).status, 401, "the session that it replaced")
-      assert.deepStrictEqual(outcome(yield* link), [401, "INVALID_API_KEY"])
+      assert.deepStrictEqual(outcome(yield* link), [401, "INVALID_CREDENTIALS"])
       const foreign = yield* browse("POST", "/session/ticket", {
         body: { ticket },
         headers: { origin: "https://evil.example" }
@@ -375,10 +375,10 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
         account.id,
         null
       ])
-      assert.deepStrictEqual(outcome(yield* redeem(ticket)), [401, "INVALID_API_KEY"])
+      assert.deepStrictEqual(outcome(yield* redeem(ticket)), [401, "INVALID_CREDENTIALS"])
       const late = yield* ticketFor(account.id)
       yield* sql`UPDATE staff_tickets SET expires_at = expires_at - interval '15 minutes' WHERE used_at IS NULL`
-      assert.deepStrictEqual(outcome(yield* redeem(late)), [401, "INVALID_API_KEY"])
+      assert.deepStrictEqual(outcome(yield* redeem(late)), [401, "INVALID_CREDENTIALS"])
       // the four-eyes rule takes the creator of the link as the account's user since then
       const [facts] = yield* sql`SELECT entrusted_at IS NOT NULL AS entrusted, (SELECT issued_by FROM staff_tokens t
         WHERE t.staff_id = s.id ORDER BY issued_at DESC LIMIT 1) AS by FROM staff s WHERE id = ${account.id}`

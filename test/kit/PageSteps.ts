@@ -31,12 +31,18 @@ export const choose = async (page: Page, label: string, option: string | RegExp,
   await page.getByRole("option", { name: option }).click()
 }
 
+/** Closes a dialog that shows a value once, without a copy of it: it asks before. */
+export const closeUncopied = async (dialog: Locator): Promise<void> => {
+  await dialog.getByRole("button", { name: "Close", exact: true }).click()
+  await dialog.getByRole("button", { name: "Close without a copy" }).click()
+  await dialog.waitFor({ state: "hidden" })
+}
+
 /** Value shown once by a dialog: a secret, a token, a link. Closes the dialog. */
 export const shownOnce = async (dialog: Locator): Promise<string> => {
   await dialog.getByText("shown now and never again").waitFor()
   const text = await dialog.locator("pre").textContent()
-  await dialog.getByRole("button", { name: "Close" }).last().click()
-  await dialog.waitFor({ state: "hidden" })
+  await closeUncopied(dialog)
   return text ?? ""
 }
 

@@ -213,5 +213,10 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
       "server seed cannot be opened: staff have to retire it.",
     message: "The service is restarting. Send the same request again.",
     details: {}
+  },
+  INVALID_CREDENTIALS: {
+    meaning: "The name, the password or the code of a sign-in is wrong, or its link has been used or is too old.",
+    message: "The name, the password or the code is wrong.",
+    details: {}
   }
 }

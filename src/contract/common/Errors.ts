@@ -5,7 +5,7 @@
  * the compiler and shown in the OpenAPI document.
  */
 import { Schema, SchemaGetter } from "effect"
-import { type RefusalCode, statusByCode } from "../../domain/Refusal.ts"
+import { type RefusalCode, staffCodes, statusByCode } from "../../domain/Refusal.ts"
 
 export type { RefusalCode }
 
@@ -74,12 +74,15 @@ const byCode = {
   BET_ALREADY_SETTLED: make("BET_ALREADY_SETTLED"),
   ROLLBACK_NOT_ALLOWED: make("ROLLBACK_NOT_ALLOWED"),
   ROUND_CLOSED: make("ROUND_CLOSED"),
-  TRY_AGAIN: make("TRY_AGAIN")
+  TRY_AGAIN: make("TRY_AGAIN"),
+  INVALID_CREDENTIALS: make("INVALID_CREDENTIALS")
 } satisfies { readonly [Code in RefusalCode]: unknown }
 
 /** Error schemas of an endpoint, one per code. */
 export const refusals = <const Codes extends ReadonlyArray<RefusalCode>>(...codes: Codes) =>
   codes.map((code: Codes[number]) => byCode[code])
 
-/** Envelopes of all codes. */
-export const allRefusals = Object.values(byCode).map((refusal) => Schema.toEncoded(refusal))
+/** Envelopes of all codes of the public API. */
+export const allRefusals = Object.entries(byCode).filter(([code]) => !staffCodes.has(code)).map(([, refusal]) =>
+  Schema.toEncoded(refusal)
+)

@@ -1,6 +1,7 @@
 /** Responses of an operation: the possible ones only, each code with its meaning and an example, and the headers. */
 import { errorGuide } from "../common/ErrorGuide.ts"
 import { isRefusalCode, type RefusalCode } from "../common/Errors.ts"
+import { staffCodes } from "../../domain/Refusal.ts"
 import { examplesOf, membersOf, type Schemas } from "./Examples.ts"
 
 /** A provider's next steps after a refusal. */
@@ -69,7 +70,7 @@ const envelope = (code: RefusalCode, more: { readonly [name: string]: unknown } 
 
 /** Envelopes of every code, for operators and players, and for each next step of a provider. */
 export const errorExamples = Object.fromEntries(
-  Object.keys(errorGuide).filter(isRefusalCode).flatMap((code) => [
+  Object.keys(errorGuide).filter(isRefusalCode).filter((code) => !staffCodes.has(code)).flatMap((code) => [
     [code, envelope(code)],
     ...retries.map((retry) => [`${code}.${retry}`, envelope(code, { retry })])
   ])

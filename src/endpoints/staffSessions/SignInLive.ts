@@ -53,7 +53,7 @@ export class SignInAttempts extends Context.Service<SignInAttempts, {
           const leftMs = backOff.leftMs(caller, clock.currentTimeMillisUnsafe())
           if (leftMs > 0) return yield* Effect.fail(tooManyFailures(Math.ceil(leftMs / 1000)))
           return yield* attempt.pipe(Effect.catch((error): Effect.Effect<never, E | Refusal> => {
-            if (!isRefusal(error) || error.code !== "INVALID_API_KEY") return Effect.fail(error)
+            if (!isRefusal(error) || error.code !== "INVALID_CREDENTIALS") return Effect.fail(error)
             backOff.fail(caller, clock.currentTimeMillisUnsafe())
             return Effect.flatMap(failures.note("staff", error, origin), (noted) => Effect.fail(noted))
           }))

@@ -32,7 +32,7 @@ const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 /** Name of the account that the first link makes. */
 const firstName = "admin"
 
-const wrongTicket = refuse("INVALID_API_KEY", "This link has been used or is too old. Ask for another one.")
+const wrongTicket = refuse("INVALID_CREDENTIALS", "This link has been used or is too old. Ask for another one.")
 const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
 const othersLink = refuse("INSUFFICIENT_SCOPE", "A link for another's account takes an admin of all operators.", {
   required_roles: ["admin"]
@@ -52,12 +52,14 @@ export class SignInTickets extends Context.Service<SignInTickets, {
     Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE"> | Unavailable
   >
   /** The account that a link signs in; it is not redeemed by that. */
-  readonly show: (ticket: string) => Effect.Effect<typeof LinkedAccount.Type, Refusal<"INVALID_API_KEY"> | Unavailable>
+  readonly show: (
+    ticket: string
+  ) => Effect.Effect<typeof LinkedAccount.Type, Refusal<"INVALID_CREDENTIALS"> | Unavailable>
   /** Signs in by a link, once. It is no second factor. */
   readonly redeem: (
     ticket: string,
     browser: Browser
-  ) => Effect.Effect<string, Refusal<"INVALID_API_KEY"> | Unavailable>
+  ) => Effect.Effect<string, Refusal<"INVALID_CREDENTIALS"> | Unavailable>
 }>()("pitboss/staffSessions/SignInTickets") {
   static readonly layer = Layer.effect(
     SignInTickets,

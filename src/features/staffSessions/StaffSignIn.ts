@@ -69,7 +69,7 @@ const hashRows = rowsOf(Schema.Struct({
   isOfProvider: Schema.Boolean
 }))
 
-const wrong = refuse("INVALID_API_KEY", "The name, the password or the code is wrong.")
+const wrong = refuse("INVALID_CREDENTIALS", "The name, the password or the code is wrong.")
 const wrongCode = refuseFields({ code: ["is not the code of now, or has been used"] })
 const wrongPassword = refuseFields({ password: ["is not the password of this account"] })
 const noAccount = refuse(
@@ -106,7 +106,7 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
   readonly byPassword: (
     input: { readonly name: string; readonly password: Redacted.Redacted; readonly code: string | undefined },
     browser: Browser
-  ) => Effect.Effect<string, Refusal<"INVALID_API_KEY" | "RATE_LIMITED" | "SERVER_ERROR"> | Unavailable>
+  ) => Effect.Effect<string, Refusal<"INVALID_CREDENTIALS" | "RATE_LIMITED" | "SERVER_ERROR"> | Unavailable>
   /**
    * Signs in the subject of an ID token: one account per subject, created at its first sign-in, with role and, where configured, operators set from
    * the claims at each sign-in. Unknown operators are ignored; with none left, the account sees no data.

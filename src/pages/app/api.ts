@@ -37,13 +37,16 @@ export interface Request<A extends Action> extends AnyRequest {
   readonly payload?: Part<HttpApiEndpoint.Payload<EndpointOf[A]>>
 }
 
+/** Code of a refusal by the service, or of a failure to reach it: nothing was sent (`NO_NETWORK`), or nothing is known of it (`UNREACHABLE`). */
+type Code = RefusalCode | "NO_NETWORK" | "UNREACHABLE"
+
 /** Refusal by the service (SPEC section 7), or failure to reach it. */
 export class Refused extends Error {
-  readonly code: RefusalCode | "UNREACHABLE"
+  readonly code: Code
   readonly status: number
   readonly details: Readonly<Record<string, unknown>>
   constructor(
-    code: RefusalCode | "UNREACHABLE",
+    code: Code,
     message: string,
     status: number,
     details: Readonly<Record<string, unknown>>
@@ -104,6 +107,14 @@ const unreachable = (reason: string) =>
     }
   )
 
+const noNetwork = () =>
+  new Refused(
+    "NO_NETWORK",
+    "This browser has no network. Nothing was sent, and nothing will be by itself: try again when the network is back.",
+    0,
+    {}
+  )
+
 const isEnvelope = (
   body: unknown
 ): body is { readonly error: { readonly code: RefusalCode; readonly message: string; readonly details?: object } } =>
@@ -150,6 +161,7 @@ for (const name of ["pointerdown", "keydown", "wheel"]) {
 }
 
 const send = async (action: Action, { params, payload, query }: AnyRequest, signal?: AbortSignal) => {
+  if (!navigator.onLine) throw noNetwork()
   const [method = "GET"] = endpoints[action] ?? []
   const limit = AbortSignal.timeout(timeoutMs)
   const response = await fetch(addressOf(action, params, query), {

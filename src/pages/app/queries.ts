@@ -15,10 +15,14 @@ const freshMs = 5_000
 
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // without a network a query or a change fails with words. TanStack would pause both, and send the change whenever the network is back
+    mutations: { networkMode: "always", retry: false },
     queries: {
+      networkMode: "always",
+      refetchOnReconnect: true,
       staleTime: freshMs,
       retry: (count, error) =>
-        count < 2 && error instanceof Refused && (error.code === "TRY_AGAIN" || error.status === 0)
+        count < 2 && error instanceof Refused && (error.code === "TRY_AGAIN" || error.code === "UNREACHABLE")
     }
   }
 })

@@ -17,7 +17,7 @@ const signIn = createRoute({
 const routeTree = root.addChildren([
   signIn,
   framed.addChildren(
-    [...pages, ...innerPages].map(({ load, path }) =>
+    [...pages, ...innerPages, { path: "$", load: () => import("../session/UnknownPage.tsx") }].map(({ load, path }) =>
       createRoute({ getParentRoute: () => framed, path, component: lazyRouteComponent(load) })
     )
   )
@@ -34,6 +34,5 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`
   },
   defaultErrorComponent: ({ error }) => <Refusal error={error instanceof Error ? error : new Error(String(error))} />,
-  defaultNotFoundComponent: () => <p>There is no such page. The navigation lists those that there are.</p>,
   scrollRestoration: true
 })

@@ -6,7 +6,7 @@ import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
 import { currencyTyped, type Field, formOf, type Inputs, type OwnInput } from "../parts/Fields.tsx"
 import { filtersOf, List, ListSection, PageHead } from "../parts/ListPage.tsx"
-import { OneTimeValue } from "../parts/OneTimeValue.tsx"
+import { CopyValue, OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Clip, Status } from "../parts/Values.tsx"
@@ -65,7 +65,7 @@ const isOpen = ({ expires_at: expires, revoked_at: revoked }: Key): string =>
 
 const keyColumns = columnsOf(
   "key.list",
-  "key",
+  ["key", { cell: ({ key }) => <CopyValue label={`key ${key}`} value={key} /> }],
   "name",
   "operator_id",
   ["scopes", { cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Clip>{own.join(", ")}</Clip> }],
@@ -87,7 +87,7 @@ const keyActions: RowActions<Key> = {
             "The present secret signs nothing from then on: the operator's requests fail until it has the new one.",
           typed: name === "" ? key : name,
           danger: true,
-          result: ({ data }) => <OneTimeValue label="Secret" value={data.secret} />
+          result: ({ data }) => <OneTimeValue label="Secret" of={{ key }} value={data.secret} />
         }),
         rowAction({
           action: "key.revoke",
@@ -127,12 +127,7 @@ export default function OperatorsPage() {
             action="key.create"
             label="Add key"
             fields={formOf("key.create")}
-            result={({ data }) => (
-              <Stack>
-                <OneTimeValue label="Secret" value={data.secret} />
-                <span>Key: {data.key}</span>
-              </Stack>
-            )}
+            result={({ data }) => <OneTimeValue label="Secret" of={{ key: data.key }} value={data.secret} />}
           />
         }
         action="key.list"

@@ -16,6 +16,7 @@ import {
 } from "../app/api.ts"
 import { refetchNouns, useChange } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
+import { DiscardQuestion, ResultDialog } from "./Closing.tsx"
 import { InTable } from "./DataTable.tsx"
 import { type FieldList, Fields, type Inputs, inputsOf, payloadOf, problemsIn, settledFields } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
@@ -46,8 +47,8 @@ export interface ActionProps<A extends Action> {
   /** Text to type for confirmation of an irreversible action. */
   readonly typed?: string
   readonly danger?: boolean
-  /** Message on completion. */
-  readonly done?: string
+  /** Message on completion; as a function, undefined where nothing came of it. */
+  readonly done?: string | ((answer: Answer<A>) => string | undefined)
   readonly undo?: Undo | ((answer: Answer<A>) => Undo | undefined)
   /** Shown in the dialog on completion: values shown once, such as a secret. Undefined closes the dialog. */
   readonly result?: (answer: Answer<A>) => React.ReactNode
@@ -107,6 +108,7 @@ function ActionDialog<A extends Action>(
   const change = useChange(action)
   const [confirmation, setConfirmation] = useState("")
   const [shown, setShown] = useState<React.ReactNode>()
+  const [isAsking, setAsking] = useState(false)
   const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor({})) })
   const fields = fieldsFor(form.values)
 
@@ -124,7 +126,8 @@ function ActionDialog<A extends Action>(
       onSuccess: (body) => {
         const answer = asAnswer(action, body)
         const undo = typeof props.undo === "function" ? props.undo(answer) : props.undo
-        announce(props.done ?? `${label}: done`, undo)
+        const message = typeof props.done === "function" ? props.done(answer) : props.done ?? `${label}: done`
+        if (message !== undefined) announce(message, undo)
         props.onDone?.(answer)
         const after = result?.(answer)
         if (after === undefined) close()
@@ -137,22 +140,14 @@ function ActionDialog<A extends Action>(
   })
 
   if (shown !== undefined) {
-    return (
-      <Modal opened onClose={close} title={label} size={props.size ?? "md"}>
-        <Stack>
-          {shown}
-          <Group justify="flex-end">
-            <Button onClick={close}>Close</Button>
-          </Group>
-        </Stack>
-      </Modal>
-    )
+    return <ResultDialog close={close} title={label} size={props.size ?? "md"}>{shown}</ResultDialog>
   }
+  const isFilled = form.isDirty() || confirmation !== ""
   return (
     <Modal
       opened
-      // closing does not cancel a running request: wait for it
-      onClose={() => change.isPending || close()}
+      // closing does not cancel a running request: wait for it. A second Escape takes back the first
+      onClose={() => change.isPending || (isFilled ? setAsking((asking) => !asking) : close())}
       title={label}
       size={props.size ?? "md"}
     >
@@ -170,6 +165,7 @@ function ActionDialog<A extends Action>(
             />
           )}
           {change.error !== null && <Refusal error={change.error} />}
+          {isAsking && <DiscardQuestion discard={close} keep={() => setAsking(false)} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={close} disabled={change.isPending}>Cancel</Button>
             <Button

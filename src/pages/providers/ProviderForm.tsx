@@ -1,5 +1,4 @@
 /** Provider form: its fields depend on the vendor's protocol. */
-import { Code, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -95,14 +94,7 @@ export function AddProvider() {
       button={{ variant: "filled" }}
       result={({ data: { key, protocol, secret } }) =>
         protocol === ownProtocol
-          ? (
-            <Stack gap="xs">
-              <OneTimeValue label="Secret" value={secret} />
-              <Text size="sm">
-                Key: <Code data-copy={key}>{key}</Code>
-              </Text>
-            </Stack>
-          )
+          ? <OneTimeValue label="Secret" of={{ key }} value={secret} />
           : undefined}
     />
   )

@@ -185,7 +185,7 @@ function Found({ details }: { readonly details: Details }) {
             typed={details.slug}
             danger
             done="The provider has a new secret"
-            result={({ data }) => <OneTimeValue label="Secret" value={data.secret} />}
+            result={({ data }) => <OneTimeValue label="Secret" of={{ key: details.key }} value={data.secret} />}
           />
         )}
       </PageHead>

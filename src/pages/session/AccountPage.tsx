@@ -30,7 +30,13 @@ const columns: ReadonlyArray<Column<Row<"session.list">>> = [
 ]
 
 /** Enrolment: QR code, first code of the device, and the recovery codes, shown once. */
-function SecondFactorSteps({ close }: { readonly close: () => void }) {
+function SecondFactorSteps(
+  { close, hold }: {
+    readonly close: () => void
+    /** Recovery codes are shown: the dialog is closed by its button alone. */
+    readonly hold: () => void
+  }
+) {
   const [begun, setBegun] = useState<Data<"session.second_factor">>()
   const [recovery, setRecovery] = useState<ReadonlyArray<string>>()
   const [code, setCode] = useState("")
@@ -40,6 +46,7 @@ function SecondFactorSteps({ close }: { readonly close: () => void }) {
     event.preventDefault()
     call("session.confirm_second_factor", { payload: { code: code.trim() } }).then(({ data }) => {
       setRecovery(data.recovery_codes)
+      hold()
       refetchNouns("session")
     }, setError)
   }
@@ -102,7 +109,8 @@ function SecondFactorSteps({ close }: { readonly close: () => void }) {
 export default function AccountPage() {
   const session = useSession()
   const operatorOf = useOperatorOf()
-  const [isOpen, { close, open }] = useDisclosure(false)
+  const [isHeld, { close: release, open: hold }] = useDisclosure(false)
+  const [isOpen, { close, open }] = useDisclosure(false, { onOpen: release })
   if (session === undefined) return <PageHead heading="Account" />
   const { has_password: hasPassword, has_second_factor: hasSecondFactor, staff } = session
   return (
@@ -135,7 +143,7 @@ export default function AccountPage() {
             label="New token"
             explanation="The present token of your account opens nothing from then on. One that an admin issued is in two hands until you replace it."
             danger
-            result={({ data }) => <OneTimeValue label="Token" value={data.token} />}
+            result={({ data }) => <OneTimeValue label="Token" of={{ account: staff.name }} value={data.token} />}
           />
         )}
       </PageHead>
@@ -170,8 +178,15 @@ export default function AccountPage() {
         columns={columns}
         empty="No session: a token is in use."
       />
-      <Modal opened={isOpen} onClose={close} title="Second factor">
-        <SecondFactorSteps close={close} />
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title="Second factor"
+        closeOnEscape={!isHeld}
+        closeOnClickOutside={!isHeld}
+        withCloseButton={!isHeld}
+      >
+        <SecondFactorSteps close={close} hold={hold} />
       </Modal>
     </Stack>
   )

@@ -87,14 +87,14 @@ const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Accou
       params: { staff: account.id },
       explanation: `The present token of ${account.name} opens nothing from then on.`,
       danger: true,
-      result: ({ data }) => <OneTimeValue label="Token" value={data.token} />
+      result: ({ data }) => <OneTimeValue label="Token" of={{ account: account.name }} value={data.token} />
     }),
     rowAction({
       action: "staff.ticket",
       label: "Sign-in link",
       fixed: { staff: account.id },
       explanation: `A link that signs ${account.name} in once, within 15 minutes.`,
-      result: ({ data }) => <OneTimeValue label="Link" value={data.url} />
+      result: ({ data }) => <OneTimeValue label="Link" of={{ account: account.name }} value={data.url} />
     })
   ]
 })
@@ -138,7 +138,13 @@ export default function StaffPage() {
           toPayload={bound}
           preview={budgetPreview(operators)}
           button={{ variant: "filled" }}
-          result={({ data }) => <OneTimeValue label="Token for scripts and the command line" value={data.token} />}
+          result={({ data }) => (
+            <OneTimeValue
+              label="Token for scripts and the command line"
+              of={{ account: data.name }}
+              value={data.token}
+            />
+          )}
         />
       }
     />

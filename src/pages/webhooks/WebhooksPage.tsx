@@ -11,18 +11,12 @@ import { buttonColumn } from "../parts/columns.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
-import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { columnsOf, factsOf } from "../parts/shown.tsx"
 import { Clip, Instant } from "../parts/Values.tsx"
+import { AddWebhook, changes, withSecret } from "./AddWebhook.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 
 type Webhook = Row<"webhook.list">
-
-const changes = {
-  url: { placeholder: "https://", description: "Events are posted to it." },
-  events: { required: true, description: "", options: eventTypes.map((value) => ({ value, label: value })) },
-  active: { label: "Active: events are sent", description: "What comes meanwhile waits." }
-} as const
 
 const filters = filtersOf("webhook.list")
 
@@ -55,13 +49,6 @@ function Ping({ webhook }: { readonly webhook: Webhook }) {
     />
   )
 }
-
-const withSecret = (secret: string) => (
-  <Stack gap="xs">
-    <OneTimeValue label="Secret" value={secret} />
-    <Text size="sm">The receiver checks the signature of every event with it.</Text>
-  </Stack>
-)
 
 /** Webhook named by the address, with its actions. */
 function Chosen({ webhook }: { readonly webhook: Webhook }) {
@@ -105,7 +92,7 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
               params={{ webhook: id }}
               explanation="Makes a new secret. The present one signs as well for 24 hours, so that the receiver can switch without losing an event."
               danger
-              result={({ data }) => data.secret === undefined ? undefined : withSecret(data.secret)}
+              result={({ data }) => data.secret === undefined ? undefined : withSecret(webhook.url, data.secret)}
             />
             {until !== null && (
               <ActionButton
@@ -135,20 +122,6 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
         />
       </Stack>
     </Paper>
-  )
-}
-
-function AddWebhook() {
-  return (
-    <ActionButton
-      action="webhook.create"
-      label="Add webhook"
-      fields={formOf("webhook.create", changes)}
-      size="lg"
-      button={{ variant: "filled" }}
-      done="Webhook added"
-      result={({ data }) => withSecret(data.secret)}
-    />
   )
 }
 

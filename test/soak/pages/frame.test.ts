@@ -1,9 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
-import { assertNone, Browser, signedIn, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, Browser, signedIn, signedInFully, timersDone, violationsOn } from "../../kit/Browser.ts"
 import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
-import { dataOf } from "../../kit/Casino.ts"
+import { dataOf, fresh, openCasino, staff, staffCall } from "../../kit/Casino.ts"
+import { press } from "../../kit/PageSteps.ts"
 
 // Goal: on any page, anything with an id can be searched, values are copied in machine-readable form, and times and colours follow the settings.
 // Method: Chromium on a casino that plays.
@@ -110,5 +112,118 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
         assert.strictEqual(await ground(), dark)
       })
       assertNone(browser.problems())
+    }).pipe(Effect.scoped))
+
+  it.effect("says at once that there is no network, keeps the form, and sends nothing when it is back", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const slug = fresh("offline-")
+      const dialog = page.getByRole("dialog", { name: "Add operator" })
+      const sent: Array<string> = []
+      page.on("request", (request) => request.method() === "POST" && sent.push(request.url()))
+      yield* Effect.promise(async () => {
+        await page.goto("/operators")
+        await page.getByRole("button", { name: "Add operator" }).click()
+        await dialog.getByLabel("Slug").fill(slug)
+        await dialog.getByLabel("Name").fill(`Casino ${slug}`)
+        await page.context().setOffline(true)
+        await dialog.getByRole("button", { name: "Add operator" }).click()
+        await dialog.getByRole("alert").filter({ hasText: "Nothing was sent" }).waitFor()
+        await dialog.getByRole("alert").filter({ hasText: "NO_NETWORK" }).waitFor()
+        assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), slug)
+        await page.context().setOffline(false)
+        // whatever waited for the network would be sent before this is answered
+        await timersDone(page)
+        await page.evaluate(`fetch("/backoffice/v1/session").then((answer) => answer.text())`)
+      })
+      assert.deepStrictEqual(sent, [])
+      assert.notInclude((yield* staff("GET", "/operators")).map((one: { readonly slug: string }) => one.slug), slug)
+      yield* Effect.promise(async () => {
+        await dialog.getByRole("button", { name: "Add operator" }).click()
+        await dialog.waitFor({ state: "hidden" })
+      })
+      assert.lengthOf(sent, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("asks before a filled form is dropped by Escape or a click beside it, and not when it is empty", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const dialog = page.getByRole("dialog", { name: "Add operator" })
+      const question = dialog.getByRole("alertdialog", { name: "Discard what you entered?" })
+      yield* Effect.promise(async () => {
+        await page.goto("/operators")
+        await page.getByRole("button", { name: "Add operator" }).click()
+        await dialog.waitFor()
+        await page.keyboard.press("Escape")
+        await dialog.waitFor({ state: "hidden" })
+        await page.getByRole("button", { name: "Add operator" }).click()
+        await dialog.getByLabel("Slug").fill("lucky")
+        await page.keyboard.press("Escape")
+        await question.getByRole("button", { name: "Keep editing" }).and(page.locator(":focus")).waitFor()
+        await page.keyboard.press("Escape")
+        await question.waitFor({ state: "hidden" })
+        assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), "lucky")
+        await page.mouse.click(5, 400)
+        await question.waitFor()
+      })
+      assertNone(yield* violationsOn(page))
+      yield* Effect.promise(async () => {
+        await question.getByRole("button", { name: "Discard" }).click()
+        await dialog.waitFor({ state: "hidden" })
+        await page.getByRole("button", { name: "Add operator" }).and(page.locator(":focus")).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("closes a secret by its button alone, asks while it is not copied, and saves it with its key as a file", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+        await page.goto(`/operators?operator=${casino.slug}`)
+        await press(page, "New secret", { menuOf: page.getByRole("row").filter({ hasText: casino.key.key }) })
+        const dialog = page.getByRole("dialog", { name: "New secret" })
+        const asked = await dialog.getByText(/^Type .* to confirm$/).textContent() ?? ""
+        await dialog.getByLabel(asked).fill(asked.slice("Type ".length, -" to confirm".length))
+        await dialog.getByRole("button", { name: "New secret" }).click()
+        await dialog.getByText("shown now and never again").waitFor()
+        const secret = await dialog.locator("pre").textContent() ?? ""
+        await page.keyboard.press("Escape")
+        await page.mouse.click(5, 400)
+        await dialog.getByRole("button", { name: "Close", exact: true }).click()
+        await dialog.getByRole("button", { name: "Back" }).and(page.locator(":focus")).click()
+        const download = page.waitForEvent("download")
+        await dialog.getByRole("button", { name: "Save as file" }).click()
+        const file = await download
+        assert.strictEqual(file.suggestedFilename(), `${casino.key.key}.json`)
+        assert.deepStrictEqual(JSON.parse(readFileSync(await file.path(), "utf8")), { key: casino.key.key, secret })
+        await dialog.getByRole("button", { name: "Copy and close" }).waitFor({ state: "hidden" })
+        await dialog.getByRole("button", { name: "Copy", exact: true }).click()
+        await dialog.getByRole("button", { name: "Copied" }).waitFor()
+        assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), secret)
+        await dialog.getByRole("button", { name: "Close", exact: true }).click()
+        await dialog.waitFor({ state: "hidden" })
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("has a page for an address that no page has", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        const answer = await page.goto("/payment/12")
+        assert.strictEqual(answer?.status(), 404)
+        await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor()
+        await page.getByRole("main").getByRole("link", { name: "Payments" }).click()
+        await page.getByRole("heading", { level: 1, name: "Payments" }).waitFor()
+        await page.goto("/payment/12")
+        await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor()
+      })
+      assertNone(yield* violationsOn(page))
+      const refused = yield* staffCall("GET", "/nothing")
+      assert.deepStrictEqual([refused.status, refused.code], [404, "NOT_FOUND"])
     }).pipe(Effect.scoped))
 })

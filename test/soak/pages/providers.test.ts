@@ -8,7 +8,7 @@ import { fresh, made, openCasino, outcomeOf, staff } from "../../kit/Casino.ts"
 import { signedCall } from "../../kit/HttpCalls.ts"
 import { assertNone, Browser, chooseOption, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { amount, fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
-import { done } from "../../kit/PageSteps.ts"
+import { closeUncopied, done } from "../../kit/PageSteps.ts"
 
 // Goal: a provider is connected, maintained and reconciled with its vendor in a browser, and its secrets are shown at most once.
 // Method: clicks and keys in Chromium, a vendor at a free port, answers from the staff API and the provider wallet API.
@@ -120,8 +120,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         ["INVALID_SIGNATURE", "INVALID_SESSION"]
       )
       yield* Effect.promise(async () => {
-        await dialog.getByRole("button", { name: "Close" }).last().click()
-        await dialog.waitFor({ state: "detached" })
+        await closeUncopied(dialog)
         assert.notInclude(await page.content(), secret)
       })
     }).pipe(Effect.scoped))

@@ -56,7 +56,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
         await page.getByRole("menuitem", { name: "Sign out" }).click()
         await heading(page, "Sign in to Pitboss")
         await signInAs(page, name, password)
-        await page.getByRole("alert").filter({ hasText: "INVALID_API_KEY" }).waitFor()
+        await page.getByRole("alert").filter({ hasText: "INVALID_CREDENTIALS" }).waitFor()
         return codes
       })
       assert.isAbove(recovery.length, 4)
@@ -77,7 +77,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       yield* Effect.promise(async () => {
         await third.goto("/sign-in")
         await signInAs(third, name, password, first)
-        await third.getByRole("alert").filter({ hasText: "INVALID_API_KEY" }).waitFor()
+        await third.getByRole("alert").filter({ hasText: "INVALID_CREDENTIALS" }).waitFor()
       })
     }).pipe(Effect.scoped))
 
@@ -138,7 +138,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
         const again = page.getByRole("dialog", { name: "Sign in again" })
         await again.getByLabel("Password", { exact: true }).fill("something else entirely")
         await again.getByRole("button", { name: "Sign in" }).click()
-        await again.getByRole("alert").filter({ hasText: "INVALID_API_KEY" }).waitFor()
+        await again.getByRole("alert").filter({ hasText: "INVALID_CREDENTIALS" }).waitFor()
         assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), slug)
         await again.getByLabel("Password", { exact: true }).fill(password)
         await again.getByRole("button", { name: "Sign in" }).click()

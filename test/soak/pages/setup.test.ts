@@ -6,7 +6,7 @@ import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
 import { operatorWith } from "../../kit/HttpCalls.ts"
 import { fresh, openCasino, staff, staffCall } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
-import { act, choose, done, press, shownOnce } from "../../kit/PageSteps.ts"
+import { act, choose, closeUncopied, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.
 // Method: clicks and keys in Chromium, answers from the database and the staff API.
@@ -161,8 +161,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await dialog.getByRole("button", { name: "Add key" }).click()
         await dialog.getByText("Secret: shown now and never again").waitFor()
         const secret = await dialog.locator("pre").textContent() ?? ""
-        await dialog.getByRole("button", { name: "Close" }).last().click()
-        await dialog.waitFor({ state: "hidden" })
+        await closeUncopied(dialog)
         assert.notInclude(await page.content(), secret)
       })
     }).pipe(Effect.scoped))

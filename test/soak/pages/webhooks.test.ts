@@ -38,11 +38,9 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         }
         await dialog.getByLabel("Address").fill(sink.url)
         await dialog.getByRole("button", { name: "Add webhook" }).click()
-        await dialog.getByText("shown now and never again").waitFor()
-        const shown = await dialog.locator("pre, code").first().textContent()
-        await dialog.getByRole("button", { name: "Close" }).last().click()
+        const shown = await shownOnce(dialog)
         await page.getByRole("table", { name: "Webhooks" }).getByText(sink.url).waitFor()
-        return shown ?? ""
+        return shown
       })
       const [webhook] = yield* staff("GET", `/webhooks?operator=${casino.slug}`)
       yield* Effect.addFinalizer(() => staff("PATCH", `/webhooks/${webhook.id}`, { active: false }).pipe(Effect.orDie))

@@ -1,0 +1,98 @@
+/** Closing of dialogs: one that holds input, or a secret shown once, asks before it is lost. */
+import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core"
+import { createContext, useContext, useEffect, useRef, useState } from "react"
+
+/** Question before input is dropped. The focus is on the answer that drops nothing. */
+export function DiscardQuestion({ discard, keep }: { readonly discard: () => void; readonly keep: () => void }) {
+  return (
+    <Alert color="orange" variant="light" title="Discard what you entered?" role="alertdialog">
+      <Group mt="xs">
+        <Button size="compact-sm" variant="default" onClick={keep} autoFocus>
+          Keep editing
+        </Button>
+        <Button size="compact-sm" color="red" onClick={discard}>Discard</Button>
+      </Group>
+    </Alert>
+  )
+}
+
+/** What a value shown once tells its dialog: whether it has been kept, and how it is copied. */
+interface Shown {
+  readonly isKept: boolean
+  /** False where the browser refuses. */
+  readonly copy: () => Promise<boolean>
+}
+
+const OneTime = createContext<(shown: Shown) => void>(() => undefined)
+
+/** Tells the dialog around that a value is shown that cannot be shown again. */
+export const useOneTime = (isKept: boolean, copy: () => Promise<boolean>): void => {
+  const tell = useContext(OneTime)
+  const copying = useRef(copy)
+  copying.current = copy
+  useEffect(() => tell({ isKept, copy: () => copying.current() }), [isKept, tell])
+}
+
+/** Dialog of a result. With a value shown once it is closed by its button alone, which asks when the value was neither copied nor saved. */
+export function ResultDialog(
+  { children, close, size, title }: {
+    readonly title: string
+    readonly close: () => void
+    readonly children: React.ReactNode
+    readonly size?: ModalProps["size"]
+  }
+) {
+  // undefined: nothing that is shown once
+  const [oneTime, setOneTime] = useState<Shown>()
+  const [isAsking, setAsking] = useState(false)
+  const isOneTime = oneTime !== undefined
+  const isLost = oneTime?.isKept === false
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={title}
+      {...(size === undefined ? {} : { size })}
+      closeOnEscape={!isOneTime}
+      closeOnClickOutside={!isOneTime}
+      withCloseButton={!isOneTime}
+    >
+      <OneTime value={setOneTime}>
+        <Stack>
+          {children}
+          {isAsking && isLost
+            ? (
+              <Alert color="orange" variant="light" title="Not copied yet" role="alertdialog">
+                <Text size="sm">Once this is closed, nobody can see it again: a new one would have to be made.</Text>
+                <Group mt="xs">
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    onClick={() => setAsking(false)}
+                    autoFocus
+                  >
+                    Back
+                  </Button>
+                  <Button size="compact-sm" color="red" onClick={close}>Close without a copy</Button>
+                </Group>
+              </Alert>
+            )
+            : (
+              <Group justify="flex-end">
+                <Button {...(isLost ? { variant: "default" } : {})} onClick={() => isLost ? setAsking(true) : close()}>
+                  Close
+                </Button>
+                {isLost && (
+                  <Button
+                    onClick={() => void oneTime.copy().then((isCopied) => isCopied ? close() : setAsking(false))}
+                  >
+                    Copy and close
+                  </Button>
+                )}
+              </Group>
+            )}
+        </Stack>
+      </OneTime>
+    </Modal>
+  )
+}
