@@ -125,7 +125,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       sort: optional(oneOf(playerOrders).annotate({ description: "Order (newest)." })),
       starting_with: optional(text(254, {
         description:
-          "Beginning of the username, the e-mail or the external id, in any case, or a whole id. Only the first page is there."
+          "Beginnings of words, each of a name, the username, the e-mail, the phone or the external id, whatever the case and accents, or a whole id. Only the first page is there."
       })),
       ...PlayerFilterFields.fields,
       external_id: optional(text(128, { description: "Filter by external id, exact match." }))

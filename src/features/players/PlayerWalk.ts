@@ -9,7 +9,7 @@ import { isStorable, orTryAgain } from "../../store/Rows.ts"
 import type { Scope } from "../../store/OperatorScope.ts"
 import { holds, holdsByIndex, isRare } from "./internal/PlayerSearch.ts"
 import { makePlayerList } from "./PlayerList.ts"
-import { makePlayerPrefixes } from "./PlayerPrefixes.ts"
+import { makePlayersByWords } from "./PlayersByWords.ts"
 import { playerColumns, playerRows, toProfile } from "./PlayerProfile.ts"
 import type { PlayerFilters, StaffPlayer } from "./Players.ts"
 import type { playerOrders } from "../../contract/players/StaffApi.ts"
@@ -17,7 +17,7 @@ import type { playerOrders } from "../../contract/players/StaffApi.ts"
 export interface PlayerWalkQuery extends PlayerFilters, PartQuery {
   /** Newest unless it is said. */
   readonly sort?: (typeof playerOrders)[number] | undefined
-  /** As {@link makePlayerPrefixes}: the order is then that of the text, and there is one page only. */
+  /** As {@link makePlayersByWords}: the order is then that of the text, and there is one page only. */
   readonly startingWith?: string | undefined
 }
 
@@ -35,7 +35,7 @@ export class PlayerWalk extends Context.Service<PlayerWalk, {
       const players = playerRows(yield* PersonalData)
       const columns = sql.literal(playerColumns)
       const list = yield* makePlayerList
-      const prefixes = yield* makePlayerPrefixes
+      const prefixes = yield* makePlayersByWords
 
       /** The players that a text begins, in the order of the text: one part. */
       const selectPrefixed = Effect.fnUntraced(function*(scope: Scope, query: PlayerWalkQuery, beginning: string) {

@@ -6,7 +6,7 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
-import { makePlayerPrefixes, prefixPattern } from "../players/PlayerPrefixes.ts"
+import { makePlayersByWords, prefixPattern } from "../players/PlayersByWords.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import type { Found, foundKinds } from "../../contract/search/StaffApi.ts"
@@ -61,7 +61,7 @@ const gameRows = rowsOf(Schema.Struct({
 
 export class Search extends Context.Service<Search, {
   /**
-   * At most five of each of the kinds asked for, within a scope of operators: players by id or the beginning of username, e-mail or external id;
+   * At most five of each of the kinds asked for, within a scope of operators: players by id or by words as {@link makePlayersByWords};
    * payments by id or reference; rounds and messages by the provider's id of them, messages also by the id of an entry; operators and games
    * by the beginning of their names. Every statement reads by an index, or a catalogue.
    */
@@ -76,7 +76,7 @@ export class Search extends Context.Service<Search, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byIndex = yield* makeByIndex
-      const prefixes = yield* makePlayerPrefixes
+      const prefixes = yield* makePlayersByWords
       const end = sql`LIMIT ${sql.literal(String(maxResults))}`
 
       const players = Effect.fnUntraced(function*(scope: Scope, text: string) {

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { LedgerEntries } from "../../../src/features/ledger/LedgerEntries.ts"
-import { makePlayerPrefixes } from "../../../src/features/players/PlayerPrefixes.ts"
+import { makePlayersByWords } from "../../../src/features/players/PlayersByWords.ts"
 import { makeByIndex } from "../../../src/store/ByIndex.ts"
 import { rowsRead } from "../../kit/RowsRead.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
@@ -113,10 +113,10 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
   it.effect("finds players by the beginning of a name, whole names first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const prefixes = yield* makePlayerPrefixes
+      const byWords = yield* makePlayersByWords
       const [one] = yield* sql<{ readonly username: string }>`SELECT username FROM players WHERE id = 100042`
-      assert.deepStrictEqual(yield* prefixes(null, one?.username.toUpperCase() ?? "", 5), [100_042])
-      assert.deepStrictEqual((yield* prefixes(null, "crm-42", 5))[0], 100_042)
-      assert.isTrue((yield* prefixes([2], "crm-42", 5)).every((id) => id % 2 === 1))
+      assert.deepStrictEqual(yield* byWords(null, one?.username.toUpperCase() ?? "", 5), [100_042])
+      assert.deepStrictEqual((yield* byWords(null, "crm-42", 5))[0], 100_042)
+      assert.isTrue((yield* byWords([2], "crm-42", 5)).every((id) => id % 2 === 1))
     }))
 })

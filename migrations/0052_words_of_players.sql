@@ -1,0 +1,34 @@
+-- Players by the beginning of any word of their names, username, e-mail, phone or external id, whatever its accents and case.
+
+-- A text in lower case without accents: decomposed, without its marks, and the letters that Unicode does not decompose spelled out.
+CREATE FUNCTION search_folded(value text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT replace(replace(replace(replace(
+    translate(regexp_replace(lower(normalize(value, NFKD) COLLATE "und-x-icu"), E'[\u0300-\u036f]', '', 'g'), 'øłđðħı', 'oldðhi'),
+    'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th')
+$$;
+
+-- The words of some fields: each field as it is where it has no space, without its punctuation, and its parts between punctuation.
+CREATE FUNCTION search_words(VARIADIC fields text[]) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT array_to_tsvector(ARRAY(
+    SELECT DISTINCT word FROM unnest(fields) AS field
+      CROSS JOIN LATERAL regexp_split_to_table(search_folded(field), '\s+') AS part
+      CROSS JOIN LATERAL (
+        SELECT part UNION ALL SELECT regexp_replace(part, '[''’.-]', '', 'g')
+        UNION ALL SELECT regexp_split_to_table(part, '[!-/:-@[-`{-~’]+')) AS words (word)
+    WHERE word <> '' AND length(word) <= 254))
+$$;
+
+-- The question for players with every word of a text as the beginning of one of theirs; digits of a phone number also as one word. Null for a text
+-- without a word.
+CREATE FUNCTION search_query(value text) RETURNS tsquery LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT CASE WHEN value ~ '^\s*[+(]?[0-9][0-9 ()./-]{3,}$'
+    THEN ('''' || regexp_replace(regexp_replace(value, '[^0-9]', '', 'g'), '^00', '') || ''':*')::tsquery || coalesce(words, ''::tsquery)
+    ELSE words END
+  FROM (SELECT string_agg('''' || replace(replace(word, '\', '\\'), '''', '''''') || ''':*', ' & ')::tsquery AS words
+    FROM regexp_split_to_table(search_folded(value), '\s+') AS word WHERE word ~ '[^!-/:-@[-`{-~’]') AS asked
+$$;
+
+ALTER TABLE players ADD COLUMN words tsvector NOT NULL GENERATED ALWAYS AS (
+  search_words(first_name, middle_name, last_name, username, email, external_id, regexp_replace(phone, '[^0-9]', '', 'g'))
+) STORED;
+CREATE INDEX players_words ON players USING gin (words);
