@@ -4,8 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { tellsOfPlayers } from "../common/Annotations.ts"
-import { deliveryStatuses, eventTypes } from "../../domain/state/Events.ts"
-import { instant, oneOf, pathId, text } from "../common/Fields.ts"
+import { eventTypes, deliveryStatuses } from "../../domain/state/Events.ts"
+import { instant, integer, oneOf, pathId, text } from "../common/Fields.ts"
 import { bulkOutcome, idsOf } from "../common/Bulk.ts"
 import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
@@ -40,7 +40,9 @@ export const Delivery = Schema.Struct({
   webhook_id: id,
   event_id: Schema.String,
   type: Schema.String,
-  status: Schema.Literals(deliveryStatuses),
+  status: Schema.Literals(deliveryStatuses).annotate({
+    description: "Pending before the first attempt, retrying between two."
+  }),
   attempts: Schema.Int,
   next_attempt_at: Schema.NullOr(timestamp),
   response_status: Schema.NullOr(Schema.Int).annotate({ description: "Of the last attempt; null without an answer." }),
@@ -89,6 +91,18 @@ const Redelivered = Schema.Struct({
 })
 
 export type Redelivered = typeof Redelivered.Type
+
+/** What has not arrived at a webhook. */
+export const Undelivered = Schema.Struct({
+  webhook_id: id,
+  failed: Schema.Int.annotate({ description: "Deliveries that were given up." }),
+  retrying: Schema.Int.annotate({ description: "Deliveries between two attempts." }),
+  since: Schema.NullOr(timestamp).annotate({ description: "When the first of them was made; null: there is none." })
+})
+
+const sinceInstant = instant.annotate({ description: "Made at or after, like 2026-11-20T12:00:00Z." })
+
+const webhookField = integer(1, Number.MAX_SAFE_INTEGER).annotate({ description: "Id of the webhook." })
 
 const address = { url: text(2000, { description: "Address that events are sent to." }) }
 
@@ -167,6 +181,23 @@ export const DeliveryGroup = HttpApiGroup.make("delivery").annotate(OpenApi.Desc
     },
     success: part(Delivery)
   }).annotateMerge(action("Deliveries, newest first", { roles: ["support"], concern: "operator" })),
+  HttpApiEndpoint.get("undelivered", "/deliveries/undelivered", {
+    query: {
+      webhook: pathId.annotate({ description: "Id of the webhook." }),
+      since: optional(sinceInstant)
+    },
+    success: single(Undelivered)
+  }).annotateMerge(action("How much has not arrived at a webhook", { roles: ["support"], concern: "operator" })),
+  HttpApiEndpoint.post("redeliver", "/deliveries/redeliver", {
+    payload: Schema.Struct({ webhook: webhookField, since: sinceInstant }),
+    success: single(Redelivered)
+  }).annotateMerge(
+    action("Send again, now, what has not arrived since an instant, 10,000 at most; exit 1 when there is nothing", {
+      roles: ["support"],
+      concern: "operator",
+      passes: Schema.Struct({ queued: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) })
+    })
+  ),
   HttpApiEndpoint.get("show", "/deliveries/:delivery", {
     params: { delivery: pathId },
     success: single(DeliveryAttempt)

@@ -18,9 +18,9 @@ export type EventType = (typeof eventTypes)[number]
 /** Type of the test events that staff send; no endpoint can subscribe to it. */
 export const pingType = "ping"
 
-export const deliveryStatuses = ["pending", "delivered", "failed"] as const
+/** States of a delivery: `retrying` between two attempts, `failed` is final until staff retry it. */
+export const deliveryStatuses = ["pending", "retrying", "delivered", "failed"] as const
 
-/** `failed` is final until staff retry the delivery. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 /** Delay before each retry, in minutes; the attempt after the last one is final. */

@@ -52,6 +52,11 @@ const DeliveryHandlers = HttpApiBuilder.group(
           const { cursor, per_page: limit, status, webhook: webhookId } = query
           return yield* walked(limit, yield* deliveries.list({ cursor, limit, scope, webhookId, status }))
         }))
+      .handle("undelivered", ({ query }) => enveloped(deliveries.undelivered(query.webhook, query.since)))
+      .handle(
+        "redeliver",
+        ({ payload }) => asStaff((actor) => deliveries.redeliverLost(actor, payload.webhook, payload.since))
+      )
       .handle("show", ({ params }) => enveloped(deliveries.show(params.delivery)))
       .handle("retry", ({ params }) => asStaff((actor) => deliveries.retry(actor, params.delivery)))
       .handle(

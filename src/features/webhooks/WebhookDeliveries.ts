@@ -2,7 +2,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type DeliveryStatus, envelope } from "../../domain/state/Events.ts"
+import { envelope, type DeliveryStatus } from "../../domain/state/Events.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
@@ -14,7 +14,13 @@ import { AuditLog } from "../../office/AuditLog.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { makeReferences } from "../../office/References.ts"
 import { plainHeaders } from "./Attempts.ts"
-import { Delivery, type DeliveryAttempt, type Redelivered, type Redelivery } from "../../contract/webhooks/StaffApi.ts"
+import {
+  Delivery,
+  type DeliveryAttempt,
+  type Redelivered,
+  type Redelivery,
+  type Undelivered
+} from "../../contract/webhooks/StaffApi.ts"
 
 /** Filters; an absent one matches all. */
 export interface DeliveryQuery extends PartQuery {
@@ -35,6 +41,10 @@ const attemptRows = rowsOf(Schema.Struct({
 }))
 const webhookRows = rowsOf(Schema.Struct({ operatorId: Schema.Number }))
 const queuedRows = rowsOf(Schema.Struct({ createdAt: Schema.Date }))
+
+const undeliveredRows = rowsOf(
+  Schema.Struct({ failed: Schema.Number, retrying: Schema.Number, since: Schema.NullOr(Schema.Date) })
+)
 
 const keyRows = rowsOf(Schema.Struct({ id: Schema.Number, created_at: Instant }))
 
@@ -65,6 +75,17 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
     query: Redelivery,
     operator?: string
   ) => Effect.Effect<Redelivered, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
+  /** How many deliveries of a webhook, made since an instant, have not arrived: given up, or between two attempts. */
+  readonly undelivered: (
+    webhookId: number,
+    since?: string
+  ) => Effect.Effect<typeof Undelivered.Type, Unavailable>
+  /** Makes those due at once, oldest first, at most {@link maxRedelivered} per call, with their number of attempts reset. */
+  readonly redeliverLost: (
+    actor: Actor,
+    webhookId: number,
+    since: string
+  ) => Effect.Effect<Redelivered, Refusal<"NOT_FOUND" | "VALIDATION_FAILED"> | Unavailable>
   /** Makes a delivery due at once, whatever its status, with its number of attempts reset. */
   readonly retry: (actor: Actor, id: number) => Effect.Effect<Delivery, Refusal<"NOT_FOUND"> | Unavailable>
 }>()("pitboss/webhooks/WebhookDeliveries") {
@@ -76,7 +97,10 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       const references = yield* makeReferences
       const deliveries = yield* recordsOf("webhook_deliveries", Delivery, {
         columns: { webhook_id: "endpoint_id" },
-        reads: { event_id: "event_id::text" },
+        reads: {
+          event_id: "event_id::text",
+          status: "CASE WHEN status = 'pending' AND attempts > 0 THEN 'retrying' ELSE status END"
+        },
         computed: { type: "(SELECT e.type FROM events e WHERE e.id = webhook_deliveries.event_id)" }
       })
 
@@ -99,7 +123,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
               newest([
                 sql`d.endpoint_id = e.id`,
                 // a literal, to match the partial index; a further condition would make the planner expect too few rows
-                ...(status === "pending" ? [sql`d.status = 'pending'`] : []),
+                ...(status === "pending" || status === "retrying" ? [sql`d.status = 'pending'`] : []),
                 ...(status === "failed" ? [sql`d.status = 'failed'`] : [])
               ])
             }) d WHERE ${
@@ -112,7 +136,11 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         const ids = Result.getOrThrow(PgTypes.array(keys.map(({ id }) => id), PgTypes.OID.float8))
         const rows = yield* deliveries.all(
           sql`${
-            sql.and([sql`id = ANY(${ids}::float8[]::bigint[])`, ...equalTo(sql, { status })])
+            sql.and([
+              sql`id = ANY(${ids}::float8[]::bigint[])`,
+              ...equalTo(sql, { status: status === "retrying" ? "pending" : status }),
+              ...(status === "retrying" ? [sql`attempts > 0`] : status === "pending" ? [sql`attempts = 0`] : [])
+            ])
           } ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
         )
         return timedCursors.part(
@@ -178,13 +206,43 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         }
       }, orTryAgain)
 
-      const redeliver = Effect.fn("WebhookDeliveries.redeliver")(
-        function*(actor: Actor, webhookId: number, query: Redelivery, operator?: string) {
-          const [since, until] = [parseIso(query.since), query.until === undefined ? undefined : parseIso(query.until)]
+      /** Deliveries of a webhook that have not arrived: given up, or between two attempts. */
+      const isLost = sql`(status = 'failed' OR (status = 'pending' AND attempts > 0))`
+
+      const undelivered = Effect.fn("WebhookDeliveries.undelivered")(function*(webhookId: number, since?: string) {
+        const from = toDate((since === undefined ? undefined : parseIso(since)) ?? 0)
+        const row = yield* oneOf(undeliveredRows(
+          sql`SELECT count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'pending') AS retrying,
+              min(created_at) AS since
+            FROM webhook_deliveries WHERE endpoint_id = ${webhookId}::float8::bigint AND created_at >= ${from} AND ${isLost}`
+        ))
+        return {
+          webhook_id: webhookId,
+          failed: row?.failed ?? 0,
+          retrying: row?.retrying ?? 0,
+          since: row === undefined || row.since === null ? null : iso(row.since.getTime())
+        }
+      }, orTryAgain)
+
+      /** Makes deliveries of a webhook due at once. `which`: a condition on those made in the period. */
+      const makeDue = (
+        actor: Actor,
+        webhookId: number,
+        { action, operator, until, which, ...asked }: {
+          readonly action: "webhook.redeliver" | "delivery.redeliver"
+          readonly since: string
+          readonly until?: string | undefined
+          readonly operator?: string | undefined
+          readonly which: Statement.Fragment
+          readonly logged: object
+        }
+      ) =>
+        Effect.gen(function*() {
+          const since = parseIso(asked.since)
           if (since === undefined) return yield* Effect.fail(refuseFields({ since: ["must be an instant"] }))
           return yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
-              const before = toDate(until ?? now)
+              const before = toDate((until === undefined ? undefined : parseIso(until)) ?? now + 1)
               const webhook = yield* oneOf(webhookRows(
                 sql`SELECT operator_id AS "operatorId" FROM webhook_endpoints WHERE id = ${webhookId}::float8::bigint`
               ))
@@ -196,9 +254,8 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
                     claimed_by = NULL, claimed_until = NULL, updated_at = ${toDate(now)}
                   WHERE id IN (
                     SELECT id FROM webhook_deliveries WHERE endpoint_id = ${webhookId}::float8::bigint
-                      AND created_at >= ${toDate(since)} AND created_at < ${before} AND ${
-                  query.status === undefined ? sql`status <> 'pending'` : sql`status = ${query.status}`
-                } ORDER BY created_at, id LIMIT ${maxRedelivered} FOR NO KEY UPDATE)
+                      AND created_at >= ${toDate(since)} AND created_at < ${before} AND ${which}
+                    ORDER BY created_at, id LIMIT ${maxRedelivered} FOR NO KEY UPDATE)
                   RETURNING created_at AS "createdAt"`
               )
               const hasMore = queued.length === maxRedelivered
@@ -211,19 +268,35 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
               }
               if (queued.length > 0) {
                 yield* record({
-                  action: "webhook.redeliver",
+                  action,
                   operatorId: webhook.operatorId,
                   subject: `webhook:${webhookId}`,
                   before: null,
-                  after: { ...query, queued: queued.length }
+                  after: { ...asked.logged, queued: queued.length }
                 })
               }
               return redelivered
             }))
-        }
+        })
+
+      const redeliver = Effect.fn("WebhookDeliveries.redeliver")(
+        (actor: Actor, webhookId: number, query: Redelivery, operator?: string) =>
+          makeDue(actor, webhookId, {
+            action: "webhook.redeliver",
+            since: query.since,
+            until: query.until,
+            operator,
+            which: query.status === undefined ? sql`status <> 'pending'` : sql`status = ${query.status}`,
+            logged: query
+          })
       )
 
-      return WebhookDeliveries.of({ list, show, redeliver, retry })
+      const redeliverLost = Effect.fn("WebhookDeliveries.redeliverLost")(
+        (actor: Actor, webhookId: number, since: string) =>
+          makeDue(actor, webhookId, { action: "delivery.redeliver", since, which: isLost, logged: { since } })
+      )
+
+      return WebhookDeliveries.of({ list, show, undelivered, redeliver, redeliverLost, retry })
     })
   )
 }

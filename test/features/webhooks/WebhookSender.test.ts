@@ -47,7 +47,7 @@ layer(live)("sending webhooks", (it) => {
       assert.strictEqual(sink.received.length, 1)
       for (const [index, delay] of delays.entries()) {
         const { next_attempt_at: next, ...waiting } = yield* only
-        assert.deepInclude(waiting, { status: "pending", attempts: index + 1, response_status: 500, error: "status" })
+        assert.deepInclude(waiting, { status: "retrying", attempts: index + 1, response_status: 500, error: "status" })
         yield* TestClock.adjust(delay * 60_000 - 1)
         yield* flush
         assert.strictEqual(sink.received.length, index + 1, `not before ${delay} minutes`)
@@ -65,7 +65,7 @@ layer(live)("sending webhooks", (it) => {
       const retried = yield* deliveries.retry(someStaff, failed.id)
       assert.deepInclude(retried, { id: failed.id, status: "pending", attempts: 0, response_status: null, error: null })
       yield* flush
-      assert.deepInclude(yield* only, { status: "pending", attempts: 1 })
+      assert.deepInclude(yield* only, { status: "retrying", attempts: 1 })
       sink.answer = () => 204
       yield* TestClock.adjust("1 minute")
       yield* flush
@@ -216,7 +216,7 @@ layer(live)("sending webhooks", (it) => {
       yield* Effect.forkChild(flush)
       yield* sink.arrived(3)
       const [inFlight] = (yield* deliveries.list({ ...all, webhookId })).items
-      assert.deepInclude(inFlight, { status: "pending", attempts: 2 })
+      assert.deepInclude(inFlight, { status: "retrying", attempts: 2 })
       yield* deliveries.retry(someStaff, inFlight?.id ?? 0)
       // the attempt in flight fails, superseded by the retry of staff
       sink.answer = () => 500
@@ -224,7 +224,7 @@ layer(live)("sending webhooks", (it) => {
       yield* flush
       yield* TestClock.adjust("30 seconds")
       yield* flush
-      assert.deepInclude((yield* deliveries.list({ ...all, webhookId })).items[0], { status: "pending", attempts: 1 })
+      assert.deepInclude((yield* deliveries.list({ ...all, webhookId })).items[0], { status: "retrying", attempts: 1 })
     }))
 
   it.effect("tells whom it concerns, of what they asked for, when they are not paused", () =>
@@ -334,7 +334,7 @@ layer(live)("sending webhooks", (it) => {
       yield* emit()
       yield* flush
       const { items } = yield* deliveries.list({ ...all, webhookId: id })
-      assert.deepInclude(items[0], { status: "pending", attempts: 1, error: "secret_unreadable" })
+      assert.deepInclude(items[0], { status: "retrying", attempts: 1, error: "secret_unreadable" })
       assert.lengthOf(sink.received, 0)
 
       const { previous_secret_until: until, secret = "" } = yield* endpoints.rotate(someStaff, id)

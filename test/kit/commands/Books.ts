@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { StaleRounds } from "../../../src/features/settlement/StaleRounds.ts"
 import { SqlClient } from "effect/sql"
 import { RememberedEnds } from "../../../src/chain/Ends.ts"
+import { runHere } from "../Backoffice.ts"
 import { dataOf, made, openCasino, staffCall } from "../Casino.ts"
 import { dayMs, pass, whileTimePasses } from "../Calendar.ts"
 import { expectedSignature, makeSink } from "../WebhookSink.ts"
@@ -175,6 +176,53 @@ const webhookCases: ReadonlyArray<CommandCase> = [
         response_status: 500
       })
     }
+  },
+  {
+    line: "delivery undelivered --webhook $webhook",
+    misused: ["delivery undelivered --webhook first"],
+    refused: [
+      [`delivery undelivered --webhook $webhook --since yesterday`, "VALIDATION_FAILED"]
+    ],
+    *works(scene) {
+      const { sink, webhook } = yield* heard(scene)
+      sink.answer = () => 500
+      const line = `delivery undelivered --webhook ${webhook.id}`
+      assert.deepInclude(yield* done(line), { failed: 0, retrying: 0, since: null })
+      const failed = yield* done(`webhook ping ${webhook.id}`)
+      assert.deepInclude(yield* done(line), { failed: 1, retrying: 0, since: failed.created_at })
+      assert.deepInclude(yield* done(`${line} --since 2099-01-01T00:00:00Z`), { failed: 0, since: null })
+    }
+  },
+  {
+    line: "delivery redeliver --webhook $webhook --since 2020-01-01T00:00:00Z",
+    misused: ["delivery redeliver --webhook first --since 2020-01-01T00:00:00Z"],
+    refused: [
+      [`delivery redeliver --webhook ${nobody} --since 2020-01-01T00:00:00Z`, "NOT_FOUND"],
+      ["delivery redeliver --webhook $webhook --since yesterday", "VALIDATION_FAILED"]
+    ],
+    *works(scene) {
+      const { sink, webhook } = yield* heard(scene)
+      yield* done(`webhook ping ${webhook.id}`)
+      sink.answer = () => 500
+      const failed = yield* done(`webhook ping ${webhook.id}`)
+      const line = `delivery redeliver --webhook ${webhook.id} --since ${failed.created_at}`
+      // the one that arrived is not sent again
+      assert.deepInclude(yield* done(line), { queued: 1, has_more: false })
+      assert.deepInclude(yield* done(`delivery show ${failed.id}`), { status: "pending", attempts: 0 })
+      // there is nothing to send: no success
+      const { exitCode, stdout } = yield* runHere(line.split(" "))
+      assert.deepStrictEqual([exitCode, JSON.parse(stdout).queued], [1, 0])
+    },
+    changes: (scene) =>
+      Effect.gen(function*() {
+        const { sink, webhook } = yield* heard(scene)
+        sink.answer = () => 500
+        yield* done(`webhook ping ${webhook.id}`)
+        return {
+          line: `delivery redeliver --webhook ${webhook.id} --since 2020-01-01T00:00:00Z`,
+          differs: []
+        }
+      })
   },
   {
     line: "delivery retry $webhook",
