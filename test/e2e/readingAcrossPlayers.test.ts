@@ -88,18 +88,56 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       )
       assert.deepStrictEqual(shown.entries.map((entry: Line) => entry["amount"]), [-100, -50, 50, 300])
 
-      // by our id of the game, by the provider's id of a message, and by the id of an entry
+      // by our id of the game, by a message alone, by the id of an entry, and by the name of the game
       const again = yield* staff("GET", `/rounds/${casino.studio.id}/${casino.slots.id}/${encodeURIComponent(round)}`)
       assert.deepStrictEqual(again, shown)
       for (
-        const filter of [`transaction=${bet}&provider=${casino.studio.slug}`, `transaction=${shown.entries[0].id}`]
+        const filter of [
+          `transaction=${bet}&provider=${casino.studio.slug}`,
+          `transaction=${bet}`,
+          `transaction=${shown.entries[0].id}`,
+          `player=${seat.id}&game=${encodeURIComponent(casino.slots.name.toUpperCase())}`,
+          `player=${seat.id}&game=${casino.slots.id}`,
+          `provider=${casino.studio.slug}&player=${seat.id}&game=slots`
+        ]
       ) {
-        const [line] = yield* staff("GET", `/rounds?${filter}`)
-        assert.deepInclude(line, { round_id: round, player_id: seat.id, state: "closed", game_external_id: "slots" })
+        const [line, ...others] = yield* staff("GET", `/rounds?${filter}`)
+        assert.deepStrictEqual(others, [], filter)
+        assert.deepInclude(line, {
+          round_id: round,
+          player_id: seat.id,
+          state: "closed",
+          game_external_id: "slots",
+          real_stake: 100,
+          wins: 300,
+          result: 200,
+          taken_back: 1
+        })
       }
       assert.strictEqual((yield* staffCall("GET", `/backoffice/v1${roundPath(casino, "nothing")}`)).code, "NOT_FOUND")
-      assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/rounds?transaction=abc")).code, "VALIDATION_FAILED")
+      assert.deepStrictEqual(yield* staff("GET", "/rounds?transaction=abc"), [])
+      assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/rounds?game=nothing")).code, "NOT_FOUND")
     })))
+
+  it.effect("a message's id is enough, unless two providers have it", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* openCasino(), yield* openCasino()]
+      const id = fresh("same-")
+      for (const casino of [one, other]) {
+        const seat = yield* casino.sit(1000)
+        dataOf(yield* seat.bet(100, { transaction_id: id, round_id: id }))
+      }
+      for (const list of ["/rounds", "/ledger/entries"]) {
+        const refused = yield* staffCall("GET", `/backoffice/v1${list}?transaction=${id}`)
+        assertRefused(refused, 422, "VALIDATION_FAILED")
+        // within one operator there is one
+        for (const filter of [`operator=${one.slug}`, `provider=${one.studio.slug}`]) {
+          const [line, ...others] = yield* staff("GET", `${list}?transaction=${id}&${filter}`)
+          assert.strictEqual(line.operator_id, one.id, `${list} ${filter}`)
+          assert.deepStrictEqual(others, [])
+        }
+      }
+    }))
 
   it.effect("a rollback that came before its bet is shown with its tombstone", () =>
     whileTimePasses(Effect.gen(function*() {
@@ -156,7 +194,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
         yield* count(`player=${first?.id}`),
         yield* count(`player=${first?.id}&type=deposit`),
         yield* count(`${operator}&type=casino_bet&currency=EUR&min_amount=11&max_amount=11`),
-        yield* count(`provider=${casino.studio.slug}&transaction=${rounds[4]}`),
+        yield* count(`transaction=${rounds[4]}`),
         yield* count(`provider=${casino.studio.slug}&round=${rounds[5]}`),
         yield* count(`${operator}&from=2200-01-01T00:00:00Z`),
         (yield* walk(`/rounds?player=${other?.id}&state=open`, 2)).length,

@@ -562,7 +562,9 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
     }],
     ["the same id of another provider", { transactions: [message("b", { providerId: 2 })] }],
     ["a win of a bet that has one", { transactions: [message("n2", { kind: "win", targetId: "b" })] }],
-    ["a round changed", { rounds: [{ round: { ...round, paidWins: 3, openedAt: 0 }, isNew: false }] }],
+    ["a round changed", {
+      rounds: [{ round: { ...round, paidWins: 3, won: 900, takenBack: 1, openedAt: 0 }, isNew: false }]
+    }],
     ["a round that is not there, changed", { rounds: [{ round: { ...round, roundId: "nowhere" }, isNew: false }] }],
     ["a payment without reference", { payments: [{ payment: { ...payment, externalReference: null }, isNew: true }] }],
     ["another one", { payments: [{ payment: { ...payment, id: 7003, externalReference: null }, isNew: true }] }],

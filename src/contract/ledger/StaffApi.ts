@@ -59,7 +59,10 @@ export const LedgerGroup = HttpApiGroup.make("ledger").annotate(OpenApi.Descript
       wallet: optional(oneOf(walletKinds).annotate({ description: "Filter by wallet." })),
       type: optional(oneOf(entryTypes).annotate({ description: "Filter by type." })),
       transaction: optional(
-        reference.annotate({ description: "Filter by a message: the provider's id of it, or the id of an entry." })
+        reference.annotate({
+          description:
+            "Filter by a message: the provider's id of it, or the id of an entry. With --provider where two providers have that id."
+        })
       ),
       provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
       round: optional(reference.annotate({ description: "Filter by the provider's id of a round." })),

@@ -22,12 +22,16 @@ export const Series = Schema.Struct({
   })
 }).annotate({ identifier: "FigureSeries" })
 
+/** What the rows of a breakdown are: `all` has the others one after the other, for one file of everything. */
+export const breakdownGroups = ["day", "month", "provider", "type", "all"] as const
+
 /** Play of a range of days in groups (`GET /reports/breakdown`). */
 export const Breakdown = Schema.Struct({
   operator_id: id,
   currency: currencyCode,
   rows: Schema.Array(Schema.Struct({
-    key: Schema.String.annotate({ description: "The day, or the id of the provider." }),
+    by: Schema.Literals(["total", "month", "day", "type", "provider"]),
+    key: Schema.String.annotate({ description: "The day, the month, the type, or the id of the provider." }),
     name: Schema.String,
     bets: money,
     wins: money,
@@ -40,6 +44,43 @@ export const Breakdown = Schema.Struct({
   })),
   unconverted: Schema.Array(currencyCode)
 }).annotate({ identifier: "ReportBreakdown" })
+
+/** Play of a range of days of several operators in one currency (`GET /reports/operators`). */
+export const OperatorsReport = Schema.Struct({
+  total_currency: currencyCode.annotate({ description: "The one asked for, else that of most of the operators." }),
+  rows: Schema.Array(Schema.Struct({
+    operator_id: id,
+    name: Schema.String,
+    currency: currencyCode.annotate({ description: "Of the amounts: the total's, else the operator's own." }),
+    rate: Schema.NullOr(Schema.Finite).annotate({
+      description:
+        "One unit of the operator's currency in units of the total's, as it was at the end of the range. Null where nothing was converted."
+    }),
+    in_total: Schema.Boolean.annotate({ description: "False: there was no rate, and the amounts are in no total." }),
+    bets: money,
+    wins: money,
+    ggr: money,
+    bonus_conversions: money,
+    net_gaming_revenue: money,
+    deposits: money.annotate({ description: "Less chargebacks." }),
+    withdrawals: money,
+    rounds: count
+  })),
+  total: Schema.Struct({
+    bets: money,
+    wins: money,
+    ggr: money,
+    bonus_conversions: money,
+    net_gaming_revenue: money,
+    deposits: money,
+    withdrawals: money,
+    rounds: count
+  }),
+  unconverted: Schema.Array(currencyCode).annotate({
+    description:
+      "Currencies of entries that no amount holds, because there was no exchange rate when they were written."
+  })
+}).annotate({ identifier: "ReportOfOperators" })
 
 /** Player balances (`GET /reports/funds`). */
 export const Funds = Schema.Struct({

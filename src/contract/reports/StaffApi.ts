@@ -8,7 +8,7 @@ import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
-import { BonusCost, Breakdown, Funds, Series } from "./SeriesResource.ts"
+import { BonusCost, Breakdown, breakdownGroups, Funds, OperatorsReport, Series } from "./SeriesResource.ts"
 
 export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Description, "Reports").add(
   HttpApiEndpoint.get("ggr", "/reports/ggr", {
@@ -35,12 +35,31 @@ export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Descript
   HttpApiEndpoint.get("breakdown", "/reports/breakdown", {
     query: {
       operator: operatorReference,
-      by: oneOf(["day", "provider"]).annotate({ description: "A row for each day or provider." }),
+      by: oneOf(breakdownGroups).annotate({
+        description: "A row for each day, month, provider or type of game, or all of these after the total."
+      }),
       ...reportRange
     },
     success: single(Breakdown)
   }).annotateMerge(
-    action("Play and payments of a range of days, by day or provider", {
+    action("Play and payments of a range of days, by day, month, provider or type of game", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.get("operators", "/reports/operators", {
+    query: {
+      ...ofOperator,
+      currency: Schema.optionalKey(
+        currency.annotate({
+          description: "ISO 4217 code of the currency of all amounts (that of most of the operators)."
+        })
+      ),
+      ...reportRange
+    },
+    success: single(OperatorsReport)
+  }).annotateMerge(
+    action("Play and payments of a range of days, by operator, in one currency", {
       roles: ["payments", "compliance"],
       concern: "operator"
     })

@@ -38,12 +38,17 @@ export const PlayerRound = Schema.Struct({
   real_stake: money.annotate({ description: "Minor units, of the bets that stand." }),
   bonus_stake: money.annotate({ description: "Minor units, of the bets that stand." }),
   paid_wins: Schema.Int.annotate({ description: "How many wins above zero stand." }),
+  taken_back: Schema.Int.annotate({ description: "How many messages are rolled back." }),
   opened_at: timestamp
 })
 
 /** A line of the search. */
 export const RoundLine = Schema.Struct({
   ...PlayerRound.fields,
+  wins: Schema.NullOr(money).annotate({
+    description: "Minor units, of the wins that stand, in both wallets; null in a round from before they were kept."
+  }),
+  result: Schema.NullOr(money).annotate({ description: "The player's: wins less stakes. Null as wins." }),
   provider: Schema.String.annotate({ description: "Its slug." }),
   game_id: id,
   game_external_id: Schema.String,
@@ -126,9 +131,14 @@ export const RoundGroup = HttpApiGroup.make("round").annotate(OpenApi.Descriptio
       ...ofOperator,
       ...ofPlayer,
       provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
-      game: optional(reference.annotate({ description: "Filter by game: the provider's id of it, or ours." })),
+      game: optional(
+        reference.annotate({ description: "Filter by game: its name, the provider's id of it, or ours." })
+      ),
       transaction: optional(
-        reference.annotate({ description: "Filter by a message: the provider's id of it, or the id of an entry." })
+        reference.annotate({
+          description:
+            "Filter by a message: the provider's id of it, or the id of an entry. With --provider where two providers have that id."
+        })
       ),
       state: optional(oneOf(roundStates).annotate({ description: "Filter by state." })),
       ...period

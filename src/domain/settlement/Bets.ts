@@ -224,6 +224,8 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     realStake: (round?.realStake ?? 0) + real,
     bonusStake: (round?.bonusStake ?? 0) + bonus,
     paidWins: round?.paidWins ?? 0,
+    won: round === null || round === undefined ? 0 : round.won,
+    takenBack: round?.takenBack ?? 0,
     openBets,
     bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,
     closed,

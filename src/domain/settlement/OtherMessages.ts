@@ -15,6 +15,7 @@ import {
 } from "../state/Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
+import { withWinnings } from "../state/Rounds.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import {
   currencyRefusal,
@@ -168,6 +169,7 @@ export const adjust = (
     entryIds
   })
   draft.record(transaction)
-  if (round === null) writeRound(draft, null, emptyRound(draft, game.id, roundId))
+  const before = round ?? emptyRound(draft, game.id, roundId)
+  writeRound(draft, round, { ...before, won: withWinnings(before.won, amount) })
   return settlement(draft, transactionId, "processed", round?.closed === true ? "closed" : "open", transaction)
 }

@@ -13,7 +13,8 @@ import {
   type Round,
   type Transaction,
   withOpenBet,
-  withoutOpenBet
+  withoutOpenBet,
+  withWinnings
 } from "../state/Rounds.ts"
 import {
   findRound,
@@ -148,7 +149,9 @@ const takeBack = (
       closed,
       realStake: target.kind === "bet" ? round.realStake + target.realAmount : round.realStake,
       bonusStake: target.kind === "bet" ? round.bonusStake + target.bonusAmount : round.bonusStake,
-      paidWins: target.kind === "win" && target.amount > 0 ? round.paidWins - 1 : round.paidWins
+      paidWins: target.kind === "win" && target.amount > 0 ? round.paidWins - 1 : round.paidWins,
+      won: target.kind === "bet" ? round.won : withWinnings(round.won, -target.realAmount - target.bonusAmount),
+      takenBack: round.takenBack + 1
     })
   }
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)
@@ -230,6 +233,7 @@ const reinstate = (
     realStake: round.realStake - bet.realAmount,
     bonusStake: round.bonusStake - bet.bonusAmount,
     bonusId: round.bonusStake === 0 && bet.bonusAmount !== 0 ? bet.bonusId : round.bonusId,
+    takenBack: Math.max(0, round.takenBack - 1),
     openBets,
     closed
   })

@@ -186,6 +186,8 @@ export const emptyRound = (draft: Draft, gameId: number, roundId: string): Round
   realStake: 0,
   bonusStake: 0,
   paidWins: 0,
+  won: 0,
+  takenBack: 0,
   openBets: 0,
   bonusId: null,
   closed: false,

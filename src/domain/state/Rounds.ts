@@ -67,6 +67,10 @@ export const Round = Schema.Struct({
   bonusStake: Schema.Number,
   /** Number of wins above zero not rolled back. */
   paidWins: Schema.Number,
+  /** What wins and adjustments that stand have moved, in both wallets; null when unknown, in an old round. */
+  won: Schema.NullOr(Schema.Number),
+  /** Number of messages that are rolled back. */
+  takenBack: Schema.Number,
   /** Valid bets not yet settled by a win or rollback of their own (`Closing`); null when unknown, in an old round. */
   openBets: Schema.NullOr(Schema.Number),
   /** Bonus that funded `bonusStake`. */
@@ -96,6 +100,9 @@ export const withoutOpenBet = (openBets: Round["openBets"]): Round["openBets"] =
  */
 export const roundsCarried = 4
 export const transactionsCarried = 8
+
+/** Winnings of a round after a change of them. */
+export const withWinnings = (won: Round["won"], change: number): Round["won"] => won === null ? null : won + change
 
 /** Ids that a rule needs looked up in the store before it can decide. */
 export interface Query {

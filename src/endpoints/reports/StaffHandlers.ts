@@ -43,6 +43,13 @@ const Report = HttpApiBuilder.group(
         enveloped(
           Effect.flatMap(operators.resolve(query.operator), (id) => figures.breakdown(id, query.by, daysOf(query)))
         ))
+      .handle("operators", ({ query }) =>
+        asStaff((actor) =>
+          Effect.flatMap(
+            operators.scope(actor, query.operator),
+            (scope) => figures.operators(scope, query.currency, daysOf(query))
+          )
+        ))
       .handle(
         "funds",
         ({ query }) => asStaff((actor) => Effect.flatMap(operators.scope(actor, query.operator), figures.funds))

@@ -5,14 +5,14 @@ import { numbers } from "../../platform/ArrayParameters.ts"
 import type { EntryType, WalletKind } from "../../domain/state/Change.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { needsCurrency } from "../../domain/CurrencyConversion.ts"
-import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { behind, cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { idIn } from "../../office/References.ts"
-import { makeProviderMessages, type MessageLocation } from "../rounds/ProviderMessages.ts"
+import { makeProviderMessages, needsProvider } from "../rounds/ProviderMessages.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import { StaffEntry } from "../../contract/ledger/StaffApi.ts"
 
@@ -72,7 +72,6 @@ const partRows = rowsOf(Schema.Struct({
 }))
 
 const noProvider = refuse("NOT_FOUND", "There is no such provider.")
-const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
 
 interface Key {
   readonly player: number
@@ -201,15 +200,14 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
       )
 
       const ofTransaction = Effect.fnUntraced(function*(query: EntryQuery, transaction: string) {
-        const entryId = idIn(transaction)
-        let found: MessageLocation | undefined
-        if (query.provider === undefined) {
-          if (entryId === undefined) return yield* Effect.fail(needsProvider)
-          found = yield* messages.entry(query.scope, entryId)
-        } else {
-          const provider = yield* messages.provider(query.provider)
-          if (provider === undefined) return yield* Effect.fail(noProvider)
-          found = yield* messages.message(query.scope, provider.id, transaction)
+        const provider = query.provider === undefined ? undefined : yield* messages.provider(query.provider)
+        if (query.provider !== undefined && provider === undefined) return yield* Effect.fail(noProvider)
+        const entryId = provider === undefined ? idIn(transaction) : undefined
+        let found = entryId === undefined ? undefined : yield* messages.entry(query.scope, entryId)
+        if (found === undefined) {
+          const sent = yield* messages.messages(query.scope, transaction, provider?.id)
+          if (sent.length > 1) return yield* Effect.fail(needsProvider)
+          found = sent[0]
         }
         if (found === undefined || found.entryIds.length === 0) return nothing
         const at = found.at.getTime()

@@ -20,9 +20,25 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import { dayMs, type Days, rangeOf } from "./Days.ts"
 import { GroupSums } from "./GgrReport.ts"
-import type { Breakdown, Funds, Series } from "../../contract/reports/SeriesResource.ts"
+import type {
+  Breakdown,
+  breakdownGroups,
+  Funds,
+  OperatorsReport,
+  Series
+} from "../../contract/reports/SeriesResource.ts"
 import { tooManyReports } from "./Reports.ts"
-import { playersByDay, registrationsByDay, sumsByDay, sumsByProvider } from "./internal/SeriesQuery.ts"
+import {
+  operatorFigures,
+  operatorSums,
+  playersByDay,
+  registrationsByDay,
+  sumsByDay,
+  sumsByMonth,
+  sumsByProvider,
+  sumsByType,
+  sumsOfRange
+} from "./internal/SeriesQuery.ts"
 
 export interface SeriesQuery extends Days {
   readonly metric: SeriesMetric
@@ -67,6 +83,67 @@ const FundsRow = Schema.Struct({
 })
 const fundsRows = rowsOf(FundsRow)
 
+const OperatorRow = Schema.Struct({
+  operator_id: Schema.Number,
+  name: Schema.String,
+  own: Schema.String,
+  target: Schema.String,
+  rate: Schema.NullOr(Schema.Number),
+  factor: Schema.NullOr(Schema.Number),
+  ...GroupSums.fields,
+  unconverted: Schema.Array(Schema.String)
+})
+const operatorRows = rowsOf(OperatorRow)
+
+type OperatorLine = (typeof OperatorsReport.Type)["rows"][number]
+
+/** In the total's currency where there is a rate; each figure is rounded once, and differences are taken of rounded ones. */
+const operatorLine = (row: typeof OperatorRow.Type): OperatorLine => {
+  const { factor, own, rate, target } = row
+  const isSame = own === target
+  const in_total = isSame || factor !== null
+  const convert = (amount: number): number => isSame || factor === null ? amount : Math.round(amount * factor)
+  const [bets, wins, conversions] = [convert(row.bets), convert(row.wins), convert(row.bonus_conversions)]
+  return {
+    operator_id: row.operator_id,
+    name: row.name,
+    currency: in_total ? target : own,
+    rate: isSame ? null : rate,
+    in_total,
+    bets,
+    wins,
+    ggr: bets - wins,
+    bonus_conversions: conversions,
+    net_gaming_revenue: bets - wins - conversions,
+    deposits: convert(row.deposits - row.chargebacks),
+    withdrawals: convert(row.withdrawals),
+    rounds: row.rounds
+  }
+}
+
+const totalOf = (lines: ReadonlyArray<OperatorLine>) => {
+  const sum = (name: keyof typeof OperatorsReport.Type["total"]): number =>
+    lines.reduce((all, { [name]: value }) => all + value, 0)
+  return {
+    bets: sum("bets"),
+    wins: sum("wins"),
+    ggr: sum("ggr"),
+    bonus_conversions: sum("bonus_conversions"),
+    net_gaming_revenue: sum("net_gaming_revenue"),
+    deposits: sum("deposits"),
+    withdrawals: sum("withdrawals"),
+    rounds: sum("rounds")
+  }
+}
+
+const groupTexts = {
+  total: sumsOfRange,
+  month: sumsByMonth,
+  day: sumsByDay,
+  type: sumsByType,
+  provider: sumsByProvider
+} as const
+
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
 /** A day's sums as its figures, without the players. */
@@ -89,12 +166,18 @@ export class KeyFigures extends Context.Service<KeyFigures, {
    * have cannot be asked of one provider. Two are made at once, others wait ten seconds at most, then `TRY_AGAIN`.
    */
   readonly series: (operatorId: number, query: SeriesQuery) => Effect.Effect<typeof Series.Type, Refused>
-  /** Sums of a range of days, by day or by provider; the range as in `series` by day. */
+  /** Sums of a range of days in groups; the range as in `series` by day. */
   readonly breakdown: (
     operatorId: number,
-    by: "day" | "provider",
+    by: (typeof breakdownGroups)[number],
     days: Days
   ) => Effect.Effect<typeof Breakdown.Type, Refused>
+  /** Sums of a range of days of each operator of a scope, in one currency at the rates of its end. */
+  readonly operators: (
+    scope: Scope,
+    currency: string | undefined,
+    days: Days
+  ) => Effect.Effect<typeof OperatorsReport.Type, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Balances of the players of a scope, as the job last read them. */
   readonly funds: (scope: Scope) => Effect.Effect<
     ReadonlyArray<typeof Funds.Type>,
@@ -185,14 +268,17 @@ export class KeyFigures extends Context.Service<KeyFigures, {
 
       const breakdown = Effect.fn("KeyFigures.breakdown")(function*(
         operatorId: number,
-        by: "day" | "provider",
+        by: (typeof breakdownGroups)[number],
         days: Days
       ) {
         yield* rangeOf(days, "day")
         const currency = yield* currencyOf(operatorId)
-        const rows = yield* by === "day"
-          ? sums(sumsByDay, operatorId, days, [null])
-          : sums(sumsByProvider, operatorId, days)
+        const groups = by === "all" ? (["total", "month", "day", "type", "provider"] as const) : [by]
+        const rows = (yield* Effect.forEach(groups, (group) =>
+          Effect.map(
+            sums(groupTexts[group], operatorId, days, group === "day" || group === "month" ? [null] : []),
+            (found) => found.map((row) => ({ by: group, ...row }))
+          ))).flat()
         return {
           operator_id: operatorId,
           currency,
@@ -205,6 +291,45 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         }
       }, orTryAgain)
 
+      const operators = Effect.fn("KeyFigures.operators")(
+        function*(scope: Scope, asked: string | undefined, days: Days) {
+          const { to } = yield* rangeOf(days, "day")
+          const rows = yield* operatorRows(reporting`
+            WITH o AS (SELECT id, name, currency FROM operators WHERE ${
+            reporting.and([reporting`true`, ...within(reporting, scope, "id")])
+          }),
+            target AS (SELECT coalesce(${
+            asked ?? null
+          }::text, mode() WITHIN GROUP (ORDER BY currency)) AS currency FROM o),
+            summed AS (
+              SELECT s.operator_id, ${reporting.literal(operatorSums)}
+              FROM (SELECT s.*, CASE WHEN s.currency = o.currency THEN 1 WHEN r.base = o.currency THEN r.factor END AS factor
+                FROM daily_sums s JOIN o ON o.id = s.operator_id LEFT JOIN exchange_rates r ON r.id = s.exchange_rate_id
+                WHERE s.day BETWEEN ${days.from}::date AND ${days.to}::date
+                  AND (NOT s.is_test OR ${days.includeTestPlayers}::boolean)) s
+              GROUP BY s.operator_id)
+            SELECT o.id AS operator_id, o.name, o.currency AS own, t.currency AS target, f.rate, f.factor,
+              ${reporting.literal(operatorFigures)}, coalesce(s.unconverted, '{}') AS unconverted
+            FROM o CROSS JOIN target t LEFT JOIN summed s ON s.operator_id = o.id
+            LEFT JOIN LATERAL (
+              SELECT CASE WHEN e.currency = o.currency THEN e.rate ELSE 1 / e.rate END::float8 AS rate,
+                CASE WHEN e.currency = o.currency THEN e.factor ELSE 1 / e.factor END::float8 AS factor
+              FROM exchange_rates e
+              WHERE (e.currency, e.base) IN ((o.currency, t.currency), (t.currency, o.currency))
+                AND e.created_at < ${toDate(to + dayMs)}
+              ORDER BY e.id DESC LIMIT 1) f ON o.currency <> t.currency
+            ORDER BY o.name, o.id`).pipe(limitConcurrency(tooManyReports))
+          const lines = rows.map(operatorLine)
+          return {
+            total_currency: rows[0]?.target ?? asked ?? "EUR",
+            rows: lines,
+            total: totalOf(lines.filter(({ in_total: isIn }) => isIn)),
+            unconverted: [...new Set(rows.flatMap(({ unconverted }) => unconverted))].sort()
+          }
+        },
+        orTryAgain
+      )
+
       const funds = Effect.fn("KeyFigures.funds")(function*(scope: Scope) {
         const rows = yield* fundsRows(
           sql`SELECT operator_id, currency, wallet, amount::float8 AS amount, players::float8 AS players, at FROM figure_funds
@@ -214,7 +339,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         return rows.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
       }, orTryAgain)
 
-      return KeyFigures.of({ series, breakdown, funds })
+      return KeyFigures.of({ series, breakdown, operators, funds })
     })
   )
 }

@@ -1,6 +1,7 @@
 /** Messages of providers by the ids that people know of them: a provider's transaction or round, or an entry of the ledger. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { refuseFields } from "../../domain/Refusal.ts"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
@@ -11,6 +12,7 @@ const ProviderRow = Schema.Struct({ id: Schema.Number, slug: Schema.String, name
 
 const gameRows = rowsOf(GameRow)
 const providerRows = rowsOf(ProviderRow)
+const rankedRows = rowsOf(Schema.Struct({ id: Schema.Number, rank: Schema.Number }))
 
 /** Where a message or an entry belongs. */
 const LocationRow = Schema.Struct({
@@ -20,8 +22,9 @@ const LocationRow = Schema.Struct({
   entryIds: Schema.Array(Schema.Number),
   at: Schema.Date
 })
-export type MessageLocation = typeof LocationRow.Type
 const locationRows = rowsOf(LocationRow)
+
+export const needsProvider = refuseFields({ provider: ["must be given: two providers have a message with this id"] })
 
 export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
   /** By id or slug. */
@@ -42,19 +45,34 @@ export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
         ORDER BY external_id = ${reference} DESC LIMIT 1`
     ))
 
-  /** The message of a provider with an id of the provider's. */
-  const message = (scope: Scope, providerId: number, transactionId: string) =>
-    oneOf(locationRows(
+  /** Games by our id, else by the provider's id or the name, in any case: of one provider, which has its own ids first, or of all. */
+  const games = Effect.fnUntraced(function*(providerId: number | undefined, reference: string) {
+    const ours = idIn(reference) ?? 0
+    const rows = yield* rankedRows(
+      sql`SELECT id, CASE WHEN id = ${ours}::float8::bigint THEN 1 WHEN external_id = ${reference} THEN ${
+        providerId === undefined ? 2 : 0
+      }::int ELSE 3 END AS rank
+        FROM games WHERE (id = ${ours}::float8::bigint OR external_id = ${reference} OR lower(name) = lower(${reference}))
+          AND ${providerId === undefined ? sql`true` : sql`provider_id = ${providerId}::float8::bigint`}`
+    )
+    const best = Math.min(...rows.map(({ rank }) => rank))
+    return rows.flatMap(({ id, rank }) => rank === best ? [id] : [])
+  })
+
+  /** Messages with an id of their provider's, of any provider or of one. */
+  const messages = (scope: Scope, transactionId: string, providerId: number | undefined) =>
+    locationRows(
       sql`SELECT t.player_id AS "playerId", t.game_id AS "gameId", t.round_id AS "roundId", t.entry_ids AS "entryIds",
           t.created_at AS at
-        FROM provider_transactions t JOIN players p ON p.id = t.player_id
+        FROM providers v JOIN provider_transactions t ON t.provider_id = v.id AND t.transaction_id = ${transactionId}
+        JOIN players p ON p.id = t.player_id
         WHERE ${
         sql.and([
-          sql`t.provider_id = ${providerId}::float8::bigint AND t.transaction_id = ${transactionId}`,
+          providerId === undefined ? sql`true` : sql`v.id = ${providerId}::float8::bigint`,
           ...within(sql, scope, "p.operator_id")
         ])
       }`
-    ))
+    )
 
   /** The entry of the ledger with an id. */
   const entry = (scope: Scope, entryId: number) =>
@@ -64,5 +82,5 @@ export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
         FROM ledger_entries WHERE ${sql.and([sql`id = ${entryId}::float8::bigint`, ...within(sql, scope)])}`
     ))
 
-  return { provider, game, message, entry }
+  return { provider, game, games, messages, entry }
 })

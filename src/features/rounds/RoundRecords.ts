@@ -1,5 +1,5 @@
 /** Rounds of games as staff look at them: searched, and one of them with every message that came. */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -10,8 +10,9 @@ import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
 import { idIn } from "../../office/References.ts"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
-import { makeProviderMessages } from "./ProviderMessages.ts"
+import { makeProviderMessages, needsProvider } from "./ProviderMessages.ts"
 import { RoundClosing } from "./RoundClosing.ts"
 import { makeRoundParts } from "./internal/RoundParts.ts"
 import { type RoundDetails, RoundLine, type roundStates } from "../../contract/rounds/StaffApi.ts"
@@ -22,9 +23,9 @@ export interface RoundQuery extends PartQuery {
   readonly playerId?: number | undefined
   /** Id or slug. */
   readonly provider?: string | undefined
-  /** The provider's id of it, with a provider, or ours. */
+  /** Its name, the provider's id of it, or ours. */
   readonly game?: string | undefined
-  /** The provider's id, with a provider, or the id of an entry. */
+  /** The provider's id, with a provider where two have it, or the id of an entry. */
   readonly transaction?: string | undefined
   readonly state?: (typeof roundStates)[number] | undefined
   /** Epoch milliseconds of the opening, both included. */
@@ -53,7 +54,7 @@ const keyRows = rowsOf(Schema.Struct({
   times: Schema.Array(Schema.Number)
 }))
 
-const lineRows = rowsOf(Schema.Struct({ ...RoundLine.fields, opened_at: Instant }))
+const lineRows = rowsOf(Schema.Struct({ ...Struct.omit(RoundLine.fields, ["result"]), opened_at: Instant }))
 
 /** By how much the clock of a node may be ahead. */
 const skewMs = 60_000
@@ -65,8 +66,6 @@ const noGame = refuse("NOT_FOUND", "There is no such game.")
 const noRound = refuse("NOT_FOUND", "There is no such round.")
 const isOriginal = refuse("NOT_FOUND", "A round of an original has ended with its play.")
 const hasMany = refuseFields({ player: ["must be given: the round has very many messages"] })
-const needsProvider = refuseFields({ provider: ["must be given with a provider's transaction id"] })
-const gameNeedsProvider = refuseFields({ provider: ["must be given with a provider's id of a game"] })
 
 export class RoundRecords extends Context.Service<RoundRecords, {
   /**
@@ -118,26 +117,26 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           ...(to === undefined ? [] : [sql`r.opened_at <= ${toDate(to)}`])
         ]
         if (game !== undefined) {
-          const gameId = provider === undefined ? idIn(game) : (yield* messages.game(provider.id, game))?.id
-          if (gameId === undefined) return yield* Effect.fail(provider === undefined ? gameNeedsProvider : noGame)
-          conditions.push(sql`r.game_id = ${gameId}::float8::bigint`)
+          const games = yield* messages.games(provider?.id, game)
+          if (games.length === 0) return yield* Effect.fail(noGame)
+          conditions.push(sql`r.game_id = ANY(${numbers(games)}::float8[]::bigint[])`)
         } else if (provider !== undefined) {
           conditions.push(
             sql`r.game_id IN (SELECT g.id FROM games g WHERE g.provider_id = ${provider.id}::float8::bigint)`
           )
         }
         if (transaction === undefined) return { conditions, isKeyed: playerId !== undefined }
-        const entryId = idIn(transaction)
-        if (provider === undefined && entryId === undefined) return yield* Effect.fail(needsProvider)
-        const found = provider === undefined
-          ? entryId === undefined ? undefined : yield* messages.entry(scope, entryId)
-          : yield* messages.message(scope, provider.id, transaction)
-        if (found === undefined || found.gameId === null || found.roundId === null) return null
-        conditions.push(
-          sql`r.player_id = ${found.playerId}::float8::bigint AND r.game_id = ${found.gameId}::float8::bigint
-            AND r.round_id = ${found.roundId}`
+        const entryId = provider === undefined ? idIn(transaction) : undefined
+        const sent = yield* messages.messages(scope, transaction, provider?.id)
+        if (sent.length > 1) return yield* Effect.fail(needsProvider)
+        const entry = entryId === undefined ? undefined : yield* messages.entry(scope, entryId)
+        const ofFound = [...sent, ...entry === undefined ? [] : [entry]].flatMap(({ gameId, playerId: of, roundId }) =>
+          gameId === null || roundId === null ? [] : [
+            sql`(r.player_id = ${of}::float8::bigint AND r.game_id = ${gameId}::float8::bigint AND r.round_id = ${roundId})`
+          ]
         )
-        return { conditions, isKeyed: true }
+        if (ofFound.length === 0) return null
+        return { conditions: [...conditions, sql.or(ofFound)], isKeyed: true }
       })
 
       /** The rounds of keys, in their order. */
@@ -148,7 +147,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
             lineRows(
               sql`SELECT p.operator_id, r.player_id, p.username, p.currency,
                 CASE WHEN r.closed THEN 'closed' ELSE 'open' END AS state, r.real_stake, r.bonus_stake, r.paid_wins,
-                r.opened_at, pr.slug AS provider, r.game_id, g.external_id AS game_external_id, g.name AS game, r.round_id
+                r.taken_back, r.won::float8 AS wins, r.opened_at, pr.slug AS provider, r.game_id, g.external_id AS game_external_id, g.name AS game, r.round_id
               FROM jsonb_to_recordset(${
                 JSON.stringify(keys.map(([, player, game, round], place) => ({ place, player, game, round })))
               }::text::jsonb) AS k (place int, player bigint, game bigint, round text)
@@ -156,7 +155,12 @@ export class RoundRecords extends Context.Service<RoundRecords, {
               JOIN players p ON p.id = r.player_id JOIN games g ON g.id = r.game_id JOIN providers pr ON pr.id = g.provider_id
               ORDER BY k.place`
             ),
-            (rows) => rows.map((row) => ({ ...row, opened_at: iso(row.opened_at) }))
+            (rows) =>
+              rows.map((row) => ({
+                ...row,
+                opened_at: iso(row.opened_at),
+                result: row.wins === null ? null : row.wins - row.real_stake - row.bonus_stake
+              }))
           )
 
       const keysOf = (

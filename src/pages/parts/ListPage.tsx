@@ -13,13 +13,15 @@ import type { RowActions } from "./RowMenu.tsx"
 import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
 import { labelOf } from "./labels.ts"
 import { Section } from "./Section.tsx"
+import { GameFilter } from "./GameFilter.tsx"
+import { TimeFilter } from "./TimeFilter.tsx"
 import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
 
 /** Filter, named like its query field. `operator`: the operators visible to the user, if several. */
 export interface Filter {
   readonly name: string
   readonly label: string
-  readonly kind: "text" | "choice" | "operator" | "date" | "money"
+  readonly kind: "text" | "choice" | "operator" | "game" | "date" | "money"
   readonly options?: ReadonlyArray<Option>
   readonly width?: number
 }
@@ -30,11 +32,8 @@ const paging: ReadonlySet<string> = new Set(["page", "per_page", "limit", "curso
 /** Labels of filters that are not their names. */
 const filterLabels: Readonly<Record<string, string>> = {
   active: "State",
-  created_from: "From",
-  created_to: "Before",
   player: "Player id",
   staff: "Staff id",
-  to: "Before",
   transaction: "Message or entry id"
 }
 
@@ -55,8 +54,8 @@ export const filtersOf = <A extends Action>(
     return [{
       name,
       label: filterLabels[name] ?? labelOf(name),
-      kind: name === "operator"
-        ? "operator"
+      kind: name === "operator" || name === "game"
+        ? name
         : kind === "amount"
         ? "money"
         : kind === "instant"
@@ -135,6 +134,7 @@ const widths: Readonly<Record<Filter["kind"], number>> = {
   text: 140,
   choice: 150,
   operator: 170,
+  game: 190,
   date: 140,
   money: 140
 }
@@ -148,13 +148,11 @@ function FilterInput(
 ) {
   const operators = useOperators()
   const typed = useDebouncedCallback(onChange, 250)
-  const [day, setDay] = useState(value.slice(0, 10))
   const [text, setText] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   // options are rendered on focus: a list has several selects
   const [hasOptions, setOptions] = useState(false)
   useEffect(() => {
-    setDay(value.slice(0, 10))
     // changed from elsewhere: the address lags behind what is typed
     if (document.activeElement !== input.current) setText(value)
   }, [value])
@@ -179,23 +177,24 @@ function FilterInput(
       />
     )
   }
+  if (kind === "date") {
+    // the end of a range is drawn with its beginning
+    const { name } = filter
+    return name.endsWith("from") ? <TimeFilter from={name} to={name.replace(/from$/u, "to")} /> : null
+  }
+  if (kind === "game") return <GameFilter label={label} width={width} value={value} onChange={onChange} />
   if (kind === "money") return <MoneyFilter filter={filter} value={value} />
   return (
     <TextInput
       size="xs"
       w={width}
-      label={kind === "date" ? `${label} (UTC)` : label}
-      type={kind === "date" ? "date" : "search"}
+      label={label}
+      type="search"
       ref={input}
-      value={kind === "date" ? day : text}
+      value={text}
       onChange={({ currentTarget: { value: entered } }) => {
-        if (kind !== "date") {
-          setText(entered)
-          return typed(entered)
-        }
-        setDay(entered)
-        // a partly typed year is not a date yet
-        if (entered === "" || entered >= "1900") onChange(entered === "" ? "" : `${entered}T00:00:00Z`)
+        setText(entered)
+        typed(entered)
       }}
     />
   )

@@ -73,6 +73,9 @@ const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateT
   return format
 }
 
+/** Instant in a time zone, to the second. `at`: ISO 8601. */
+export const instantText = (at: string, timeZone: string): string => timeFormat(timeZone, "medium").format(new Date(at))
+
 /** Instant in the user's time zone, with the exact one in UTC on hover. `at`: ISO 8601. */
 export function Instant(
   { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }

@@ -1,7 +1,9 @@
 /** Round: all messages, the amounts moved, and rollbacks. */
 import { Alert, Stack, Text } from "@mantine/core"
+import { outcomeOf, outcomeStory, type RoundOutcome } from "../../domain/RoundOutcome.ts"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
+import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
@@ -12,7 +14,7 @@ import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { columnsOfList } from "../parts/shown.tsx"
-import { Clip, Money, PageLink, words } from "../parts/Values.tsx"
+import { Clip, instantText, Money, moneyText, PageLink, words } from "../parts/Values.tsx"
 
 type Details = Data<"round.show">
 type Message = Details["messages"][number]
@@ -92,13 +94,46 @@ const playerColumns = columnsOfList(
   "state",
   ["real_stake", { label: "Real stake" }],
   ["bonus_stake", { label: "Bonus stake" }],
-  "wins",
+  ["wins", { label: "Won" }],
   amounts("result", "Player's result", ({ bonus_stake: bonus, real_stake: real, wins }) => wins - real - bonus, {
     signed: true
   }),
   ["opened_at", { seconds: true }],
   ["last_message_at", { seconds: true }]
 )
+
+/** Rounds of more players have no sentence for each: a live table has hundreds. */
+const maxStories = 3
+
+const outcomeColors: { readonly [outcome in RoundOutcome]: string } = {
+  won: "green",
+  taken_back: "gray",
+  waiting: "orange",
+  no_win: "blue",
+  unknown: "green"
+}
+
+/** What became of a player's part in the round. */
+function Story({ player, round }: { readonly player: Details["players"][number]; readonly round: Details }) {
+  const [timeZone] = useTimeZone()
+  const { bonus_stake: bonus, currency, paid_wins: paidWins, player_id: id, real_stake: real, state, wins } = player
+  const figures = { state, stake: real + bonus, wins, paidWins, takenBack: player.taken_back }
+  const lost = round.messages.findLast(({ amount, kind, player_id: of }) => of === id && kind === "win" && amount === 0)
+  const story = outcomeStory({
+    ...figures,
+    provider: round.provider.name,
+    roundId: round.round_id,
+    lostAt: lost === undefined ? null : instantText(lost.at, timeZone),
+    // refused calls name no player
+    refusedWith: round.players.length > 1 ? null : round.refused_calls.at(-1)?.refusal ?? null
+  }, (amount) => moneyText(amount, currency))
+  return (
+    <Alert color={outcomeColors[outcomeOf(figures)]} variant="light">
+      {round.players.length > 1 ? `${player.username}: ` : ""}
+      {story}
+    </Alert>
+  )
+}
 
 function Round({ round }: { readonly round: Details }) {
   const [search] = useAddress()
@@ -138,6 +173,8 @@ function Round({ round }: { readonly round: Details }) {
           original !== null && ["Round of an original", String(original)]
         ]}
       />
+      {players.length <= maxStories &&
+        players.map((player) => <Story key={player.player_id} player={player} round={round} />)}
       <TableSection
         heading="Players"
         columns={playerColumns}

@@ -1,7 +1,20 @@
 /** Rounds as a table. */
 import { roundHref } from "../../domain/RoundHref.ts"
+import { outcomeLine } from "../../domain/RoundOutcome.ts"
+import type { Row } from "../app/api.ts"
 import { amounts } from "../parts/columns.tsx"
 import { columnsOf } from "../parts/shown.tsx"
+import { moneyText, Status } from "../parts/Values.tsx"
+
+type Round = Row<"round.search">
+
+const figuresOf = (round: Round) => ({
+  state: round.state,
+  stake: round.real_stake + round.bonus_stake,
+  wins: round.wins,
+  paidWins: round.paid_wins,
+  takenBack: round.taken_back
+})
 
 /** Columns of a list of rounds. `ofPlayer`: all are of one player. */
 const roundColumns = (ofPlayer: boolean) =>
@@ -14,11 +27,23 @@ const roundColumns = (ofPlayer: boolean) =>
     ["game", { width: 160 }],
     "provider",
     ...(ofPlayer ? [] : ["player_id", "operator_id"] as const),
-    "state",
+    ["opened_at", { seconds: true }],
     amounts("stake", "Stake", ({ bonus_stake: bonus, real_stake: real }) => real + bonus),
     ["bonus_stake", { label: "Bonus part" }],
-    ["paid_wins", { label: "Wins paid" }],
-    ["opened_at", { seconds: true }]
+    ["wins", { label: "Won" }],
+    ["result", { label: "Player's result", signed: true }],
+    ["state", {
+      cell: ({ state, taken_back: takenBack }) => (
+        <>
+          <Status of={state} /> {takenBack > 0 && <Status of="taken back" />}
+        </>
+      )
+    }],
+    {
+      id: "outcome",
+      header: "Outcome",
+      cell: (round) => outcomeLine(figuresOf(round), (amount) => moneyText(amount, round.currency))
+    }
   )
 
 export const columnsOfRounds = roundColumns(false)

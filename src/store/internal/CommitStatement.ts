@@ -148,6 +148,8 @@ const roundColumns = [
     realStake: number("real_stake", (row) => row.round.realStake),
     bonusStake: number("bonus_stake", (row) => row.round.bonusStake),
     paidWins: { ...number("paid_wins", (row: RoundRow) => row.round.paidWins), type: "integer" },
+    won: number("won", (row) => row.round.won),
+    takenBack: { ...number("taken_back", (row: RoundRow) => row.round.takenBack), type: "integer" },
     openBets: { ...number("open_bets", (row: RoundRow) => row.round.openBets), type: "integer" },
     bonusId: number("player_bonus_id", (row) => row.round.bonusId),
     closed: flag("closed", (row) => row.round.closed),
@@ -252,7 +254,18 @@ const transactions = insertInto("provider_transactions", transactionColumns)
 const newRounds = insertInto("rounds", roundColumns)
 const changedRounds = update("rounds", roundColumns, {
   keys: ["player_id", "game_id", "round_id"],
-  set: ["real_stake", "bonus_stake", "paid_wins", "open_bets", "player_bonus_id", "closed", "is_live", "operator_id"]
+  set: [
+    "real_stake",
+    "bonus_stake",
+    "paid_wins",
+    "won",
+    "taken_back",
+    "open_bets",
+    "player_bonus_id",
+    "closed",
+    "is_live",
+    "operator_id"
+  ]
 })
 const settings = update("players", settingsColumns, {
   keys: ["id", "operator_id"],

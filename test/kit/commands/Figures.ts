@@ -26,13 +26,39 @@ export const figureCases: ReadonlyArray<CommandCase> = [
   },
   {
     line: `report breakdown --operator $house --by day ${days}`,
-    misused: [`report breakdown --operator $house --by month ${days}`],
+    misused: [`report breakdown --operator $house --by week ${days}`],
     refused: [[`report breakdown --operator nobody --by day ${days}`, "NOT_FOUND"]],
     *works() {
       const casino = yield* openCasino()
       dataOf(yield* (yield* casino.sit(1000)).bet(100))
       const { rows } = yield* done(`report breakdown --operator ${casino.slug} --by day ${days}`)
       assert.deepInclude(rows[0], { key: "2026-11-20", bets: 100, ggr: 100, deposits: 1000 })
+      const all = yield* done(`report breakdown --operator ${casino.slug} --by all ${days}`)
+      assert.deepStrictEqual(
+        all.rows.map((row: { by: string; key: string; ggr: number }) => [row.by, row.key, row.ggr]),
+        [
+          ["total", "total", 100],
+          ["month", "2026-11", 100],
+          ["day", "2026-11-20", 100],
+          ["type", "rng", 100],
+          ["provider", String(casino.studio.id), 100]
+        ]
+      )
+    }
+  },
+  {
+    line: `report operators ${days}`,
+    misused: [`report operators ${days} --by day`],
+    refused: [
+      [`report operators --operator nobody ${days}`, "NOT_FOUND"],
+      ["report operators --from 2026-11-20 --to 2026-11-01", "VALIDATION_FAILED"]
+    ],
+    *works() {
+      const casino = yield* openCasino()
+      dataOf(yield* (yield* casino.sit(1000)).bet(100))
+      const { rows, total } = yield* done(`report operators --operator ${casino.slug} ${days}`)
+      assert.deepInclude(rows[0], { operator_id: casino.id, currency: "EUR", rate: null, ggr: 100, deposits: 1000 })
+      assert.deepInclude(total, { ggr: 100, rounds: 1 })
     }
   },
   {

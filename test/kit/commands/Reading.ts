@@ -19,14 +19,16 @@ export const readingCases: ReadonlyArray<CommandCase> = [
     refused: [
       ["round search --operator nobody", "NOT_FOUND"],
       ["round search --provider nobody", "NOT_FOUND"],
-      ["round search --transaction abc", "VALIDATION_FAILED"],
+      ["round search --game nothing", "NOT_FOUND"],
       ["round search --cursor here", "VALIDATION_FAILED"]
     ],
     *works() {
       const { bet, casino, player } = yield* played
       const by = [
         `--player ${player}`,
-        `--provider ${casino.studio.slug} --transaction ${bet} --operator ${casino.slug}`
+        `--provider ${casino.studio.slug} --transaction ${bet} --operator ${casino.slug}`,
+        `--transaction ${bet}`,
+        `--game ${casino.slots.id} --player ${player}`
       ]
       for (const flags of by) {
         const [line, ...others] = yield* done(`round search ${flags}`)

@@ -121,28 +121,29 @@ const checkRounds = (
   database: Remains["database"],
   report: Report
 ): void => {
-  const sums = new Map<string, { real: number; bonus: number; wins: number; bets: number }>()
+  const sums = new Map<string, { real: number; bonus: number; wins: number; bets: number; won: number }>()
   for (const row of standing) {
     if (row.gameId === null || row.roundId === null || row.kind === "rollback") continue
     const key = `${row.playerId} ${roundKey(row.gameId, row.roundId)}`
-    const sum = sums.get(key) ?? { real: 0, bonus: 0, wins: 0, bets: 0 }
+    const sum = sums.get(key) ?? { real: 0, bonus: 0, wins: 0, bets: 0, won: 0 }
     if (row.kind === "bet") {
       sum.bets++
       sum.real -= row.realAmount
       sum.bonus -= row.bonusAmount
-    } else if (row.kind === "win" && row.amount > 0) {
-      sum.wins++
+    } else {
+      if (row.kind === "win" && row.amount > 0) sum.wins++
+      sum.won += row.realAmount + row.bonusAmount
     }
     sums.set(key, sum)
   }
   for (const [playerId, rounds] of database.memory.tables().rounds) {
-    for (const [key, { bonusStake, openBets, paidWins, realStake }] of rounds) {
-      const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0, bets: 0 }
+    for (const [key, { bonusStake, openBets, paidWins, realStake, won }] of rounds) {
+      const sum = sums.get(`${playerId} ${key}`) ?? { real: 0, bonus: 0, wins: 0, bets: 0, won: 0 }
       const hasOthers = openBets === null || openBets < 0 || openBets > sum.bets
-      if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins || hasOthers) {
+      if (realStake !== sum.real || bonusStake !== sum.bonus || paidWins !== sum.wins || won !== sum.won || hasOthers) {
         report(
           "a round is its messages",
-          `${key} of player ${playerId}: ${realStake}/${bonusStake}, ${paidWins} wins`
+          `${key} of player ${playerId}: ${realStake}/${bonusStake}, ${paidWins} wins of ${won}`
         )
       }
     }

@@ -12,14 +12,37 @@ const converted = (provider: string) =>
 const figures = `${amounts.map(figure).join(", ")}, sum(c.rounds)::float8 AS rounds,
   coalesce(array_agg(DISTINCT c.currency) FILTER (WHERE c.factor IS NULL AND c.entries > 0), '{}') AS unconverted`
 
+const byDate = (form: string): string =>
+  `SELECT to_char(c.day, '${form}') AS key, to_char(c.day, '${form}') AS name, ${figures}
+  FROM (${converted("AND ($5::bigint IS NULL OR s.provider_id = $5::bigint)")}) c GROUP BY 1 ORDER BY 1`
+
+/** Sums of rows `s` of operators, in the currency of each. */
+export const operatorSums = `${
+  amounts.map((name) => `${rounded(`sum(s.${name} * s.factor)`)}::float8 AS ${name}`).join(", ")
+}, sum(s.rounds)::float8 AS rounds,
+  array_agg(DISTINCT s.currency) FILTER (WHERE s.factor IS NULL AND s.entries > 0) AS unconverted`
+
+/** The same of an operator that may have none. */
+export const operatorFigures = [...amounts, "rounds"].map((name) => `coalesce(s.${name}, 0) AS ${name}`).join(", ")
+
 /** By day; parameter $5: a provider, or null for all. */
-export const sumsByDay = `SELECT to_char(c.day, 'YYYY-MM-DD') AS key, to_char(c.day, 'YYYY-MM-DD') AS name, ${figures}
-  FROM (${converted("AND ($5::bigint IS NULL OR s.provider_id = $5::bigint)")}) c GROUP BY c.day ORDER BY c.day`
+export const sumsByDay = byDate("YYYY-MM-DD")
+
+/** As by day. */
+export const sumsByMonth = byDate("YYYY-MM")
 
 /** By provider, the one with the most bets first. */
 export const sumsByProvider = `SELECT c.provider_id::text AS key, coalesce(p.name, '') AS name, ${figures}
   FROM (${converted("AND s.provider_id <> 0")}) c LEFT JOIN providers p ON p.id = c.provider_id
   GROUP BY c.provider_id, p.name ORDER BY bets DESC, c.provider_id`
+
+/** Whole range. */
+export const sumsOfRange = `SELECT 'total' AS key, 'Total' AS name, ${figures} FROM (${converted("")}) c`
+
+/** By type of game. */
+export const sumsByType =
+  `SELECT CASE WHEN c.is_live THEN 'live' ELSE 'rng' END AS key, CASE WHEN c.is_live THEN 'Live' ELSE 'RNG' END AS name, ${figures}
+  FROM (${converted("AND s.provider_id <> 0")}) c GROUP BY c.is_live ORDER BY c.is_live`
 
 /** Distinct active players per day. */
 export const playersByDay =

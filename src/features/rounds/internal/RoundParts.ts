@@ -108,7 +108,8 @@ export const makeRoundParts = Effect.gen(function*() {
     if (ids.length === 0) return []
     const rows = yield* playerRows(
       sql`SELECT p.operator_id, r.player_id, p.username, p.currency,
-          CASE WHEN r.closed THEN 'closed' ELSE 'open' END AS state, r.real_stake, r.bonus_stake, r.paid_wins, r.opened_at
+          CASE WHEN r.closed THEN 'closed' ELSE 'open' END AS state, r.real_stake, r.bonus_stake, r.paid_wins, r.taken_back,
+          r.opened_at
         FROM rounds r JOIN players p ON p.id = r.player_id
         WHERE r.player_id = ANY(${numbers(ids)}::float8[]::bigint[]) AND r.game_id = ${round.gameId}::float8::bigint
           AND r.round_id = ${round.roundId} ORDER BY r.opened_at, r.player_id`
@@ -132,7 +133,7 @@ export const makeRoundParts = Effect.gen(function*() {
       sql`SELECT o.operator_id, o.player_id, p.username, p.currency, 'closed' AS state,
           -coalesce(sum(e.amount) FILTER (WHERE e.wallet = 'real' AND e.type = 'casino_bet'), 0)::float8 AS real_stake,
           -coalesce(sum(e.amount) FILTER (WHERE e.wallet = 'bonus' AND e.type = 'casino_bet'), 0)::float8 AS bonus_stake,
-          (o.payout > 0)::int AS paid_wins, o.created_at AS opened_at, o.payout AS wins
+          (o.payout > 0)::int AS paid_wins, 0 AS taken_back, o.created_at AS opened_at, o.payout AS wins
         FROM original_rounds o JOIN players p ON p.id = o.player_id
         LEFT JOIN ledger_entries e ON e.player_id = o.player_id AND e.created_at = o.created_at AND e.game_round_id = o.id::text
         WHERE ${

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { outcomeLine, outcomeOf, outcomeStory, type RoundFigures } from "../../src/domain/RoundOutcome.ts"
+
+// Goal: a round's sentence says what it paid, or that no win came and who can still send one. Method: each outcome by hand.
+
+const lost: RoundFigures = { state: "closed", stake: 500, wins: 0, paidWins: 0, takenBack: 0 }
+
+const money = (amount: number): string => `€${(amount / 100).toFixed(2)}`
+
+describe("the outcome of a round", () => {
+  it("is that of its wins, of what was taken back, and of its state", () => {
+    const outcomes = [
+      lost,
+      { ...lost, state: "open" as const },
+      { ...lost, wins: 900, paidWins: 1 },
+      // a bonus win that was forfeited whole
+      { ...lost, paidWins: 1, wins: 0 },
+      { ...lost, paidWins: 1, wins: null },
+      { ...lost, wins: null },
+      // a correction without a win
+      { ...lost, wins: -200 },
+      { ...lost, stake: 0, takenBack: 1 },
+      // a second bet was taken back, the first stands
+      { ...lost, takenBack: 1 },
+      // a free bet
+      { ...lost, stake: 0 }
+    ].map(outcomeOf)
+    assert.deepStrictEqual(outcomes, [
+      "no_win",
+      "waiting",
+      "won",
+      "won",
+      "unknown",
+      "no_win",
+      "won",
+      "taken_back",
+      "no_win",
+      "no_win"
+    ])
+  })
+
+  it("says in a list what was won, or that no win came", () => {
+    assert.strictEqual(outcomeLine(lost, money), "No win came; the round has ended.")
+    assert.strictEqual(outcomeLine({ ...lost, state: "open" }, money), "No win came; the round is still open.")
+    assert.strictEqual(outcomeLine({ ...lost, state: "open", wins: 345, paidWins: 1 }, money), "Won €3.45, still open.")
+    assert.strictEqual(outcomeLine({ ...lost, stake: 0, takenBack: 1 }, money), "Taken back: the stake was returned.")
+  })
+
+  it("says on the round's page who can still send a win, and which call was refused", () => {
+    const story = { ...lost, provider: "Studio", roundId: "r7", lostAt: null, refusedWith: null }
+    assert.strictEqual(
+      outcomeStory({ ...story, state: "open" }, money),
+      "No win came. Studio has not ended the round: a win that it sends is still paid. If the player saw a win, ask Studio about round r7."
+    )
+    assert.strictEqual(
+      outcomeStory({ ...story, lostAt: "21:41" }, money),
+      "Studio said at 21:41 that the round won nothing. If the player saw a win, ask Studio about round r7."
+    )
+    assert.include(
+      outcomeStory({ ...story, refusedWith: "BET_NOT_FOUND" }, money),
+      "was refused with BET_NOT_FOUND: Studio has to send it again"
+    )
+  })
+})
