@@ -1,7 +1,8 @@
-/** GGR report: by day, provider and game type, as a chart and as tables; funds held; cost of bonuses. */
-import { Group, Select, Stack, Text, TextInput } from "@mantine/core"
+/** GGR report: of all operators in one currency, or of one by day, month, provider and type, as a chart and as tables; funds held; cost of bonuses. */
+import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
+import { rangeNamed } from "../../domain/ZonedTime.ts"
 import { useAddress } from "../app/address.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
@@ -12,7 +13,7 @@ import { ExportLinks, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { columnsOf, columnsOfList } from "../parts/shown.tsx"
-import { asHeading, Instant, Money, moneyText } from "../parts/Values.tsx"
+import { asHeading, Count, Instant, instantText, Money, moneyText } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
 
@@ -75,7 +76,11 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
   )
 }
 
-const breakdownColumns = (by: "day" | "provider", currency: string) =>
+type Group = "day" | "month" | "provider" | "type"
+
+const isOfDays = (by: Group): boolean => by === "day" || by === "month"
+
+const breakdownColumns = (by: Group, currency: string) =>
   columnsOfList(
     "report.breakdown",
     "rows",
@@ -84,21 +89,34 @@ const breakdownColumns = (by: "day" | "provider", currency: string) =>
     ["wins", { currency }],
     ["ggr", { currency, signed: true }],
     ["bonus_bets", { currency }],
-    ...(by === "day" ? [["deposits", { currency }], ["withdrawals", { currency }]] as const : []),
+    ...(isOfDays(by) ? [["deposits", { currency }], ["withdrawals", { currency }]] as const : []),
     "rounds"
   )
 
 function Breakdown(
-  { by, currency, range }: { readonly by: "day" | "provider"; readonly range: Range; readonly currency: string }
+  { actions, by, currency, range }: {
+    readonly by: Group
+    readonly range: Range
+    readonly currency: string
+    readonly actions?: React.ReactNode
+  }
 ) {
   const query = useAnswer("report.breakdown", { query: { ...range, by } })
-  const heading = by === "day" ? "By day" : "By provider"
+  const heading = `By ${by === "type" ? "type of game" : by}`
   const columns = useMemo(() => breakdownColumns(by, currency), [by, currency])
   return (
     <TableSection
       heading={heading}
       actions={
-        <ExportLinks action="report.breakdown" query={{ ...range, by }} of={heading.toLowerCase()} size="compact-xs" />
+        <>
+          {actions}
+          <ExportLinks
+            action="report.breakdown"
+            query={{ ...range, by }}
+            of={heading.toLowerCase()}
+            size="compact-xs"
+          />
+        </>
       }
       query={query}
       columns={columns}
@@ -160,11 +178,37 @@ function Summary({ currency, range }: { readonly range: Range; readonly currency
   )
 }
 
+/** By day, or by month at a click. */
+function OverTime({ currency, range }: { readonly range: Range; readonly currency: string }) {
+  const [search, setSearch] = useAddress()
+  const by = search["by"] === "month" ? "month" : "day"
+  return (
+    <Breakdown
+      by={by}
+      range={range}
+      currency={currency}
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Rows"
+          data={[{ value: "day", label: "Days" }, { value: "month", label: "Months" }]}
+          value={by}
+          onChange={(chosen) => setSearch({ by: chosen === "month" ? chosen : undefined })}
+        />
+      }
+    />
+  )
+}
+
 function FundsHeld({ operator }: { readonly operator: string }) {
+  const [timeZone] = useTimeZone()
   const query = useAnswer("report.funds", { query: { operator } })
+  const at = query.data?.data[0]?.at
   return (
     <TableSection
-      heading="Funds held for players"
+      heading={at === undefined
+        ? "Funds held for players now"
+        : `Funds held for players now, ${instantText(at, timeZone)}`}
       query={query}
       columns={heldColumns}
       rows={query.data?.data}
@@ -188,12 +232,98 @@ function Costs({ range }: { readonly range: Range }) {
   )
 }
 
+const operatorColumns = (range: Range, slugOf: (id: number) => string) =>
+  columnsOfList(
+    "report.operators",
+    "rows",
+    ["name", {
+      label: "Operator",
+      to: ({ operator_id: id }) => `/reports/ggr?operator=${slugOf(id)}&from=${range.from}&to=${range.to}`
+    }],
+    "bets",
+    "wins",
+    ["ggr", { signed: true }],
+    ["bonus_conversions", { label: "Bonus conversions" }],
+    ["net_gaming_revenue", { label: "Net gaming revenue", signed: true }],
+    "deposits",
+    "withdrawals",
+    "rounds",
+    ["rate", { label: "Rate", cell: ({ in_total: isIn, rate }) => isIn ? rate ?? "–" : "no rate" }]
+  )
+
+/** All operators in one currency. */
+function AllOperators({ range }: { readonly range: Range }) {
+  const [search, setSearch] = useAddress()
+  const operators = useOperators()
+  const { from, to } = range
+  const asked = { from, to, ...(search["currency"] === undefined ? {} : { currency: search["currency"] }) }
+  const query = useAnswer("report.operators", { query: asked })
+  const columns = useMemo(
+    () =>
+      operatorColumns({ operator: "", from, to }, (id) => operators.find((one) => one.id === id)?.slug ?? String(id)),
+    [from, operators, to]
+  )
+  const report = query.data?.data
+  if (report === undefined) return <Waiting query={query} />
+  const { rows, total, total_currency: currency, unconverted } = report
+  const others = rows.filter(({ in_total: isIn }) => !isIn)
+  const money = (amount: number, signed = false) => <Money amount={amount} currency={currency} signed={signed} />
+  return (
+    <>
+      <Select
+        size="xs"
+        w={200}
+        label="Currency of all amounts"
+        data={[...new Set([currency, ...operators.map((one) => one.currency)])].sort()}
+        value={currency}
+        allowDeselect={false}
+        onChange={(chosen) => setSearch({ currency: chosen ?? undefined })}
+      />
+      <Facts
+        columns={4}
+        facts={[
+          ["GGR of all", money(total.ggr, true)],
+          ["Net gaming revenue", money(total.net_gaming_revenue, true)],
+          ["Bets", money(total.bets)],
+          ["Wins", money(total.wins)],
+          ["Bonus conversions", money(total.bonus_conversions)],
+          ["Deposits", money(total.deposits)],
+          ["Withdrawals", money(total.withdrawals)],
+          ["Rounds", <Count key="rounds" of={total.rounds} />]
+        ]}
+      />
+      {others.length > 0 && (
+        <Text size="sm">
+          In no total, because there was no rate to {currency} by the last day:{" "}
+          {others.map(({ name }) => name).join(", ")}. Set one, and open the report again.
+        </Text>
+      )}
+      {unconverted.length > 0 && (
+        <Text size="sm">Without an exchange rate when it was played, and in no figure: {unconverted.join(", ")}.</Text>
+      )}
+      <TableSection
+        heading="By operator"
+        actions={<ExportLinks action="report.operators" query={asked} of="by operator" size="compact-xs" />}
+        query={query}
+        columns={columns}
+        rows={rows}
+        rowKey={({ operator_id: id }) => id}
+        empty="No operator yet. Reports begin with the first one."
+      />
+    </>
+  )
+}
+
+/** Ranges at one click, in days of UTC. */
+const shortcuts = ["yesterday", "last_week", "this_month", "last_month"] as const
+
 export default function GgrPage() {
   const [search, setSearch] = useAddress()
   const operators = useOperators()
   const may = usePermission()
   const today = Date.now()
-  const chosen = operators.find(({ slug }) => slug === search["operator"]) ?? operators[0]
+  const named = operators.find(({ slug }) => slug === search["operator"])
+  const chosen = named ?? (operators.length > 1 && may("report.operators") ? undefined : operators[0])
   const range = useMemo(() => ({
     operator: chosen?.slug ?? "",
     from: search["from"] ?? dayOf(today - 29 * dayMs),
@@ -208,9 +338,10 @@ export default function GgrPage() {
           <Select
             size="xs"
             label="Operator"
+            placeholder="All operators"
+            clearable
             data={operatorOptions(operators)}
-            value={range.operator}
-            allowDeselect={false}
+            value={range.operator === "" ? null : range.operator}
             onChange={(operator) => setSearch({ operator: operator ?? undefined })}
           />
         )}
@@ -224,14 +355,33 @@ export default function GgrPage() {
             onChange={({ currentTarget: { value } }) => setSearch({ [name]: value })}
           />
         ))}
+        {shortcuts.map((name) => (
+          <Button
+            key={name}
+            size="xs"
+            variant="default"
+            onClick={() => {
+              const { from, to } = rangeNamed(name, Date.now(), "UTC")
+              setSearch({ from: dayOf(from), to: dayOf(Math.min(to, Date.now())) })
+            }}
+          >
+            {asHeading(name)}
+          </Button>
+        ))}
+        {chosen !== undefined && may("report.breakdown") && (
+          <ExportLinks action="report.breakdown" query={{ ...range, by: "all" }} of="everything" />
+        )}
       </Group>
       {chosen === undefined
-        ? <Text size="sm">No operator yet. Reports begin with the first one.</Text>
+        ? operators.length === 0
+          ? <Text size="sm">No operator yet. Reports begin with the first one.</Text>
+          : <AllOperators range={range} />
         : (
           <>
             <Summary range={range} currency={chosen.currency} />
             {may("report.series") && <Line range={range} currency={chosen.currency} />}
-            {may("report.breakdown") && <Breakdown by="day" range={range} currency={chosen.currency} />}
+            {may("report.breakdown") && <OverTime range={range} currency={chosen.currency} />}
+            {may("report.breakdown") && <Breakdown by="type" range={range} currency={chosen.currency} />}
             {may("report.breakdown") && <Breakdown by="provider" range={range} currency={chosen.currency} />}
             {may("report.funds") && <FundsHeld operator={range.operator} />}
             {may("report.bonuses") && <Costs range={range} />}
