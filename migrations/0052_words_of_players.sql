@@ -7,24 +7,23 @@ CREATE FUNCTION search_folded(value text) RETURNS text LANGUAGE sql IMMUTABLE ST
     'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th')
 $$;
 
--- The words of some fields: each field as it is where it has no space, without its punctuation, and its parts between punctuation.
+-- The words of some fields: each part between spaces as it is and without its punctuation, and its own parts between punctuation. All fields are
+-- split at once: one by one it takes four times as long.
 CREATE FUNCTION search_words(VARIADIC fields text[]) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT array_to_tsvector(ARRAY(
-    SELECT DISTINCT word FROM unnest(fields) AS field
-      CROSS JOIN LATERAL regexp_split_to_table(search_folded(field), '\s+') AS part
-      CROSS JOIN LATERAL (
-        SELECT part UNION ALL SELECT regexp_replace(part, '[''’.-]', '', 'g')
-        UNION ALL SELECT regexp_split_to_table(part, '[!-/:-@[-`{-~’]+')) AS words (word)
-    WHERE word <> '' AND length(word) <= 254))
+  SELECT array_to_tsvector(array_remove(
+    regexp_split_to_array(folded, '\s+') || regexp_split_to_array(regexp_replace(folded, '[''’.-]', '', 'g'), '\s+')
+      || regexp_split_to_array(folded, '[\s!-/:-@[-`{-~’]+'), ''))
+  FROM (SELECT search_folded(array_to_string(fields, ' '))) AS text (folded)
 $$;
 
 -- The question for players with every word of a text as the beginning of one of theirs; digits of a phone number also as one word. Null for a text
 -- without a word.
 CREATE FUNCTION search_query(value text) RETURNS tsquery LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
   SELECT CASE WHEN value ~ '^\s*[+(]?[0-9][0-9 ()./-]{3,}$'
-    THEN ('''' || regexp_replace(regexp_replace(value, '[^0-9]', '', 'g'), '^00', '') || ''':*')::tsquery || coalesce(words, ''::tsquery)
+    THEN coalesce(number || words, number)
     ELSE words END
-  FROM (SELECT string_agg('''' || replace(replace(word, '\', '\\'), '''', '''''') || ''':*', ' & ')::tsquery AS words
+  FROM (SELECT ('''' || regexp_replace(regexp_replace(value, '[^0-9]', '', 'g'), '^00', '') || ''':*')::tsquery AS number,
+    string_agg('''' || replace(replace(word, '\', '\\'), '''', '''''') || ''':*', ' & ')::tsquery AS words
     FROM regexp_split_to_table(search_folded(value), '\s+') AS word WHERE word ~ '[^!-/:-@[-`{-~’]') AS asked
 $$;
 
