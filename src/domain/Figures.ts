@@ -29,6 +29,10 @@ const dayMs = 24 * hourMs
 
 export const stepMs = { hour: hourMs, day: dayMs } as const satisfies { readonly [step in SeriesStep]: number }
 
+/** The smallest of the values that a percentage of them does not exceed; undefined for none. */
+export const percentile = (values: ReadonlyArray<number>, percent: number): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * percent / 100) - 1)]
+
 /** True for metrics that can be filtered by provider. */
 export const isOfGames = (metric: SeriesMetric): boolean => ["ggr", "bets", "wins", "rounds"].includes(metric)
 

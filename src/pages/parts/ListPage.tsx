@@ -305,7 +305,13 @@ export function List<A extends Action>(props: ListProps<A>) {
 
   return (
     <Stack gap="sm">
-      {filters.length > 0 && <Filters {...props} filters={filters} query={query} />}
+      {filters.length > 0
+        ? <Filters {...props} filters={filters} query={query} />
+        : props.csv !== false && (
+          <Group>
+            <ExportLinks action={action} params={props.params} query={query} of={heading} />
+          </Group>
+        )}
       {list.error !== null && <Refusal error={list.error} again={() => void list.refetch()} />}
       <DataTable
         label={heading}

@@ -104,6 +104,8 @@ const statusColors: Readonly<Record<string, string>> = {
   failed: "red",
   dead: "red",
   rejected: "red",
+  // its last answer was an error
+  retrying: "red",
   locked: "red",
   tombstone: "orange",
   cancelled: "gray",

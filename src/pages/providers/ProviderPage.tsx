@@ -1,6 +1,7 @@
 /** One provider: health, data for its vendor, settings, recent calls, catalogue, and reconciliation. */
-import { Code, Group, Stack, Text } from "@mantine/core"
+import { Group, Stack, Text } from "@mantine/core"
 import { protocols } from "virtual:protocols"
+import { percentile } from "../../domain/Figures.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -10,11 +11,11 @@ import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
-import { OneTimeValue } from "../parts/OneTimeValue.tsx"
+import { CopyValue, OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { Clip, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { Clip, Count, Instant, PageLink, Status } from "../parts/Values.tsx"
 import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
 
@@ -47,15 +48,21 @@ const refusalColumns: ReadonlyArray<Column<RefusalCount>> = [
 function Health({ details }: { readonly details: Details }) {
   const { last_called_at: at, refusals } = details
   const counts = Object.entries(refusals).toSorted(([, a], [, b]) => b - a)
-  const hasVendor = details.protocol !== ownProtocol
+  const may = usePermission()
+  const recent = useAnswer("provider.calls", { params: { provider: String(details.id) } }, {
+    enabled: may("provider.calls"),
+    refetchMs
+  }).data?.data
+  const took = recent && percentile(recent.map(({ latency_ms: ms }) => ms), 99)
   return (
     <Section heading="Health">
       <Facts
         facts={[
           ["State", <Status key="state" of={details.active ? "active" : "inactive"} />],
-          hasVendor &&
           ["Last called", at === null ? "not since the service was started" : <Instant key="at" at={at} />],
-          hasVendor && ["Refused calls", counts.reduce((sum, [, count]) => sum + count, 0)]
+          recent !== undefined && ["Last calls", <Count key="calls" of={recent.length} />],
+          recent !== undefined && ["99 % of them took at most", took === undefined ? "–" : `${took.toFixed(1)} ms`],
+          ["Refused calls", <Count key="refused" of={counts.reduce((sum, [, count]) => sum + count, 0)} />]
         ]}
       />
       {counts.length > 0 && (
@@ -78,8 +85,8 @@ function VendorConnection(
       <Facts
         columns={2}
         facts={[
-          ["Wallet address", <Code key="address" data-copy={address}>{address}</Code>],
-          protocol === ownProtocol && ["Key", <Code key="key" data-copy={key}>{key}</Code>],
+          ["Wallet address", <CopyValue key="address" label="wallet address" value={address} />],
+          protocol === ownProtocol && ["Key", <CopyValue key="key" label="key" value={key} />],
           ["Calls are taken from", list.length === 0 ? "any address" : list.join(", ")]
         ]}
       />
@@ -196,7 +203,7 @@ function Found({ details }: { readonly details: Details }) {
         <PageLink to={`/games?provider=${details.slug}`}>Its games</PageLink>
         <PageLink to={`/rounds?provider=${details.slug}`}>Its rounds</PageLink>
       </Group>
-      {hasVendor && may("provider.calls") && <Calls provider={provider} />}
+      {may("provider.calls") && <Calls provider={provider} />}
       {hasVendor && may("provider.reconcile") && <Reconciliation provider={provider} />}
     </Stack>
   )

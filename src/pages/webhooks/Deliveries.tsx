@@ -171,7 +171,11 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
       ["response_status", { label: "Answer", cell: ({ response_status: status }) => status ?? "–" }],
       ["error", { label: "Failure", cell: ({ error }) => failureOf(error) }],
       "created_at",
-      { id: "retry", header: "", cell: (row) => row.status === "failed" && <Retry delivery={row} /> }
+      {
+        id: "retry",
+        header: "",
+        cell: (row) => (row.status === "failed" || row.status === "retrying") && <Retry delivery={row} />
+      }
     ), [search, urls])
   return (
     <>

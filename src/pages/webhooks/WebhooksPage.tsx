@@ -1,9 +1,9 @@
 /** Webhooks: endpoints, their secrets, and deliveries. */
-import { Group, Paper, Stack, Text, Title } from "@mantine/core"
+import { Alert, Group, Paper, Stack, Text, Title } from "@mantine/core"
 import { useMemo } from "react"
 import { eventTypes } from "../../domain/state/Events.ts"
 import { useAddress } from "../app/address.ts"
-import type { Row } from "../app/api.ts"
+import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -11,6 +11,7 @@ import { buttonColumn } from "../parts/columns.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
 import { columnsOf, factsOf } from "../parts/shown.tsx"
 import { Clip, Instant } from "../parts/Values.tsx"
 import { AddWebhook, changes, withSecret } from "./AddWebhook.tsx"
@@ -19,6 +20,8 @@ import { Deliveries } from "./Deliveries.tsx"
 type Webhook = Row<"webhook.list">
 
 const filters = filtersOf("webhook.list")
+
+const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
 
 const eventsOf = ({ events: own }: Webhook): string => own.length === eventTypes.length ? "all" : own.join(", ")
 
@@ -50,9 +53,88 @@ function Ping({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
+/** What has not arrived since an instant, in words. `since`: absent for ever. */
+function Undelivered({ id, since }: { readonly id: number; readonly since?: string | undefined }) {
+  const query = useAnswer(
+    "delivery.undelivered",
+    { query: { webhook: id, ...(since === undefined ? {} : { since }) } },
+    { refetchMs: 10_000 }
+  )
+  const found = query.data?.data
+  if (found === undefined || query.isPlaceholderData) return <Waiting query={query} />
+  const { failed, retrying, since: first } = found
+  if (failed + retrying === 0) {
+    return (
+      <>
+        {since === undefined
+          ? "Everything has arrived."
+          : "Everything since then has arrived: there is nothing to send."}
+      </>
+    )
+  }
+  return (
+    <>
+      <b>{counted(failed + retrying, "delivery has", "deliveries have")} not arrived</b>: {failed} given up, {retrying}
+      {" "}
+      tried again by itself. The first is of <Instant at={first} />.
+    </>
+  )
+}
+
+function SendAgain({ webhook: { id } }: { readonly webhook: Webhook }) {
+  const { data } = useAnswer("delivery.undelivered", { query: { webhook: id } })
+  const first = data?.data.since
+  return (
+    <ActionButton
+      action="delivery.redeliver"
+      label="Send again"
+      fields={formOf("delivery.redeliver", {
+        webhook: false,
+        since: { label: "What has not arrived since", description: "", initial: first ?? "" }
+      })}
+      fixed={{ webhook: id }}
+      explanation="Sends what has not arrived, the oldest first, 10,000 at most. What arrived already is not sent again."
+      preview={({ since }) => (
+        <Text size="sm" component="div" aria-live="polite">
+          {typeof since === "string" && <Undelivered id={id} since={since} />}
+        </Text>
+      )}
+      done={({ data: { queued } }) =>
+        queued === 0 ? undefined : `${counted(queued, "delivery is", "deliveries are")} sent again`}
+      result={({ data }) => <Redelivered redelivered={data} />}
+      button={{ variant: "filled" }}
+    />
+  )
+}
+
+/** What a redelivery came to: nothing to send is no success. */
+function Redelivered(
+  { redelivered: { next_since: next, queued } }: { readonly redelivered: Data<"delivery.redeliver"> }
+) {
+  return (
+    <Alert
+      color={queued === 0 ? "orange" : "green"}
+      variant="light"
+      title={queued === 0 ? "Nothing was sent" : `${counted(queued, "delivery is", "deliveries are")} due again.`}
+    >
+      <Text size="sm">
+        {queued === 0
+          ? "There is no such delivery since then."
+          : "They are sent within seconds, the oldest first. The list of deliveries shows what comes of each."}
+        {next !== null && (
+          <>
+            {" "}There are more: send again since <Instant at={next} /> ({next}).
+          </>
+        )}
+      </Text>
+    </Alert>
+  )
+}
+
 /** Webhook named by the address, with its actions. */
 function Chosen({ webhook }: { readonly webhook: Webhook }) {
   const [, setSearch] = useAddress()
+  const may = usePermission()
   const { id, previous_secret_until: until } = webhook
   return (
     <Paper withBorder p="md" component="section" aria-label={`Webhook ${id}`}>
@@ -60,6 +142,7 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
         <Group justify="space-between">
           <Title order={2} size="h4">Webhook {id}</Title>
           <Group gap="xs">
+            <SendAgain webhook={webhook} />
             <Ping webhook={webhook} />
             <Change webhook={webhook} />
             <ActionButton
@@ -71,19 +154,8 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
                 status: { label: "Which", description: "Empty: both.", initial: "failed" }
               })}
               explanation="Sends events of a time again, the oldest first, 10,000 at most. The receiver may get them twice."
-              done="Redelivery asked for"
-              result={({ data }) => (
-                <Text size="sm">
-                  {data.queued === 0
-                    ? "No delivery of that time: nothing is sent."
-                    : `${data.queued} deliveries are due again.`}
-                  {data.next_since !== null && (
-                    <>
-                      {" "}There are more: redeliver again since <Instant at={data.next_since} /> ({data.next_since}).
-                    </>
-                  )}
-                </Text>
-              )}
+              done={({ data: { queued } }) => queued === 0 ? undefined : "Redelivery asked for"}
+              result={({ data }) => <Redelivered redelivered={data} />}
               onDone={() => setSearch({ webhook: String(id) })}
             />
             <ActionButton
@@ -107,6 +179,11 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
             )}
           </Group>
         </Group>
+        {may("delivery.undelivered") && (
+          <Text size="sm" component="div">
+            <Undelivered id={id} />
+          </Text>
+        )}
         <Facts
           columns={3}
           facts={factsOf(
