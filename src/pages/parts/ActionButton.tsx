@@ -14,6 +14,7 @@ import {
   Refused,
   type Request
 } from "../app/api.ts"
+import { useTimeZone } from "../app/preferences.tsx"
 import { refetchNouns, useChange } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
 import { DiscardQuestion, ResultDialog } from "./Closing.tsx"
@@ -101,9 +102,10 @@ function ActionDialog<A extends Action>(
 ) {
   const { action, explanation, fixed, label, result, typed } = props
   const operators = useOperators()
+  const [zone] = useTimeZone()
   const fieldsFor = (inputs: Inputs) => {
     const fields = typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
-    return settledFields(fields.filter((field) => field !== false), inputs, operators)
+    return settledFields(fields.filter((field) => field !== false), inputs, operators, zone)
   }
   const change = useChange(action)
   const [confirmation, setConfirmation] = useState("")

@@ -8,6 +8,7 @@
 import { MultiSelect, PasswordInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
 import type { UseFormReturnType } from "@mantine/form"
 import { forms } from "virtual:staff-api"
+import { instantOf, wallTime } from "../../domain/ZonedTime.ts"
 import type { Action, Request } from "../app/api.ts"
 import { labelOf } from "./labels.ts"
 import { moneyForm, NumberField, type NumberForm, numberProblem, typedNumber, unitsIn } from "./NumberField.tsx"
@@ -40,6 +41,8 @@ export interface Field {
   readonly options?: ReadonlyArray<Option>
   /** For a `money` field, entered in major units and sent in minor ones; absent: that of the form. */
   readonly currency?: string
+  /** For an `instant` field, entered in this time zone and sent in UTC; absent: that of the user. */
+  readonly zone?: string
   /** Smallest and largest number, or length of a text. */
   readonly minimum?: number
   readonly maximum?: number
@@ -193,11 +196,12 @@ export const formOf = <A extends Action>(
 export const currencyTyped = ({ currency }: Inputs): string | undefined =>
   typeof currency === "string" && /^[A-Z]{3}$/.test(currency) ? currency : undefined
 
-/** Fields with what the form knows of its operator: the choice of one, and the currency of amounts. */
+/** Fields with what the form knows: the choice of an operator, the currency of amounts, and the time zone of instants. */
 export const settledFields = (
   fields: ReadonlyArray<Field>,
   inputs: Inputs,
-  operators: ReadonlyArray<Named & { readonly currency: string }>
+  operators: ReadonlyArray<Named & { readonly currency: string }>,
+  zone: string
 ): ReadonlyArray<Field> => {
   const chosen = operators.find(({ slug }) => slug === inputs["operator"]) ?? operators[0]
   const currency = currencyTyped(inputs) ?? chosen?.currency ?? "EUR"
@@ -206,6 +210,8 @@ export const settledFields = (
       ? { ...field, kind: "choice", ...operatorChoice(operators) }
       : field.kind === "money"
       ? { currency, ...field }
+      : field.kind === "instant"
+      ? { zone, ...field }
       : field
   )
 }
@@ -250,7 +256,7 @@ const inputOf = (field: Field): unknown => {
     case "list":
       return Array.isArray(initial) ? initial.join("\n") : ""
     case "instant":
-      return typeof initial === "string" ? initial.slice(0, 16) : ""
+      return typeof initial === "string" && initial !== "" ? wallTime(Date.parse(initial), field.zone ?? "UTC") : ""
     default:
       return initial ?? ""
   }
@@ -273,8 +279,8 @@ const valueOf = (field: Field, input: unknown): unknown => {
     case "list":
       return textOf(input).split(/[\n,]/).map((text) => text.trim()).filter((text) => text !== "")
     case "instant": {
-      const text = textOf(input)
-      return text === "" ? undefined : new Date(`${text}Z`).toISOString()
+      const at = instantOf(textOf(input), field.zone ?? "UTC")
+      return at === undefined ? undefined : new Date(at).toISOString()
     }
     default: {
       const text = field.isOneLine === true ? textOf(input).trim().replaceAll(/\s*\n\s*/g, " ") : textOf(input)
@@ -412,7 +418,7 @@ function Input(
     case "password":
       return <PasswordInput autoComplete="new-password" {...common} {...input} />
     case "instant":
-      return <TextInput type="datetime-local" {...common} label={`${label} (UTC)`} {...input} />
+      return <TextInput type="datetime-local" {...common} label={`${label} (${field.zone ?? "UTC"})`} {...input} />
     case "date":
       return <TextInput type="date" {...common} {...input} />
     default:
