@@ -35,6 +35,7 @@ const isTable = (name: string): name is keyof typeof tables => Object.hasOwn(tab
 /** Targets that are named by another word than their own. */
 const targetByAction: { readonly [action in Action]?: { readonly [name: string]: Target } } = {
   "bonus.cancel": { bonus: "player_bonus" },
+  "bonus.granted": { bonus: "player_bonus" },
   "payment.list": { id: "payment" }
 }
 

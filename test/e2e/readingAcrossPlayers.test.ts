@@ -283,9 +283,20 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       const kinds = lines.map(({ kind }) => kind)
       const count = (kind: string) => kinds.filter((one) => one === kind).length
       assert.deepStrictEqual(
-        [count("entry"), count("payment"), count("session"), count("limit"), count("note"), count("audit")],
-        [5, 1, 1, 1, 2, 1]
+        [
+          count("entry"),
+          count("play"),
+          count("payment"),
+          count("session"),
+          count("limit"),
+          count("note"),
+          count("audit")
+        ],
+        [1, 1, 1, 1, 1, 2, 1]
       )
+      const play = lines.find(({ kind }) => kind === "play")
+      assert.deepInclude(play, { title: casino.slots.name, detail: "4 rounds", amount: -40 })
+      assert.deepStrictEqual(yield* walk(`${path}?kind=play`, 1), [play])
       assert.strictEqual(new Set(lines.map(({ id, kind, title }) => `${kind} ${id} ${title}`)).size, lines.length)
       const bets = yield* walk(`${path}?kind=entry`, 2)
       assert.deepStrictEqual(bets.map(({ amount }) => amount), [-10, -10, -10, -10, 200_000])

@@ -206,6 +206,7 @@ const makeScene = Effect.gen(function*() {
     admin,
     player: mara,
     locked: paul,
+    excluded: tom,
     round: String(shown),
     bonus: welcome,
     partner,

@@ -9,7 +9,8 @@ import {
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import type { Context } from "../../src/domain/state/Decision.ts"
-import { type ExclusionPeriod, periodEnd, selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
+import { type ExclusionPeriod, periodEnd } from "../../src/domain/limit/ExclusionPeriods.ts"
+import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import {

@@ -5,10 +5,9 @@ import {
   addMonths,
   type ExclusionPeriod,
   exclusionPeriods,
-  periodEnd,
-  type SelfExclude,
-  selfExcludeStep
-} from "../../src/domain/limit/Exclusions.ts"
+  periodEnd
+} from "../../src/domain/limit/ExclusionPeriods.ts"
+import { type SelfExclude, selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 

@@ -40,6 +40,18 @@ export const ShownBonus = Schema.Struct({
   })
 })
 
+/** A grant with the terms that it was granted by, and what its player is told of it. */
+const GrantedBonus = Schema.Struct({
+  ...PlayerBonus.fields,
+  left_to_wager: money.annotate({ description: "Stakes that it still needs, minor units." }),
+  max_conversion: money.annotate({ description: "The most that becomes real money; 0 means no cap." }),
+  valid_days: Schema.Int.annotate({ description: "How long it runs once activated." }),
+  contributions: Schema.Record(Schema.String, Schema.Number).annotate({
+    description: "Percent of a stake that counts, by game id; other games count in full, live ones with 10 percent."
+  }),
+  sentences: Schema.Array(Schema.String).annotate({ description: "What the player is told of it." })
+})
+
 /** A promo code (table `promo_codes`). */
 export const Promo = Schema.Struct({
   id,
@@ -134,6 +146,12 @@ export const BonusGroup = HttpApiGroup.make("bonus").annotate(OpenApi.Descriptio
     query: { ...partQuery, state: optional(oneOf(bonusStates).annotate({ description: "Filter by state." })) },
     success: part(PlayerBonus)
   }).annotateMerge(action("Grants of a bonus, newest first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("granted", "/player-bonuses/:bonus", {
+    params: { bonus: pathId.annotate({ description: "Id of the player's bonus." }) },
+    success: single(GrantedBonus)
+  }).annotateMerge(
+    action("One grant, with what is left to wager and what to tell its player", { roles: anyRole, concern: "operator" })
+  ),
   HttpApiEndpoint.get("list", "/bonuses", { query: ofOperator, success: list(StaffBonus) }).annotateMerge(
     action("Bonuses, offered or not", { roles: anyRole, concern: "operator" })
   ),

@@ -12,7 +12,7 @@ import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../common/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { exclusionPeriods, requestChannels } from "../../domain/limit/Exclusions.ts"
+import { exclusionPeriods, requestChannels } from "../../domain/limit/ExclusionPeriods.ts"
 import {
   created,
   cursorPage,
@@ -32,6 +32,12 @@ import { Wallet } from "../wallet/WalletResource.ts"
 const optional = Schema.optionalKey
 
 const StaffPlayer = Schema.Struct({ operator_id: id, ...Player.fields })
+
+/** An entry with the name of its game. */
+const PlayerEntry = Schema.Struct({
+  ...Transaction.fields,
+  game: Schema.NullOr(Schema.String).annotate({ description: "Its name; null for what is not of a game." })
+})
 
 const Note = Schema.Struct({
   id,
@@ -94,8 +100,18 @@ export const timelineKinds = [
   "alert",
   "limit",
   "exclusion",
-  "audit"
+  "audit",
+  "play"
 ] as const
+
+/** Play at one game: entries that follow each other in the timeline. */
+const PlayLine = Schema.Struct({
+  game_id: id,
+  from: timestamp,
+  rounds: Schema.Int,
+  staked: money.annotate({ description: "Minor units of both wallets, less bets that were taken back." }),
+  won: money.annotate({ description: "Minor units of both wallets, less wins that were taken back." })
+}).annotate({ identifier: "PlayLine" })
 
 /** Something that happened to a player. */
 export const TimelineItem = Schema.Struct({
@@ -104,6 +120,10 @@ export const TimelineItem = Schema.Struct({
   id,
   title: Schema.String,
   detail: Schema.NullOr(Schema.String).annotate({ [tellsOfPlayers]: true }),
+  play: Schema.NullOr(PlayLine).annotate({
+    description:
+      "Of play, which is folded by game up to 500 entries, and whose last moment is `at`; null for anything else."
+  }),
   amount: Schema.NullOr(money),
   currency: Schema.NullOr(currencyCode),
   actor: Schema.NullOr(Schema.String).annotate({ description: "As the audit log names who acts." }),
@@ -142,7 +162,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       wallet: optional(oneOf(walletKinds).annotate({ description: "Filter by wallet." })),
       ...createdPeriod
     },
-    success: pageOrWalk(Transaction)
+    success: pageOrWalk(PlayerEntry)
   }).annotateMerge(action("The ledger, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
     params: { player: pathId },
@@ -203,7 +223,10 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
   }).annotateMerge(action("Launches of games, the last first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("timeline", "/players/:player/timeline", {
     params: { player: pathId },
-    query: { ...cursorQuery, kind: optional(oneOf(timelineKinds).annotate({ description: "Filter by kind." })) },
+    query: {
+      ...cursorQuery,
+      kind: optional(oneOf(timelineKinds).annotate({ description: "Filter by kind; entry shows every entry of play." }))
+    },
     success: cursorPage(TimelineItem)
   }).annotateMerge(action("Everything that happened, newest first", {
     // alerts and the audit log in it are for the roles that may list them

@@ -1,5 +1,5 @@
 /** Terms of a bonus as plain sentences for staff. Pure and without server code: the pages show them while the terms are being typed. */
-import type { bonusTypes } from "../state/Bonus.ts"
+import type { BonusResult, BonusState, bonusTypes } from "../state/Bonus.ts"
 
 /** Amounts are minor units; 0 in a cap means no cap. */
 export interface BonusTerms {
@@ -21,6 +21,25 @@ const days = (count: number): string => count === 1 ? "1 day" : `${count} days`
 /** Maximum games named in one sentence; the others are counted. */
 const namedGames = 5
 
+/** Which games count, by the terms' contributions. */
+const contributionSentences = (
+  contributions: BonusTerms["contributions"],
+  nameOf: (game: string) => string
+): ReadonlyArray<string> => {
+  const byShare = new Map<number, Array<string>>()
+  for (const [game, share] of Object.entries(contributions)) {
+    byShare.set(share, [...(byShare.get(share) ?? []), game])
+  }
+  return [
+    "Stakes count in full, those on live games with 10 percent.",
+    ...[...byShare].toSorted(([a], [b]) => b - a).map(([share, named]) =>
+      share === 0
+        ? `Bonus money cannot be staked on ${games(named, nameOf)}, and stakes there do not count.`
+        : `Stakes on ${games(named, nameOf)} count with ${share} percent.`
+    )
+  ]
+}
+
 const games = (ids: ReadonlyArray<string>, nameOf: (id: string) => string): string => {
   const rest = ids.length - namedGames
   return ids.slice(0, namedGames).map(nameOf).join(", ") + (rest > 0 ? ` and ${rest} more` : "")
@@ -39,12 +58,10 @@ export const describeBonusTerms = (
   if (multiplier === 0) {
     return [`The player gets ${money(amount)} as real money at once; nothing has to be wagered.`, grantLimit]
   }
-  const byShare = new Map<number, Array<string>>()
-  for (const [game, share] of Object.entries(terms.contributions)) {
-    byShare.set(share, [...(byShare.get(share) ?? []), game])
-  }
   return [
-    `The player gets ${money(amount)} of bonus money.`,
+    terms.type === "deposit_match"
+      ? `The player gets ${money(amount)} of bonus money, however much was deposited.`
+      : `The player gets ${money(amount)} of bonus money.`,
     `It has to be wagered ${times(multiplier)}: stakes of ${
       money(amount * multiplier)
     } in all, of real and bonus money alike.`,
@@ -57,13 +74,65 @@ export const describeBonusTerms = (
       : `Of what the bonus wallet holds at the end, ${
         money(amount * terms.max_conversion_multiplier)
       } at most becomes real money; the rest is taken away.`,
-    "Stakes count in full, those on live games with 10 percent.",
-    ...[...byShare].toSorted(([a], [b]) => b - a).map(([share, named]) =>
-      share === 0
-        ? `Bonus money cannot be staked on ${games(named, nameOf)}, and stakes there do not count.`
-        : `Stakes on ${games(named, nameOf)} count with ${share} percent.`
-    ),
+    ...contributionSentences(terms.contributions, nameOf),
     grantLimit
+  ]
+}
+
+/** A bonus as it was granted: the figures of its own terms, and how far it is. Minor units; 0 in a cap means no cap. */
+export interface GrantedTerms {
+  readonly name: string
+  readonly amount: number
+  readonly state: BonusState
+  readonly result: BonusResult | null
+  readonly wagerRequirement: number
+  readonly wagered: number
+  readonly maxBet: number
+  readonly maxConversion: number
+  readonly validDays: number
+  readonly contributions: BonusTerms["contributions"]
+  readonly converted: number
+  /** Epoch milliseconds. */
+  readonly expiresAt: number | null
+}
+
+/** Stakes that a grant still needs, minor units. */
+export const leftToWager = (
+  { wagerRequirement, wagered }: Pick<GrantedTerms, "wagerRequirement" | "wagered">
+): number => Math.max(0, wagerRequirement - Math.max(0, wagered))
+
+const ends: { readonly [result in BonusResult]: (converted: string) => string } = {
+  converted: (converted) => `It is wagered: ${converted} became real money.`,
+  lost: () => "It has ended: its money was played.",
+  expired: () => "It has ended: its time was over before it was wagered.",
+  cancelled: () => "It has ended: it was cancelled."
+}
+
+/** What a player is told of a bonus, with the figures of this grant. `money` formats an amount, `date` an instant, `nameOf` a game. */
+export const tellGrantedBonus = (
+  grant: GrantedTerms,
+  { date, money, nameOf = (game) => `game ${game}` }: {
+    readonly money: (amount: number) => string
+    readonly date: (at: number) => string
+    readonly nameOf?: (game: string) => string
+  }
+): ReadonlyArray<string> => {
+  const { amount, expiresAt, maxBet, maxConversion, name, result, state, validDays, wagered, wagerRequirement } = grant
+  if (wagerRequirement === 0) return [`${name}: you got ${money(amount)} as real money; nothing has to be wagered.`]
+  if (result !== null) return [`${name}: ${money(amount)} of bonus money.`, ends[result](money(grant.converted))]
+  return [
+    `${name}: ${money(amount)} of bonus money.`,
+    `You have staked ${money(Math.max(0, wagered))} of ${money(wagerRequirement)}; ${
+      money(leftToWager(grant))
+    } are left to wager.`,
+    state === "pending" || expiresAt === null
+      ? `It waits until the bonus before it has ended, and then runs for ${days(validDays)}.`
+      : `It runs until ${date(expiresAt)}; what is left of the bonus then is taken away.`,
+    maxBet === 0 ? "Any stake is possible." : `A stake may be ${money(maxBet)} at most while it runs.`,
+    maxConversion === 0
+      ? "All that the bonus wallet holds at the end becomes real money."
+      : `At the end ${money(maxConversion)} at most becomes real money; the rest is taken away.`,
+    ...contributionSentences(grant.contributions, nameOf)
   ]
 }
 

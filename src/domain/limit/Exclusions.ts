@@ -4,53 +4,10 @@
 import { acceptSettings } from "../player/AccountStatus.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
+import { addMonths, dayMs, type ExclusionPeriod, periodEnd, type requestChannels } from "./ExclusionPeriods.ts"
 import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
 import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "../state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
-
-export const exclusionPeriods = [
-  "24_hours",
-  "7_days",
-  "30_days",
-  "3_months",
-  "6_months",
-  "12_months",
-  "5_years"
-] as const
-
-export type ExclusionPeriod = (typeof exclusionPeriods)[number]
-
-const dayMs = 86_400_000
-
-/** Adds calendar months (UTC) at the same time of day, clamped to the last day of the month. */
-export const addMonths = (at: number, months: number): number => {
-  const date = new Date(at)
-  const year = date.getUTCFullYear()
-  const month = date.getUTCMonth() + months
-  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-  const timeOfDay = at - Math.floor(at / dayMs) * dayMs
-  return Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay)) + timeOfDay
-}
-
-/** End of a period that begins at `from`. */
-export const periodEnd = (period: ExclusionPeriod, from: number): number => {
-  switch (period) {
-    case "24_hours":
-      return from + dayMs
-    case "7_days":
-      return from + 7 * dayMs
-    case "30_days":
-      return from + 30 * dayMs
-    case "3_months":
-      return addMonths(from, 3)
-    case "6_months":
-      return addMonths(from, 6)
-    case "12_months":
-      return addMonths(from, 12)
-    case "5_years":
-      return addMonths(from, 60)
-  }
-}
 
 const maxTimeOutMs = 30 * dayMs
 const minSelfExclusionMonths = 3
@@ -69,9 +26,6 @@ export interface SelfExclude {
   /** With a request that staff took down: how the player asked, and why. */
   readonly request?: PlayerRequest
 }
-
-/** How players reach staff. */
-export const requestChannels = ["phone", "email", "chat", "letter", "in_person"] as const
 
 /** A player's request as staff took it down. */
 interface PlayerRequest {

@@ -6,6 +6,7 @@ import { acceptSettings } from "../player/AccountStatus.ts"
 import { answer, type Context, type Decision } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { effectiveLimits, type LimitField, limitFields, type Limits, type PendingLimit } from "../state/Limits.ts"
+import { raisedAt } from "./LimitRaise.ts"
 import { type LimitsResource, limitsResource } from "./LimitUsage.ts"
 import { isAmount, maxAmount } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
@@ -66,10 +67,6 @@ export interface LimitsOutcome {
   readonly coolingOffHours: number
 }
 
-/** No limit is the loosest. */
-const isLooser = (value: number | null, current: number | null): boolean =>
-  current !== null && (value === null || value > current)
-
 /** The limits of a request under their wire names. */
 const touched = (limits: Limits, waiting: ReadonlyArray<PendingLimit>, fields: LimitChanges) => ({
   limits: Object.fromEntries([...fields.keys()].map((field) => [field, limits[field] ?? null])),
@@ -108,10 +105,11 @@ const decide = (
   for (const [field, value] of changes) {
     const before = current[field] ?? null
     const waits = pendingLimits.get(field)
-    if (coolingOffHours > 0 && isLooser(value, before)) {
+    const effectiveAt = raisedAt({ current: before, value, waiting: waits }, coolingOffHours, now)
+    if (effectiveAt !== undefined) {
       pending.push(field)
-      if (waits !== undefined && waits.value === value) continue
-      pendingLimits.set(field, { field, value, effectiveAt: now + coolingOffHours * 3_600_000 })
+      if (waits?.effectiveAt === effectiveAt && waits.value === value) continue
+      pendingLimits.set(field, { field, value, effectiveAt })
     } else {
       applied.push(field)
       if (waits === undefined && value === before) continue

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { leftToWager } from "../../domain/bonus/BonusTermsText.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { StaffBulk } from "../../office/StaffBulk.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
@@ -40,6 +41,18 @@ export const BonusHandlers = HttpApiBuilder.group(
       .handle("update", ({ params, payload }) => asStaff((actor) => onOffer.update(actor, params.bonus, payload)))
       .handle("list", ({ query }) => asStaff((actor) => onOffer.list(actor, query.operator)))
       .handle("show", ({ params }) => enveloped(grants.show(params.bonus)))
+      .handle(
+        "granted",
+        ({ params }) =>
+          enveloped(Effect.map(grants.granted(params.bonus), ({ sentences, ...owned }) => ({
+            ...ownedBonusFields(owned),
+            left_to_wager: owned.bonus.state === "finished" ? 0 : leftToWager(owned.bonus),
+            max_conversion: owned.bonus.maxConversion,
+            valid_days: owned.bonus.validDays,
+            contributions: owned.bonus.contributions,
+            sentences
+          })))
+      )
       .handle("grants", ({ params, query }) =>
         Effect.gen(function*() {
           const { cursor, per_page: limit, state } = query

@@ -99,7 +99,12 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("transactions", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
-          return yield* ledgerPage(ledger, operatorId, params.player, query)
+          const page = yield* ledgerPage(ledger, operatorId, params.player, query)
+          const names = yield* history.gameNames(page.data.flatMap(({ game_id: id }) => id ?? []))
+          return {
+            ...page,
+            data: page.data.map((entry) => ({ ...entry, game: names.get(entry.game_id ?? 0) ?? null }))
+          }
         }))
       .handle("bonuses", ({ params, query }) =>
         Effect.gen(function*() {

@@ -2,12 +2,14 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
+import { foldPlay, type Play, type PlayEntry } from "../../domain/player/PlayFolds.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { unscopedListOf } from "../../store/Lists.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
+import { makeGameNames } from "../games/GameNames.ts"
 import { GameSession, type TimelineItem, timelineKinds } from "../../contract/players/StaffApi.ts"
 
 type Kind = (typeof timelineKinds)[number]
@@ -37,8 +39,17 @@ const itemRows = rowsOf(Schema.Struct({
   provider: Schema.NullOr(Schema.String),
   game: Schema.NullOr(Schema.String),
   round: Schema.NullOr(Schema.String),
-  payment: Schema.NullOr(Schema.Number)
+  payment: Schema.NullOr(Schema.Number),
+  /** Of an entry posted by a game. */
+  played: Schema.NullOr(Schema.Literals(["casino_bet", "casino_win", "casino_rollback"])),
+  gameId: Schema.NullOr(Schema.Number),
+  gameName: Schema.NullOr(Schema.String)
 }))
+
+type ItemRow = Effect.Success<ReturnType<typeof itemRows>>[number]
+
+const playEntryOf = ({ amount, at, gameId, played: type, round }: ItemRow): PlayEntry | undefined =>
+  type === null || gameId === null || amount === null ? undefined : { at, gameId, round, type, amount }
 
 /** Time, kind and `tie` of the last line, and the number of the last entry so far, 0 for none. */
 const Position = Schema.Tuple([moment, Schema.Int, Schema.Int, Schema.Int])
@@ -52,10 +63,13 @@ const elsewhere = ["player.limits", "player.limit", "player.self_exclusion", "pl
 /** Text of a detail that is shown, in characters. */
 const maxDetail = 300
 
+/** Lines that are read for a page, and so the most that fold into one. */
+const maxLines = 500
+
 const hrefOf = (
   playerId: number,
   kind: Kind,
-  row: Effect.Success<ReturnType<typeof itemRows>>[number]
+  row: ItemRow
 ): string | null =>
   row.payment !== null
     ? `/payments?id=${row.payment}`
@@ -67,13 +81,32 @@ const hrefOf = (
     ? `/audit?player=${playerId}`
     : null
 
+/** A line of play: the game and what it came to. */
+const playItem = (row: ItemRow, { from, gameId, rounds, staked, to, won }: Play): Item => ({
+  at: iso(to),
+  kind: "play",
+  id: row.id,
+  title: row.gameName ?? "",
+  detail: rounds === 1 ? "1 round" : `${rounds} rounds`,
+  play: { game_id: gameId, from: iso(from), rounds, staked, won },
+  amount: won - staked,
+  currency: row.currency,
+  actor: null,
+  href: null
+})
+
 export class PlayerHistory extends Context.Service<PlayerHistory, {
   /** Launches of games, the last first. */
   readonly sessions: (
     playerId: number,
     query: PartQuery
   ) => Effect.Effect<Part<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Events of a player of the given kinds, newest first; of the audit log without these actions. */
+  /** Names of games by id, for entries. */
+  readonly gameNames: (ids: Iterable<number>) => Effect.Effect<ReadonlyMap<number, string>, Refusal<"TRY_AGAIN">>
+  /**
+   * Events of a player of the given kinds, newest first; of the audit log without these actions. Entries of play are folded, unless entries
+   * alone are asked for.
+   */
   readonly timeline: (
     playerId: number,
     shown: { readonly kinds: ReadonlyArray<Kind>; readonly withoutActions: ReadonlyArray<string> },
@@ -84,6 +117,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
     PlayerHistory,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const gameNames = yield* makeGameNames
 
       const listed = unscopedListOf<typeof SessionRow.Type, { readonly playerId: number }, "last">(sql, {
         record: "playerId",
@@ -130,8 +164,9 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
       ): { readonly [kind in Kind]: Statement.Fragment } => {
         const player = sql`${playerId}::float8::bigint`
         const rank = (kind: Kind) => sql`${sql.literal(String(rankOf(kind)))} AS rank`
+        const noPlay = "NULL::text AS played, NULL::float8 AS \"gameId\", NULL::text AS \"gameName\""
         const none = sql.literal(
-          "NULL::text AS provider, NULL::text AS game, NULL::text AS round, NULL::bigint AS payment"
+          `NULL::text AS provider, NULL::text AS game, NULL::text AS round, NULL::bigint AS payment, ${noPlay}`
         )
         const audit = (kind: Kind, actions: Statement.Fragment) =>
           sql`SELECT a.at, ${rank(kind)}, a.id AS tie, a.id, a.action AS title,
@@ -139,19 +174,21 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               a.actor, ${none}
             FROM audit_log a WHERE a.player_id = ${player} AND ${actions} AND ${after(kind, sql`a.at`, sql`a.id`)}
             ORDER BY a.at DESC, a.id DESC ${end}`
-        return {
-          entry: sql`SELECT e.created_at AS at, ${
-            rank("entry")
-          }, e.seq AS tie, e.id, replace(e.type, '_', ' ') AS title,
+        const entries = (which: Statement.Fragment) =>
+          sql`SELECT e.created_at AS at, ${rank("entry")}, e.seq AS tie, e.id, replace(e.type, '_', ' ') AS title,
               e.wallet AS detail, e.amount, pl.currency, NULL::text AS actor, p.slug AS provider, g.external_id AS game,
-              e.game_round_id AS round, e.payment_request_id AS payment
-            FROM (SELECT * FROM ledger_entries e WHERE e.player_id = ${player}
+              e.game_round_id AS round, e.payment_request_id AS payment,
+              CASE WHEN e.type LIKE 'casino%' THEN e.type END AS played, e.game_id::float8 AS "gameId", g.name AS "gameName"
+            FROM (SELECT * FROM ledger_entries e WHERE e.player_id = ${player} AND ${which}
               AND ${after("entry", sql`e.created_at`, sql`e.seq`)} ORDER BY e.seq DESC ${end}) e
             JOIN players pl ON pl.id = e.player_id LEFT JOIN games g ON g.id = e.game_id
-            LEFT JOIN providers p ON p.id = g.provider_id`,
+            LEFT JOIN providers p ON p.id = g.provider_id`
+        return {
+          entry: entries(sql`true`),
+          play: entries(sql`e.game_id IS NOT NULL AND e.type IN ('casino_bet', 'casino_win', 'casino_rollback')`),
           payment: sql`SELECT s.at, ${rank("payment")}, p.id AS tie, p.id, p.type || ' ' || s.state AS title,
               coalesce(p.external_reference, p.payment_method) AS detail, p.amount, p.currency, NULL::text AS actor,
-              NULL::text AS provider, NULL::text AS game, NULL::text AS round, p.id AS payment
+              NULL::text AS provider, NULL::text AS game, NULL::text AS round, p.id AS payment, ${sql.literal(noPlay)}
             FROM (SELECT p.id, s.at, s.state FROM payment_requests p CROSS JOIN LATERAL (VALUES
                 (p.created_at, CASE WHEN p.paid_at <= p.created_at THEN 'paid' ELSE 'requested' END, true),
                 (p.paid_at, 'paid', false), (p.rejected_at, 'rejected', false),
@@ -205,24 +242,43 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               ? sql`${at} <= ${toDate(time)}`
               : sql`${at} < ${toDate(time)}`
           }
-          const selects = selectOf(playerId, withoutActions, after, sql`LIMIT ${sql.literal(String(limit + 1))}`)
-          const parts = timelineKinds.filter((kind) => kinds.includes(kind)).map((kind) => sql`(${selects[kind]})`)
+          const isFolded = kinds.length !== 1 || kinds[0] !== "entry"
+          const most = isFolded ? maxLines : limit
+          const selects = selectOf(playerId, withoutActions, after, sql`LIMIT ${sql.literal(String(most + 1))}`)
+          // entries hold those of play
+          const parts = timelineKinds.filter((kind) =>
+            kinds.includes(kind) && !(kind === "play" && kinds.includes("entry"))
+          )
+            .map((kind) => sql`(${selects[kind]})`)
           if (parts.length === 0) return { items: [], next: null }
           const rows = yield* itemRows(
             sql`SELECT * FROM (${sql.join(" UNION ALL ", false)(parts)}) AS t
-              ORDER BY t.at DESC, t.rank, t.tie DESC LIMIT ${limit + 1}`
+              ORDER BY t.at DESC, t.rank, t.tie DESC LIMIT ${most + 1}`
           )
-          const entry = rows.slice(0, limit).findLast(({ rank }) => rank === rankOf("entry"))?.tie ?? lastEntry
-          return mapPart(cursors.part(rows, limit, ({ at, rank, tie }) => [at, rank, tie, entry]), (row): Item => {
-            const kind = timelineKinds[row.rank] ?? "audit"
-            const { amount, at, actor, currency, detail, id, title } = row
-            return { at: iso(at), kind, id, title, detail, amount, currency, actor, href: hrefOf(playerId, kind, row) }
-          })
+          const folds = foldPlay(rows.slice(0, most), (row) => isFolded ? playEntryOf(row) : undefined)
+          // the last line of play may go on beyond what was read: it begins the next page
+          const isCut = rows.length > most && folds.length > 1 && folds.at(-1)?.play !== undefined
+          const shown = folds.slice(0, isCut ? Math.min(limit, folds.length - 1) : limit)
+          const lines = shown.flatMap((fold) => fold.lines)
+          const last = lines.at(-1)
+          const lastShown = lines.findLast(({ rank }) => rank === rankOf("entry"))?.tie ?? lastEntry
+          return {
+            items: shown.map(({ lines: [row], play }): Item => {
+              if (play !== undefined) return playItem(row, play)
+              const kind = timelineKinds[row.rank] ?? "audit"
+              const { amount, at, actor, currency, detail, id, title } = row
+              const href = hrefOf(playerId, kind, row)
+              return { at: iso(at), kind, id, title, detail, play: null, amount, currency, actor, href }
+            }),
+            next: last === undefined || lines.length === rows.length
+              ? null
+              : cursors.write([last.at, last.rank, last.tie, lastShown])
+          }
         },
         orTryAgain
       )
 
-      return PlayerHistory.of({ sessions, timeline })
+      return PlayerHistory.of({ gameNames: (ids) => orTryAgain(gameNames(ids)), sessions, timeline })
     })
   )
 }

@@ -3,7 +3,7 @@ import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlig
 import "@mantine/spotlight/styles.css"
 import { useDebouncedValue } from "@mantine/hooks"
 import { useRouter } from "@tanstack/react-router"
-import { type RefObject, useEffect, useState } from "react"
+import { type RefObject, useEffect, useLayoutEffect, useState } from "react"
 import { useVisiblePages } from "./visiblePages.ts"
 import { useAnswer } from "./queries.ts"
 import { usePermission } from "./session.tsx"
@@ -28,6 +28,11 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
     spotlight.open()
   }, [opener])
   const found = useAnswer("search.find", { query: { q: asked } }, { enabled: asked !== "" && may("search.find") })
+  // Enter opens the first: results come after the text, when the package has marked nothing
+  useLayoutEffect(() => {
+    if (document.querySelector("[data-action][data-selected]") !== null) return
+    document.querySelector("[data-action]")?.setAttribute("data-selected", "true")
+  }, [found.data])
   const go = (href: string) => () => router.history.push(href)
   const actions: ReadonlyArray<SpotlightActionData> = [
     ...(asked === "" ? [] : found.data?.data ?? []).map(({ detail, href, id, kind, label }) => ({
@@ -48,9 +53,9 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
       // filtered by the service
       filter={(_, all) => all}
       nothingFound={asked === ""
-        ? "Type an id, a name or a reference."
-        : "Nothing found. Ids are found whole, names by their beginning."}
-      searchProps={{ placeholder: "Player, round, payment, page …", "aria-label": "Find" }}
+        ? "Type a name, an e-mail, a phone number, an id or a reference."
+        : "Nothing found. Ids are found whole, names by the beginnings of their words."}
+      searchProps={{ placeholder: "Name, e-mail, phone, id, round, payment, page …", "aria-label": "Find" }}
       shortcut={null}
       // a blurred page is repainted on every key: seconds without a graphics card
       overlayProps={{ backgroundOpacity: 0.5, blur: 0 }}

@@ -12,7 +12,7 @@ import { instantOf, wallTime } from "../../domain/ZonedTime.ts"
 import type { Action, Request } from "../app/api.ts"
 import { labelOf } from "./labels.ts"
 import { moneyForm, NumberField, type NumberForm, numberProblem, typedNumber, unitsIn } from "./NumberField.tsx"
-import { moneyText } from "./Values.tsx"
+import { moneyText, words } from "./Values.tsx"
 
 export type Option = string | { readonly value: string; readonly label: string }
 
@@ -141,7 +141,7 @@ const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefi
   const initial = record === undefined ? defaultOf(field) : undefined
   const empty = field.default !== "" ? field.default : mayBeNull ? "none" : ""
   const otherwise = empty === "" || defaultOf(field) !== undefined ? [] : [`Empty: ${empty}`]
-  const words = [description === label || kind === "operator" ? "" : description, ...otherwise].filter((part) =>
+  const sentences = [description === label || kind === "operator" ? "" : description, ...otherwise].filter((part) =>
     part !== ""
   )
   return {
@@ -153,8 +153,8 @@ const derived = (field: FormField, record: ReadonlyMap<string, unknown> | undefi
     isOneLine: isLong,
     // what can be neither null nor empty cannot be taken away again
     required: isRequired || (isValue(record?.get(name)) && !mayBeNull && !valued.has(kind) && field.kind !== "lines"),
-    half: short.has(kind) && words.join(". ").length < oneLine,
-    ...(words.length === 0 ? {} : { description: `${words.join(". ")}.` }),
+    half: short.has(kind) && sentences.join(". ").length < oneLine,
+    ...(sentences.length === 0 ? {} : { description: `${sentences.join(". ")}.` }),
     ...(minimum === undefined || valued.has(kind) ? {} : { minimum }),
     ...(maximum === undefined || valued.has(kind) ? {} : { maximum }),
     ...(initial === undefined ? {} : { initial })
@@ -348,7 +348,7 @@ export const problemsIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record
   )
 
 export const optionsOf = (options: ReadonlyArray<Option> = []) =>
-  options.map((option) => typeof option === "string" ? { value: option, label: option.replaceAll("_", " ") } : option)
+  options.map((option) => typeof option === "string" ? { value: option, label: words(option) } : option)
 
 function Input(
   { field, form, isFirst }: {

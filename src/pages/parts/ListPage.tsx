@@ -24,6 +24,8 @@ export interface Filter {
   readonly kind: "text" | "choice" | "operator" | "game" | "date" | "money"
   readonly options?: ReadonlyArray<Option>
   readonly width?: number
+  /** What may be typed. */
+  readonly placeholder?: string
 }
 
 /** Query fields that page through a list or order it. */
@@ -190,6 +192,7 @@ function FilterInput(
       w={width}
       label={label}
       type="search"
+      {...(filter.placeholder === undefined ? {} : { placeholder: filter.placeholder })}
       ref={input}
       value={text}
       onChange={({ currentTarget: { value: entered } }) => {

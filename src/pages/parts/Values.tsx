@@ -86,6 +86,24 @@ export function Instant(
   return <time dateTime={at} data-copy={at} title={`${at} (shown in ${timeZone})`}>{text}</time>
 }
 
+/** Texts of instants to the minute, in the user's time zone. */
+export const useInstantText = (): (at: string | number) => string => {
+  const [timeZone] = useTimeZone()
+  return (at) => timeFormat(timeZone, "short").format(new Date(at))
+}
+
+const rangeFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** Times of a period in the user's time zone, with dates only where it goes beyond a day: `21:12 – 21:58`. */
+export const usePeriodText = (): (from: string, to: string) => string => {
+  const [timeZone] = useTimeZone()
+  return (from, to) => {
+    const format = rangeFormats.get(timeZone) ?? new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone })
+    rangeFormats.set(timeZone, format)
+    return format.formatRange(new Date(from), new Date(to))
+  }
+}
+
 const statusColors: Readonly<Record<string, string>> = {
   active: "green",
   approved: "green",
@@ -113,6 +131,11 @@ const statusColors: Readonly<Record<string, string>> = {
   inactive: "gray",
   closed: "gray",
   self_excluded: "red",
+  self_exclusion: "red",
+  self_closure: "red",
+  time_out: "red",
+  held: "red",
+  restricted: "red",
   suspended: "red",
   blocked: "red",
   in_review: "orange",
@@ -125,17 +148,22 @@ const statusColors: Readonly<Record<string, string>> = {
   low: "gray"
 }
 
+/** Codes that promise what they do not do. */
+const phrases: Readonly<Record<string, string>> = { deposit_match: "fixed amount on a deposit" }
+
 /** Code as words: `self_excluded` → `self excluded`. */
-export const words = (code: string): string => code.replaceAll("_", " ")
+export const words = (code: string): string => phrases[code] ?? code.replaceAll("_", " ")
 
 /** Like {@link words}, as a heading: `bonus_bets` → `Bonus bets`; `ggr` is GGR. */
 export const asHeading = (code: string): string =>
   code === "ggr" ? "GGR" : words(code).replace(/^./, (first) => first.toUpperCase())
 
-/** Status badge by code. */
-export function Status({ of: code }: { readonly of: string | null | undefined }) {
+/** Status badge by code. `isMuted`: without its colour, where something else says more. */
+export function Status(
+  { isMuted = false, of: code }: { readonly of: string | null | undefined; readonly isMuted?: boolean }
+) {
   if (code === null || code === undefined) return <span>–</span>
-  const tint = `var(--mantine-color-${statusColors[code] ?? "gray"}-light`
+  const tint = `var(--mantine-color-${isMuted ? "gray" : statusColors[code] ?? "gray"}-light`
   return (
     <span className="status" style={{ background: `${tint})`, color: `${tint}-color)` }} data-copy={code}>
       {words(code)}

@@ -1,12 +1,16 @@
-/** Staff actions on a player, with the reason for the audit log. */
-import { Text } from "@mantine/core"
+/** Staff actions on a player: daily ones as buttons, rare ones in a menu. */
+import { Button, Menu, Text } from "@mantine/core"
+import { useRef, useState } from "react"
 import { documentExpiry, kycTransitions } from "../../domain/state/Player.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { formOf } from "../parts/Fields.tsx"
+import type { RowAction } from "../parts/RowMenu.tsx"
 import { asHeading, moneyText, PageLink } from "../parts/Values.tsx"
-import type { Player } from "./player.ts"
+import { GrantBonus } from "./GrantBonus.tsx"
+import { Exclude, SetLimit } from "./PlayerProtection.tsx"
+import type { Player, PlayerStanding } from "./player.ts"
 
 /** Corrects a balance: shows it, requires the username for confirmation, and a second person above the operator's threshold. */
 function Correct({ player }: { readonly player: Player }) {
@@ -50,11 +54,115 @@ function Correct({ player }: { readonly player: Player }) {
   )
 }
 
-export function PlayerActions({ player }: { readonly player: Player }) {
+/** Rare actions, in a menu. The focus returns to its button. */
+function More({ items }: { readonly items: ReadonlyArray<RowAction> }) {
+  const may = usePermission()
+  const button = useRef<HTMLButtonElement>(null)
+  const [chosen, setChosen] = useState<RowAction>()
+  const offered = items.filter(({ action }) => action === undefined || may(action))
+  if (offered.length === 0) return null
+  return (
+    <>
+      <Menu position="bottom-start" transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <Button ref={button} size="compact-sm" variant="default">More</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {offered.map((item) => (
+            <Menu.Item
+              key={item.label}
+              onClick={() => setChosen(item)}
+              {...(item.danger === true ? { c: "var(--mantine-color-error)" } : {})}
+            >
+              {item.label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {chosen?.dialog(() => {
+        setChosen(undefined)
+        button.current?.focus({ preventScroll: true })
+      })}
+    </>
+  )
+}
+
+/** Actions that a role takes now and then, and those that nothing takes back. */
+const rareActions = (
+  { id, restrictions, username }: Player,
+  mayLift: boolean
+): ReadonlyArray<RowAction> => {
+  const params = { player: id }
+  return [
+    rowAction({
+      action: "player.restrict",
+      label: "Restrict",
+      params,
+      fields: formOf("player.restrict", {
+        // a hold of an alert, which the role may not lift
+        ...(mayLift ? {} : { can_withdraw: false }),
+        reason: { required: true }
+      }, { record: restrictions }),
+      isUpdate: true,
+      done: `Restrictions of ${username} changed`,
+      undo: {
+        action: "player.restrict",
+        request: { params, payload: { ...restrictions, reason: "Taken back" } }
+      }
+    }),
+    rowAction({
+      action: "player.sign_out",
+      label: "Sign out everywhere",
+      params,
+      fields: formOf("player.sign_out"),
+      explanation: "Ends all sessions of the player at operators and games. Rounds that are open are still settled.",
+      typed: username,
+      danger: true,
+      done: `${username} is signed out`
+    }),
+    rowAction({
+      action: "player.retire_seeds",
+      label: "Retire seeds",
+      params,
+      fields: formOf("player.retire_seeds"),
+      explanation:
+        "For server seeds of originals that no key opens any more. They are never shown, and the player gets new ones.",
+      typed: username,
+      danger: true,
+      done: "Seeds retired",
+      result: ({ data }) => (
+        <Text size="sm">
+          {data.retired.length === 0
+            ? "No seed was lost: nothing was retired."
+            : `Retired: ${data.retired.join(", ")}`}
+        </Text>
+      )
+    })
+  ]
+}
+
+/** Daily actions first, the rest in a menu. */
+export function PlayerActions({ player, standing }: {
+  readonly player: Player
+  readonly standing: PlayerStanding | undefined
+}) {
+  const may = usePermission()
   const { id, kyc_status: kyc, status, username } = player
   const params = { player: id }
   return (
     <>
+      <ActionButton
+        action="player.note"
+        label="Add note"
+        params={params}
+        fields={formOf("player.note", { text: { label: "Note", description: "" } })}
+        explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
+        done="Note added"
+        button={{ variant: "filled" }}
+      />
+      <GrantBonus player={player} />
+      <SetLimit player={player} />
+      <Exclude player={player} />
       <ActionButton
         action="player.status"
         label="Change status"
@@ -79,51 +187,8 @@ export function PlayerActions({ player }: { readonly player: Player }) {
             ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
             : undefined}
       />
-      <ActionButton
-        action="player.restrict"
-        label="Restrict"
-        params={params}
-        fields={formOf("player.restrict", {}, { record: player.restrictions })}
-        isUpdate
-        done={`Restrictions of ${username} changed`}
-        undo={{ action: "player.restrict", request: { params, payload: player.restrictions } }}
-      />
-      <ActionButton
-        action="player.note"
-        label="Add note"
-        params={params}
-        fields={formOf("player.note", { text: { label: "Note", description: "" } })}
-        explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
-        done="Note added"
-      />
       <Correct player={player} />
-      <ActionButton
-        action="player.sign_out"
-        label="Sign out everywhere"
-        params={params}
-        fields={formOf("player.sign_out")}
-        explanation="Ends all sessions of the player at operators and games. Rounds that are open are still settled."
-        typed={username}
-        danger
-        done={`${username} is signed out`}
-      />
-      <ActionButton
-        action="player.retire_seeds"
-        label="Retire seeds"
-        params={params}
-        fields={formOf("player.retire_seeds")}
-        explanation="For server seeds of originals that no key opens any more. They are never shown, and the player gets new ones."
-        typed={username}
-        danger
-        done="Seeds retired"
-        result={({ data }) => (
-          <Text size="sm">
-            {data.retired.length === 0
-              ? "No seed was lost: nothing was retired."
-              : `Retired: ${data.retired.join(", ")}`}
-          </Text>
-        )}
-      />
+      <More items={rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold")} />
     </>
   )
 }

@@ -1,11 +1,13 @@
-/** A player's limits and their usage. Set by players; read-only for staff. */
+/** A player's limits and their usage, each to be set at the player's request. */
 import { Progress, Stack, Text } from "@mantine/core"
 import { type LimitField, limitFields } from "../../domain/state/Limits.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { asHeading, Instant, Money } from "../parts/Values.tsx"
+import { limitName, SetLimit } from "./PlayerProtection.tsx"
 import type { Player } from "./player.ts"
 
 interface Line {
@@ -59,10 +61,10 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
   if (limits === undefined) return <Waiting query={query} />
   const { currency } = limits
   const columns: ReadonlyArray<Column<Line>> = [
-    { id: "limit", header: "Limit", cell: ({ field }) => asHeading(field.replace("max_", "")) },
+    { id: "limit", header: "Limit", cell: ({ field }) => limitName(field) },
     {
       id: "value",
-      header: "Most",
+      header: "Value",
       align: "right",
       cell: ({ field, value }) => <Value field={field} value={value} currency={currency} />
     },
@@ -74,7 +76,7 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
       cell: ({ field, remaining }) =>
         remaining === null ? "–" : <Value field={field} value={remaining} currency={currency} />
     },
-    { id: "resets", header: "Begins anew", cell: ({ resetsAt }) => <Instant at={resetsAt} seconds={false} /> },
+    { id: "resets", header: "Resets", cell: ({ resetsAt }) => <Instant at={resetsAt} seconds={false} /> },
     {
       id: "pending",
       header: "Will change",
@@ -85,7 +87,8 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
             <Instant at={pending.effective_at} seconds={false} />
           </>
         )
-    }
+    },
+    buttonColumn(({ field }) => <SetLimit player={player} field={field} />)
   ]
   const lines = linesOf(limits)
   const isSet = ({ pending, value }: Line) => value !== null || pending !== undefined

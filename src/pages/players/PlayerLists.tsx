@@ -1,5 +1,6 @@
 /** History of a player: timeline, entries, rounds, payments, launches, notes, alerts, the audit log. */
 import { Group, Stack, Text } from "@mantine/core"
+import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -7,8 +8,9 @@ import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { asHeading, PageLink, Status, words } from "../parts/Values.tsx"
+import { asHeading, Clip, PageLink, Status, words } from "../parts/Values.tsx"
 import { columnsOfPlayersRounds } from "../rounds/roundColumns.tsx"
+import { PlayedGame, playText } from "./PlayedGame.tsx"
 import type { Player } from "./player.ts"
 
 type Entry = Row<"player.transactions">
@@ -28,27 +30,40 @@ const kinds: { readonly [kind in Item["kind"]]: string } = {
   alert: "Alerts",
   limit: "Limits",
   exclusion: "Exclusions",
-  audit: "Staff's changes"
+  audit: "Staff's changes",
+  play: "Play"
 }
 
 const timelineFilters = filtersOf("player.timeline", {
   kind: { options: Object.entries(kinds).map(([value, label]) => ({ value, label })) }
 })
 
-const timelineColumns = columnsOf(
-  "player.timeline",
-  ["at", { seconds: true }],
-  ["kind", { cell: ({ kind }) => <Status of={kind} /> }],
-  ["title", {
-    label: "What",
-    cell: ({ href, title }) => href === null ? asHeading(title) : <PageLink to={href}>{asHeading(title)}</PageLink>
-  }],
-  ["detail", { width: 300 }],
-  ["amount", { signed: true }],
-  ["actor", { label: "By", width: 140 }]
-)
+const timelineColumns = (player: Player) =>
+  columnsOf(
+    "player.timeline",
+    ["at", { seconds: true }],
+    ["kind", { cell: ({ kind }) => <Status of={kind} /> }],
+    ["title", {
+      label: "What",
+      cell: ({ at, href, play, title }) =>
+        play !== null
+          ? <PlayedGame player={player} play={play} at={at} title={title} />
+          : href === null
+          ? asHeading(title)
+          : <PageLink to={href}>{asHeading(title)}</PageLink>
+    }],
+    ["detail", {
+      cell: (item) => {
+        const text = playText(item)
+        return text === null ? "–" : <Clip width={340}>{text}</Clip>
+      }
+    }],
+    ["amount", { signed: true }],
+    ["actor", { label: "By", width: 140 }]
+  )
 
 export function PlayerTimeline({ player }: Props) {
+  const columns = useMemo(() => timelineColumns(player), [player])
   return (
     <List
       heading="Timeline"
@@ -56,7 +71,7 @@ export function PlayerTimeline({ player }: Props) {
       paging="cursor"
       params={{ player: player.id }}
       filters={timelineFilters}
-      columns={timelineColumns}
+      columns={columns}
       rowKey={({ at, id, kind, title }) => `${kind} ${id} ${at} ${title}`}
       empty="Nothing has happened yet."
     />
@@ -75,12 +90,13 @@ function Subject({ entry }: { readonly entry: Entry }) {
 
 const columnsOfEntries = columnsOf(
   "player.transactions",
-  ["id", { width: 110 }],
-  ["created_at", { label: "At", seconds: true, width: 180 }],
-  ["type", { width: 190 }],
-  ["wallet", { width: 80 }],
-  ["amount", { width: 130, signed: true }],
-  ["balance_after", { width: 140 }],
+  ["id", { width: 100 }],
+  ["created_at", { label: "At", seconds: true, width: 175 }],
+  ["type", { width: 160 }],
+  ["wallet", { width: 70 }],
+  ["amount", { width: 115, signed: true }],
+  ["balance_after", { width: 125 }],
+  ["game", { width: 150 }],
   { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
 )
 

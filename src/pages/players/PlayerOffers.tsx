@@ -1,13 +1,15 @@
 /** A player's bonuses and free rounds. */
-import { Progress, Stack } from "@mantine/core"
+import { Group, Progress, Stack } from "@mantine/core"
+import { leftToWager } from "../../domain/bonus/BonusTermsText.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperatorOf, usePermission } from "../app/session.tsx"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
-import { buttonColumn } from "../parts/columns.tsx"
+import { amounts, buttonColumn } from "../parts/columns.tsx"
 import { type Field, formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListSection } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { Money, moneyText, Status, words } from "../parts/Values.tsx"
+import { Money, moneyText, Status } from "../parts/Values.tsx"
+import { Explain } from "./GrantedBonus.tsx"
 import type { Player } from "./player.ts"
 
 const bonusFilters = filtersOf("player.bonuses")
@@ -20,7 +22,6 @@ const bonusColumns = (player: Player) =>
     "player.bonuses",
     "id",
     ["name", { label: "Bonus", to: ({ bonus_id: id }) => `/bonuses/${id}` }],
-    "type",
     ["state", { cell: ({ result, state }) => <Status of={result ?? state} /> }],
     "amount",
     ["wagered_amount", {
@@ -36,23 +37,33 @@ const bonusColumns = (player: Player) =>
           </Stack>
         )
     }],
+    amounts("left", "Left to wager", (bonus) =>
+      bonus.state === "finished" ? null : leftToWager({
+        wagerRequirement: bonus.wager_requirement,
+        wagered: bonus.wagered_amount
+      })),
     ["converted_amount", { label: "Converted" }],
     ["created_at", { label: "Granted" }],
     "expires_at",
-    buttonColumn(({ amount, currency, id, name, state }) =>
-      state !== "finished" && (
-        <ActionButton
-          action="bonus.cancel"
-          label="Cancel bonus"
-          params={{ bonus: id }}
-          fields={formOf("bonus.cancel")}
-          explanation={`${name} of ${moneyText(amount, currency)}. What is left of its funds is taken from the player.`}
-          typed={player.username}
-          danger
-          done={`Bonus ${id} cancelled`}
-        />
-      )
-    )
+    buttonColumn(({ amount, currency, id, name, state }) => (
+      <Group gap={4} wrap="nowrap">
+        <Explain id={id} name={name} />
+        {state !== "finished" && (
+          <ActionButton
+            action="bonus.cancel"
+            label="Cancel bonus"
+            params={{ bonus: id }}
+            fields={formOf("bonus.cancel")}
+            explanation={`${name} of ${
+              moneyText(amount, currency)
+            }. What is left of its funds is taken from the player.`}
+            typed={player.username}
+            danger
+            done={`Bonus ${id} cancelled`}
+          />
+        )}
+      </Group>
+    ))
   )
 
 const roundsColumns = (player: Player) =>
@@ -81,40 +92,6 @@ const roundsColumns = (player: Player) =>
       )
     )
   )
-
-function Grant({ player }: { readonly player: Player }) {
-  const may = usePermission()
-  const operator = useOperatorOf()(player.operator_id)
-  const catalogue = useAnswer("bonus.list", { query: { operator: operator.slug } }, {
-    enabled: may("bonus.grant") && may("bonus.list")
-  }).data?.data ?? []
-  return (
-    <ActionButton
-      action="bonus.grant"
-      label="Grant bonus"
-      params={{ player: player.id }}
-      fields={formOf("bonus.grant", {
-        bonus: {
-          kind: "choice",
-          half: false,
-          description: "",
-          options: catalogue.filter(({ is_active: isActive }) => isActive).map((
-            { default_amount: amount, id, name, type }
-          ) => ({ value: String(id), label: `${name}: ${words(type)}, ${moneyText(amount, operator.currency)}` }))
-        },
-        amount: { half: false, description: "Empty: what the bonus is on offer for." },
-        note: { description: "Kept with the player." }
-      }, { currency: player.currency })}
-      toPayload={(values) => ({ ...values, bonus: Number(values["bonus"]) })}
-      explanation="Starts at once, or waits while another bonus runs."
-      done="Bonus granted"
-      undo={({ data }) =>
-        may("bonus.cancel")
-          ? { action: "bonus.cancel", request: { params: { bonus: data.id }, payload: { reason: "Taken back" } } }
-          : undefined}
-    />
-  )
-}
 
 function Issue({ player }: { readonly player: Player }) {
   const may = usePermission()
@@ -160,13 +137,12 @@ export function PlayerOffers({ player }: { readonly player: Player }) {
     <Stack>
       <ListSection
         heading="Bonuses"
-        actions={<Grant player={player} />}
         action="player.bonuses"
         paging="walk"
         params={{ player: player.id }}
         filters={bonusFilters}
         columns={bonusColumns(player)}
-        empty="No bonuses yet. Grant one, or give the player a promo code."
+        empty="No bonuses yet. Grant one above, or give the player a promo code."
       />
       <ListSection
         heading="Free rounds"

@@ -6,7 +6,7 @@ import { DataTable } from "../parts/DataTable.tsx"
 import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { columnsOf, columnsOfList, factsOf, otherFactsOf } from "../parts/shown.tsx"
-import { Money, Status, YesNo } from "../parts/Values.tsx"
+import { Money, Status } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 /** Section of the overview with its heading. */
@@ -140,6 +140,17 @@ const accountOf = (player: Player): ReadonlyArray<Fact> => {
   ]
 }
 
+/** Restriction of an ability: one that is not restricted may be refused all the same, which the head of the page tells. */
+const switched = <Path extends string>(
+  path: Path,
+  label: string,
+  isAllowed: (restrictions: Player["restrictions"]) => boolean
+) =>
+  [path, {
+    label,
+    cell: ({ restrictions }: Player) => isAllowed(restrictions) ? "not restricted" : <Status of="restricted" />
+  }] as const
+
 /** Exclusion in force, if any, and all restrictions. */
 const closedOf = (player: Player): ReadonlyArray<Fact> => [
   ...(player.self_exclusion === null ? [] : factsOf(
@@ -152,14 +163,11 @@ const closedOf = (player: Player): ReadonlyArray<Fact> => [
   ...factsOf(
     "player.show",
     player,
-    "restrictions.can_login",
-    "restrictions.can_deposit",
-    "restrictions.can_withdraw",
-    "restrictions.can_bet",
-    ["restrictions.excluded_from_bonuses", {
-      label: "Gets bonuses",
-      cell: ({ restrictions }) => <YesNo of={!restrictions.excluded_from_bonuses} />
-    }]
+    switched("restrictions.can_login", "Signing in", ({ can_login: may }) => may),
+    switched("restrictions.can_deposit", "Deposits", ({ can_deposit: may }) => may),
+    switched("restrictions.can_withdraw", "Withdrawals", ({ can_withdraw: may }) => may),
+    switched("restrictions.can_bet", "Betting", ({ can_bet: may }) => may),
+    switched("restrictions.excluded_from_bonuses", "Bonuses", ({ excluded_from_bonuses: without }) => !without)
   )
 ]
 

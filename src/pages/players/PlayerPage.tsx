@@ -1,13 +1,12 @@
-/** Player: identity, balances, history, and staff actions. */
-import { Group, Stack, Tabs } from "@mantine/core"
+/** Player: a head that stays, and a tab for each part of what is known. */
+import { Stack, Tabs } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Action } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Status } from "../parts/Values.tsx"
-import { PlayerActions } from "./PlayerActions.tsx"
+import { PlayerHead } from "./PlayerHead.tsx"
 import { PlayerLimits } from "./PlayerLimits.tsx"
 import {
   PlayerAlerts,
@@ -47,6 +46,9 @@ const tabs: ReadonlyArray<Tab> = [
 function Shown({ player }: { readonly player: Player }) {
   const may = usePermission()
   const [search, setSearch] = useAddress()
+  const standing = useAnswer("player.standing", { params: { player: player.id } }, {
+    enabled: may("player.standing")
+  })
   const offered = tabs.filter(({ action }) => may(action))
   const chosen = offered.find(({ value }) => value === search["tab"])?.value ?? "overview"
   // filters belong to the list that they were set on
@@ -57,22 +59,15 @@ function Shown({ player }: { readonly player: Player }) {
     })
   return (
     <Stack>
-      <PageHead heading={player.username}>
-        <Status of={player.status} />
-        {player.kyc_status !== "not_started" && <Status of={player.kyc_status} />}
-        {player.self_exclusion !== null && <Status of={player.self_exclusion.type} />}
-        {player.is_test && <Status of="test" />}
-      </PageHead>
-      <Group gap="xs">
-        <PlayerActions player={player} />
-      </Group>
+      <PlayerHead player={player} standing={standing.data?.data} />
       <Tabs value={chosen} onChange={choose} keepMounted={false}>
         <Tabs.List mb="md">
           {offered.map(({ label, value }) => <Tabs.Tab key={value} value={value}>{label}</Tabs.Tab>)}
         </Tabs.List>
         {offered.map(({ Content, value }) => (
           <Tabs.Panel key={value} value={value}>
-            <Content player={player} />
+            {/* a long list measures where it begins: the head must have its height */}
+            {!standing.isLoading && <Content player={player} />}
           </Tabs.Panel>
         ))}
       </Tabs>

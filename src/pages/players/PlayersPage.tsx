@@ -4,11 +4,12 @@ import { columnsOf } from "../parts/shown.tsx"
 import { Clip } from "../parts/Values.tsx"
 
 const filters = filtersOf("player.list", {
-  search: { width: 240 },
+  starting_with: { label: "Search", width: 300, placeholder: "Name, e-mail, phone, external id or id" },
   created_from: { label: "Registered from" },
   created_to: { label: "Registered before" },
   // the search looks there as well
-  starting_with: false,
+  search: false,
+  external_id: false,
   email: false,
   username: false
 })

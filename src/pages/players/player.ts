@@ -1,4 +1,6 @@
-/** The player of a page, as returned by the staff API. */
+/** The player of a page, and what the player may do now, as returned by the staff API. */
 import type { Data } from "../app/api.ts"
 
 export type Player = Data<"player.show">
+
+export type PlayerStanding = Data<"player.standing">

@@ -139,6 +139,36 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
       }))
   },
   {
+    line: "bonus granted $granted",
+    misused: ["bonus granted welcome"],
+    refused: [[`bonus granted ${nobody}`, "NOT_FOUND"]],
+    *works() {
+      const casino = yield* openCasino()
+      const { id: bonus } = yield* casino.newBonus({
+        name: "Welcome",
+        default_amount: 500,
+        wagering_multiplier: 10,
+        max_bet: 200,
+        max_conversion_multiplier: 4,
+        contributions: { [casino.table.id]: 0 }
+      })
+      const { id: player, ...seat } = yield* casino.sit(1000)
+      const { id } = dataOf(yield* casino.grant(player, bonus), 201)
+      // the terms are those of the grant, whatever the bonus has become
+      yield* done(`bonus update ${bonus} --max-bet 1 --wagering-multiplier 99`)
+      dataOf(yield* seat.bet(150))
+      const shown = yield* done(`bonus granted ${id}`)
+      assert.deepInclude(shown, (yield* done(`player bonuses ${player}`))[0])
+      assert.deepInclude(shown, { wagered_amount: 150, left_to_wager: 4850, max_conversion: 2000, max_bet: 200 })
+      assert.deepStrictEqual(shown.contributions, { [casino.table.id]: 0 })
+      assert.include(shown.sentences, "You have staked 1.50 EUR of 50.00 EUR; 48.50 EUR are left to wager.")
+      assert.include(shown.sentences, "A stake may be 2.00 EUR at most while it runs.")
+      yield* done(`bonus cancel ${id}`)
+      const ended = yield* done(`bonus granted ${id}`)
+      assert.deepStrictEqual([ended.left_to_wager, ended.sentences[1]], [0, "It has ended: it was cancelled."])
+    }
+  },
+  {
     line: "bonus cancel $granted",
     misused: ["bonus cancel welcome", "bonus cancel $granted --reason"],
     refused: [[`bonus cancel ${nobody}`, "NOT_FOUND"], [

@@ -86,8 +86,12 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       const seat = yield* house.sit(1000)
       yield* seat.bet(100)
       yield* done(`player correct ${seat.id} --wallet bonus --amount 5 --reason gift`)
-      const { data } = yield* house.get(`/players/${seat.id}/transactions`)
+      const shown = (yield* house.get(`/players/${seat.id}/transactions`)).data
       const lines = (flags: string) => done(`player transactions ${seat.id} ${flags}`)
+      const data = shown.map((entry: { readonly game_id: number | null }) => ({
+        ...entry,
+        game: entry.game_id === null ? null : house.slots.name
+      }))
       assert.deepStrictEqual(yield* lines(""), data)
       const [bonus, bet, deposit] = data
       assert.deepStrictEqual(

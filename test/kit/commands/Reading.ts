@@ -112,9 +112,12 @@ export const readingCases: ReadonlyArray<CommandCase> = [
     misused: ["player timeline ada", "player timeline $player --kind dreams"],
     refused: [[`player timeline ${nobody}`, "NOT_FOUND"], ["player timeline $player --limit 0", "VALIDATION_FAILED"]],
     *works() {
-      const { player } = yield* played
+      const { casino, player } = yield* played
       const entries = yield* done(`player timeline ${player} --kind entry`)
       assert.deepStrictEqual(entries.map(({ amount }: { readonly amount: number }) => amount), [-100, 1000])
+      const [line] = yield* done(`player timeline ${player} --kind play`)
+      assert.deepInclude(line, { kind: "play", title: casino.slots.name, detail: "1 round", amount: -100 })
+      assert.deepInclude(line.play, { game_id: casino.slots.id, rounds: 1, staked: 100, won: 0 })
     }
   },
   {

@@ -2,7 +2,7 @@
  * Plan of one run: requests with their callers and times, and faults. Every item of a plan is independent, with a random source of its
  * own, so that removing one leaves the rest unchanged.
  */
-import type { ExclusionPeriod } from "../../../src/domain/limit/Exclusions.ts"
+import type { ExclusionPeriod } from "../../../src/domain/limit/ExclusionPeriods.ts"
 import type { LimitField } from "../../../src/domain/state/Limits.ts"
 import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/state/Player.ts"

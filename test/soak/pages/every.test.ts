@@ -36,7 +36,42 @@ const shown: ReadonlyArray<Shown> = [
   { name: "home", path: "/", heading: "Home", text: "Webhooks fail" },
   { name: "players", path: "/players", heading: "Players", text: "mara_lind" },
   { name: "player", path: ({ player }) => `/players/${player.id}`, heading: username, text: "verified" },
-  { name: "player-timeline", path: ofPlayer("timeline"), heading: username, text: "Casino win" },
+  {
+    name: "player-excluded",
+    hasPicture: false,
+    path: ({ excluded }) => `/players/${excluded.id}`,
+    heading: ({ excluded }) => excluded.username,
+    text: "Excluded from play"
+  },
+  ...(["Exclude", "Set limit", "Grant bonus"] as const).map((action): Shown => ({
+    name: `player-${action.toLowerCase().replace(" ", "-")}`,
+    hasPicture: false,
+    path: ({ player }) => `/players/${player.id}`,
+    heading: username,
+    text: "May bet: yes",
+    open: press(action)
+  })),
+  {
+    name: "player-bonus",
+    hasPicture: false,
+    path: ofPlayer("bonuses"),
+    heading: username,
+    text: "aviate-",
+    open: async (page) => {
+      await press("Explain")(page)
+      await page.getByText("are left to wager").waitFor()
+    }
+  },
+  {
+    name: "player-timeline",
+    path: ofPlayer("timeline"),
+    heading: username,
+    text: ", staked €",
+    open: async (page) => {
+      await page.getByRole("button", { name: /Golden Reels/ }).first().click()
+      await page.getByRole("table", { name: "Entries of Golden Reels" }).waitFor()
+    }
+  },
   { name: "player-ledger", path: ofPlayer("ledger"), heading: username, text: "casino rollback" },
   { name: "player-rounds", hasPicture: false, path: ofPlayer("rounds"), heading: username, text: "Golden Reels" },
   { name: "player-payments", hasPicture: false, path: ofPlayer("payments"), heading: username, text: "withdrawal" },

@@ -8,7 +8,7 @@ import { dataOf, fresh, made, openCasino, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
-import { act, choose, done, notified } from "../../kit/PageSteps.ts"
+import { choose, done, notified } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: staff find a player and act on the account in the pages, with effect in the service. Method: a real browser; effects
@@ -23,6 +23,15 @@ const layerPages = Browser.layer.pipe(
 const openAt = async (page: Page, path: string, heading: string): Promise<void> => {
   await page.goto(path)
   await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+}
+
+/** Opens the dialog of an action that is taken rarely. */
+const rareDialogOf = async (page: Page, name: string) => {
+  await page.getByRole("button", { name: "More", exact: true }).click()
+  await page.getByRole("menuitem", { name, exact: true }).click()
+  const dialog = page.getByRole("dialog", { name })
+  await dialog.waitFor()
+  return dialog
 }
 
 /** Opens the dialog of an action. */
@@ -46,7 +55,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await openAt(page, "/players", "Players")
         const table = page.getByRole("table", { name: "Players" })
         await page.getByLabel("Search").pressSequentially(wanted.username)
-        await page.waitForURL(/search=/)
+        await page.waitForURL(/starting_with=/)
         await table.getByRole("link", { name: String(other.id), exact: true }).waitFor({ state: "detached" })
         await page.getByRole("button", { name: "Clear" }).click()
         await choose(page, "Status", "locked")
@@ -160,8 +169,10 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       yield* Effect.promise(async () => {
         await openAt(page, `/players/${player.id}?tab=bonuses`, player.username)
         const dialog = await dialogOf(page, "Grant bonus")
-        await choose(page, "Bonus", new RegExp(bonus.name))
+        await dialog.getByRole("radio", { name: new RegExp(bonus.name) }).check()
         await dialog.getByRole("button", { name: "Grant bonus" }).click()
+        await dialog.getByRole("region", { name: "Tell the player" }).waitFor()
+        await dialog.getByRole("button", { name: "Close" }).last().click()
         await page.getByRole("table", { name: "Bonuses" }).getByText(bonus.name).waitFor()
       })
       assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, null])
@@ -190,11 +201,17 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await kyc.getByRole("button", { name: "Change KYC" }).click()
         await notified(page, `KYC of ${username} changed`)
         await page.getByText("verified").first().waitFor()
-        const restriction = await dialogOf(page, "Restrict")
+        const restriction = await rareDialogOf(page, "Restrict")
         await restriction.getByLabel("May withdraw").uncheck()
         await restriction.getByRole("button", { name: "Restrict" }).click()
+        await restriction.getByText("Reason is needed").waitFor()
+        await restriction.getByLabel("Reason").fill("Card is not theirs")
+        await restriction.getByRole("button", { name: "Restrict" }).click()
         await notified(page, `Restrictions of ${username} changed`)
+        await page.getByText("May withdraw: no, restricted by staff").waitFor()
       })
+      const [restricted] = yield* staff("GET", `/audit?player=${id}&action=player.restrict`)
+      assert.deepInclude(restricted, { reason: "Card is not theirs" })
       assert.strictEqual((yield* staff("GET", `/players/${id}`)).kyc_status, "verified")
       const [line] = yield* staff("GET", `/audit?player=${id}&action=player.kyc`)
       assert.deepInclude(line, { actor: `staff:${staffId}`, reason: "Passport seen" })
@@ -207,9 +224,13 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       dataOf(yield* casino.withdraw(id, 100), 201)
 
       dataOf(yield* seat.bet(100))
-      yield* Effect.promise(() =>
-        done(page, "Sign out everywhere", { Reason: "Lost the phone", [`Type ${username} to confirm`]: username })
-      )
+      yield* Effect.promise(async () => {
+        const dialog = await rareDialogOf(page, "Sign out everywhere")
+        await dialog.getByLabel("Reason").fill("Lost the phone")
+        await dialog.getByLabel(/^Type /).fill(username)
+        await dialog.getByRole("button", { name: "Sign out everywhere" }).click()
+        await notified(page, `${username} is signed out`)
+      })
       assert.strictEqual((yield* seat.bet(100)).code, "INVALID_SESSION")
     }).pipe(Effect.scoped))
 
@@ -220,8 +241,10 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "support" })).cookie })
       yield* Effect.promise(async () => {
         await openAt(page, `/players/${player}`, username)
-        const fields = { Reason: "The key is gone", [`Type ${username} to confirm`]: String(username) }
-        const dialog = await act(page, "Retire seeds", fields)
+        const dialog = await rareDialogOf(page, "Retire seeds")
+        await dialog.getByLabel("Reason").fill("The key is gone")
+        await dialog.getByLabel(/^Type /).fill(String(username))
+        await dialog.getByRole("button", { name: "Retire seeds" }).click()
         await dialog.getByText(hashes[0]).waitFor()
       })
       const [line] = yield* staff("GET", `/audit?player=${player}&action=player.retire_seeds`)
@@ -299,6 +322,67 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await notified(page, `Status of ${player.username} changed`)
       })
       assert.notStrictEqual((yield* staff("GET", `/players/${player.id}`)).status, "active")
+    }).pipe(Effect.scoped))
+
+  it.effect("lower a limit at once and raise it after the cooling-off, as said before it is sent", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ cooling_off_hours: 48 })
+      const { id, username } = yield* casino.register()
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      const limits = Effect.map(
+        staff("GET", `/players/${id}/limits`),
+        ({ limits: { max_daily_bet: now }, pending_changes }) => [
+          now,
+          pending_changes.map(({ requested_value: value }: { readonly requested_value: number }) => value)
+        ]
+      )
+      const set = async (amount: string, said: string | RegExp) => {
+        const dialog = page.getByRole("dialog", { name: "Set limit" })
+        await dialog.getByLabel(/^Amount/).fill(amount)
+        await dialog.getByText(said).waitFor()
+        await dialog.getByLabel("Reason").fill("Asked on the phone")
+        await dialog.getByRole("button", { name: "Set limit" }).click()
+        await dialog.waitFor({ state: "hidden" })
+      }
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, username)
+        await (await dialogOf(page, "Set limit")).getByLabel("Limit", { exact: true }).selectOption("Daily bet")
+        await set("100", "Now no limit; €100.00 at once.")
+      })
+      assert.deepStrictEqual(yield* limits, [10_000, []])
+      yield* Effect.promise(async () => {
+        await page.getByRole("tab", { name: "Limits" }).click()
+        const row = page.getByRole("table", { name: "Limits" }).getByRole("row").filter({ hasText: "Daily bet" })
+          .first()
+        await row.getByRole("button", { name: "Set limit" }).click()
+        await set("250", /^Now €100\.00; €250\.00 only from .+, after the cooling-off of 48 hours\.$/)
+        await row.getByText("to €250.00").waitFor()
+      })
+      assert.deepStrictEqual(yield* limits, [10_000, [25_000]])
+    }).pipe(Effect.scoped))
+
+  it.effect("fold play to a line that opens its entries, and name the game in the ledger", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id, player: { username }, ...seat } = yield* casino.sit(5000)
+      const first = dataOf(yield* seat.bet(100))
+      dataOf(yield* seat.bet(200))
+      dataOf(yield* seat.win(first.transaction_id, 150))
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}?tab=timeline`, username)
+        const table = page.getByRole("table", { name: "Timeline" })
+        await table.getByText("2 rounds, staked €3.00, won €1.50").waitFor()
+        assert.strictEqual(await table.getByText("Casino bet").count(), 0)
+        await table.getByRole("button", { name: new RegExp(casino.slots.name) }).click()
+        const entries = page.getByRole("table", { name: `Entries of ${casino.slots.name}` })
+        await entries.getByText("casino win").waitFor()
+        assert.strictEqual(await entries.getByText("casino bet").count(), 2)
+        await page.getByRole("tab", { name: "Ledger" }).click()
+        await page.getByRole("table", { name: "Ledger entries" }).getByText(casino.slots.name).first().waitFor()
+      })
     }).pipe(Effect.scoped))
 
   it.effect("scroll 100,000 entries to the last one, with few of them drawn and few elements in the page", () =>
