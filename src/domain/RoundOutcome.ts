@@ -23,20 +23,20 @@ export const outcomeOf = ({ paidWins, stake, state, takenBack, wins }: RoundFigu
     ? "waiting"
     : "no_win"
 
-/** In a line of a list. `money`: an amount as text. */
+/** In a line of a list, beside its marks. `money`: an amount as text. */
 export const outcomeLine = (round: RoundFigures, money: (amount: number) => string): string => {
   const outcome = outcomeOf(round)
   switch (outcome) {
     case "won":
-      return `Won ${money(round.wins ?? 0)}${round.state === "open" ? ", still open" : ""}.`
+      return `Won ${money(round.wins ?? 0)}.`
     case "taken_back":
-      return "Taken back: the stake was returned."
+      return "The stake was returned."
     case "waiting":
-      return "No win came; the round is still open."
+      return "No win has come so far."
     case "no_win":
-      return "No win came; the round has ended."
+      return "It ended without a win."
     case "unknown":
-      return "Won; open the round for the amount."
+      return "Won: the round says how much."
     default:
       return outcome satisfies never
   }

@@ -40,10 +40,10 @@ describe("the outcome of a round", () => {
   })
 
   it("says in a list what was won, or that no win came", () => {
-    assert.strictEqual(outcomeLine(lost, money), "No win came; the round has ended.")
-    assert.strictEqual(outcomeLine({ ...lost, state: "open" }, money), "No win came; the round is still open.")
-    assert.strictEqual(outcomeLine({ ...lost, state: "open", wins: 345, paidWins: 1 }, money), "Won €3.45, still open.")
-    assert.strictEqual(outcomeLine({ ...lost, stake: 0, takenBack: 1 }, money), "Taken back: the stake was returned.")
+    assert.strictEqual(outcomeLine(lost, money), "It ended without a win.")
+    assert.strictEqual(outcomeLine({ ...lost, state: "open" }, money), "No win has come so far.")
+    assert.strictEqual(outcomeLine({ ...lost, state: "open", wins: 345, paidWins: 1 }, money), "Won €3.45.")
+    assert.strictEqual(outcomeLine({ ...lost, stake: 0, takenBack: 1 }, money), "The stake was returned.")
   })
 
   it("says on the round's page who can still send a win, and which call was refused", () => {

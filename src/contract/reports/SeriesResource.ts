@@ -54,7 +54,7 @@ export const OperatorsReport = Schema.Struct({
     currency: currencyCode.annotate({ description: "Of the amounts: the total's, else the operator's own." }),
     rate: Schema.NullOr(Schema.Finite).annotate({
       description:
-        "One unit of the operator's currency in units of the total's, as it was at the end of the range. Null where nothing was converted."
+        "One unit of the operator's currency in units of the total's, as it was at the end of the range, or the first one after it. Null where nothing was converted."
     }),
     in_total: Schema.Boolean.annotate({ description: "False: there was no rate, and the amounts are in no total." }),
     bets: money,

@@ -172,7 +172,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     by: (typeof breakdownGroups)[number],
     days: Days
   ) => Effect.Effect<typeof Breakdown.Type, Refused>
-  /** Sums of a range of days of each operator of a scope, in one currency at the rates of its end. */
+  /** Sums of a range of days of each operator of a scope, in one currency at the rates of its end, or the first ones after it. */
   readonly operators: (
     scope: Scope,
     currency: string | undefined,
@@ -316,8 +316,10 @@ export class KeyFigures extends Context.Service<KeyFigures, {
                 CASE WHEN e.currency = o.currency THEN e.factor ELSE 1 / e.factor END::float8 AS factor
               FROM exchange_rates e
               WHERE (e.currency, e.base) IN ((o.currency, t.currency), (t.currency, o.currency))
-                AND e.created_at < ${toDate(to + dayMs)}
-              ORDER BY e.id DESC LIMIT 1) f ON o.currency <> t.currency
+              ORDER BY e.created_at < ${toDate(to + dayMs)} DESC,
+                CASE WHEN e.created_at < ${
+            toDate(to + dayMs)
+          } THEN -e.id ELSE e.id END LIMIT 1) f ON o.currency <> t.currency
             ORDER BY o.name, o.id`).pipe(limitConcurrency(tooManyReports))
           const lines = rows.map(operatorLine)
           return {

@@ -294,8 +294,8 @@ function AllOperators({ range }: { readonly range: Range }) {
       />
       {others.length > 0 && (
         <Text size="sm">
-          In no total, because there was no rate to {currency} by the last day:{" "}
-          {others.map(({ name }) => name).join(", ")}. Set one, and open the report again.
+          In no total, because there is no rate to {currency}:{" "}
+          {others.map(({ name }) => name).join(", ")}. An admin or compliance officer sets one by rate set.
         </Text>
       )}
       {unconverted.length > 0 && (
@@ -369,7 +369,10 @@ export default function GgrPage() {
           </Button>
         ))}
         {chosen !== undefined && may("report.breakdown") && (
-          <ExportLinks action="report.breakdown" query={{ ...range, by: "all" }} of="everything" />
+          <Group gap="xs">
+            <Text size="xs" fw={600}>Everything</Text>
+            <ExportLinks action="report.breakdown" query={{ ...range, by: "all" }} of="everything" />
+          </Group>
         )}
       </Group>
       {chosen === undefined

@@ -29,20 +29,17 @@ const roundColumns = (ofPlayer: boolean) =>
     ...(ofPlayer ? [] : ["player_id", "operator_id"] as const),
     ["opened_at", { seconds: true }],
     amounts("stake", "Stake", ({ bonus_stake: bonus, real_stake: real }) => real + bonus),
-    ["bonus_stake", { label: "Bonus part" }],
     ["wins", { label: "Won" }],
     ["result", { label: "Player's result", signed: true }],
-    ["state", {
-      cell: ({ state, taken_back: takenBack }) => (
-        <>
-          <Status of={state} /> {takenBack > 0 && <Status of="taken back" />}
-        </>
-      )
-    }],
     {
       id: "outcome",
       header: "Outcome",
-      cell: (round) => outcomeLine(figuresOf(round), (amount) => moneyText(amount, round.currency))
+      cell: (round) => (
+        <span style={{ whiteSpace: "nowrap" }}>
+          {round.state === "open" && <Status of="open" />} {round.taken_back > 0 && <Status of="taken back" />}{" "}
+          {outcomeLine(figuresOf(round), (amount) => moneyText(amount, round.currency))}
+        </span>
+      )
     }
   )
 

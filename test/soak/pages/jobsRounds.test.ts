@@ -50,7 +50,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
         const rounds = page.getByRole("table", { name: "Rounds" })
         await rounds.getByRole("link", { name: taken, exact: true }).waitFor({ state: "detached" })
         const row = rounds.getByRole("row").filter({ hasText: waiting })
-        for (const text of ["Golden Reels", "21:40:12", "€5.00", "No win came; the round is still open."]) {
+        for (const text of ["Golden Reels", "21:40:12", "€5.00", "No win has come so far.", "open"]) {
           await row.getByText(text).first().waitFor()
         }
         const other = await rounds.getByRole("row").filter({ hasText: paid }).innerText()
@@ -86,7 +86,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
         await page.getByLabel("Message or entry id").fill(taken)
         await row(paid).waitFor({ state: "detached" })
         await rounds.getByText("taken back", { exact: true }).waitFor()
-        await rounds.getByText("Taken back: the stake was returned.").waitFor()
+        await rounds.getByText("The stake was returned.").waitFor()
         await page.getByRole("button", { name: "Clear" }).click()
         await row(waiting).waitFor()
         const game = page.getByRole("combobox", { name: "Game" })
