@@ -392,6 +392,45 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
 
   // Goal: docs/compliance.md is right. Method: read it; its table has the actual defaults, its examples are run in their order.
   it.effect(
+    "are judged by what is there now: payments then and since, other alerts, and players who share an address",
+    () =>
+      whileTimePasses(Effect.gen(function*() {
+        const casino = yield* openCasino()
+        yield* configure(casino, "structuring", { threshold: 1000, percent: 20, count: 2, window_hours: 24 })
+        const other = yield* casino.register({ registration_ip: "81.2.69.161", first_name: "Bea", last_name: "Lux" })
+        yield* paid(casino, other.id, 200_000)
+        const earlier = yield* alertOf(other.id, "large_deposit")
+        const { id } = yield* casino.register({ registration_ip: "81.2.69.161" })
+        for (const amount of [50, 900, 950]) {
+          yield* pass(minuteMs)
+          yield* paid(casino, id, amount)
+        }
+        const alert = yield* alertOf(id, "structuring")
+        yield* pass(minuteMs)
+        yield* paid(casino, id, 960)
+        yield* requested(casino, id, 300)
+        const evidence = yield* staff("GET", `/alerts/${alert.id}/evidence`)
+        assert.deepInclude(evidence.player, { id, balance: 2560, currency: "EUR" })
+        assert.deepStrictEqual(evidence.figures, [
+          { figure: "deposits", raised: 1850, now: 2810, raised_count: 2, now_count: 3 },
+          { figure: "withdrawals", raised: 0, now: 300, raised_count: 0, now_count: 1 }
+        ])
+        assert.deepStrictEqual(
+          evidence.payments.map((payment: Fields) => [
+            payment["amount"],
+            payment["is_counted"],
+            payment["is_later"]
+          ]).toSorted((one: ReadonlyArray<number>, two: ReadonlyArray<number>) => (one[0] ?? 0) - (two[0] ?? 0)),
+          [[50, false, false], [300, false, true], [900, true, false], [950, true, false], [960, true, true]]
+        )
+        assert.deepStrictEqual(evidence.related, [{ player_id: other.id, player_name: "Bea Lux", shares: ["ip"] }])
+        const [found] = evidence.alerts.filter((one: Fields) => one["id"] === earlier.id)
+        assert.deepInclude(found, { player_name: "Bea Lux", rule: "large_deposit", shares: ["ip"] })
+      })),
+    120_000
+  )
+
+  it.effect(
     "CONTRACT 3 the page about alerts has every rule with its defaults, and examples that work",
     () =>
       whileTimePasses(Effect.gen(function*() {
@@ -428,7 +467,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         )
         assert.sameMembers(
           [...new Set(examples.map(([noun, verb]) => `${noun} ${verb}`))],
-          ["list", "show", "update", "assign", "hold", "release", "rules", "configure"].map((verb) => `alert ${verb}`)
+          ["list", "show", "evidence", "update", "assign", "hold", "release", "rules", "configure"].map((verb) =>
+            `alert ${verb}`
+          )
         )
         for (const words of examples) yield* command(words)
         assert.deepInclude(yield* staff("GET", `/alerts/${alert.id}`), { status: "closed" })

@@ -4,6 +4,10 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
+import { evidenceFigures } from "../../domain/compliance/AlertEvidence.ts"
+import { factKinds } from "../../domain/compliance/IdentityAlerts.ts"
+import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
+import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import { bulkOutcome, idsOf } from "../common/Bulk.ts"
 import { StaffIdempotentPost } from "../common/StaffMiddleware.ts"
 import { amountFrom, integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
@@ -23,6 +27,7 @@ export const Alert = Schema.Struct({
   id,
   operator_id: id,
   player_id: id,
+  username: Schema.String.annotate({ description: "What the player signs in by." }),
   rule: Schema.Literals(alertRules),
   severity: Schema.Literals(severities),
   status: Schema.Literals(alertStatuses),
@@ -38,6 +43,71 @@ export const Alert = Schema.Struct({
   updated_at: timestamp,
   closed_at: Schema.NullOr(timestamp)
 })
+
+/** Sort orders of the alert list. */
+export const alertOrders = ["newest", "oldest", "severity"] as const
+
+/** What the alert list is filtered by: a status, or all but closed. */
+export const listedAlertStatuses = [...alertStatuses, "waiting"] as const
+
+/** Payment beside an alert. */
+const EvidencePayment = Schema.Struct({
+  id,
+  type: Schema.Literals(paymentTypes),
+  status: Schema.Literals(paymentStatuses),
+  amount: money,
+  currency: currencyCode,
+  payment_method: Schema.NullOr(Schema.String),
+  created_at: timestamp,
+  is_counted: Schema.Boolean.annotate({ description: "Whether it is of the kind that the rule looks for." }),
+  is_later: Schema.Boolean.annotate({ description: "Whether it was made after the alert was raised." })
+})
+
+/** What an alert is judged by, as it is now. */
+export const AlertEvidence = Schema.Struct({
+  player: Schema.Struct({
+    id,
+    name: Schema.String,
+    username: Schema.String,
+    status: Schema.Literals(playerStatuses),
+    kyc_status: Schema.Literals(kycStatuses),
+    risk_level: Schema.String,
+    country: Schema.String,
+    currency: currencyCode,
+    balance: money.annotate({ description: "Real money." }),
+    registered_at: timestamp,
+    last_login_at: Schema.NullOr(timestamp)
+  }),
+  since: timestamp.annotate({ description: "Beginning of the time that the rule looked at." }),
+  figures: Schema.Array(Schema.Struct({
+    figure: Schema.Literals(evidenceFigures),
+    raised: money.annotate({ description: "Until the alert was raised, minor units of the player's currency." }),
+    now: money.annotate({ description: "Until now." }),
+    raised_count: Schema.Int,
+    now_count: Schema.Int
+  })),
+  is_lower_bound: Schema.Boolean.annotate({ description: "True where there are more payments than were added up." }),
+  payments: Schema.Array(EvidencePayment).annotate({ description: "The newest first, 50 at most." }),
+  alerts: Schema.Array(Schema.Struct({
+    id,
+    player_id: id,
+    player_name: Schema.String,
+    rule: Schema.Literals(alertRules),
+    severity: Schema.Literals(severities),
+    status: Schema.Literals(alertStatuses),
+    created_at: timestamp,
+    shares: Schema.Array(Schema.Literals(factKinds)).annotate({
+      description: "What its player has in common with the alert's; empty for the same player."
+    })
+  })).annotate({
+    description: "Other alerts of the player and of those who share an identifying fact, newest first, 20 of each."
+  }),
+  related: Schema.Array(Schema.Struct({
+    player_id: id,
+    player_name: Schema.String,
+    shares: Schema.Array(Schema.Literals(factKinds))
+  })).annotate({ description: "Other players of the operator who share an identifying fact, 20 at most." })
+}).annotate({ identifier: "AlertEvidence" })
 
 /** A rule with an operator's terms; null where the rule has no such term. */
 export const Rule = Schema.Struct({
@@ -92,7 +162,14 @@ export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Descriptio
     HttpApiEndpoint.get("list", "/alerts", {
       query: {
         ...ofOperator,
-        status: optional(oneOf(alertStatuses).annotate({ description: "Filter by status." })),
+        sort: optional(
+          oneOf(alertOrders).annotate({
+            description: "Order (newest); severity: the most severe first, of those the oldest."
+          })
+        ),
+        status: optional(
+          oneOf(listedAlertStatuses).annotate({ description: "Filter by status; waiting: all that are not closed." })
+        ),
         rule: optional(oneOf(alertRules).annotate({ description: "Filter by rule." })),
         ...ofPlayer,
         assigned_to: optional(
@@ -104,6 +181,15 @@ export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Descriptio
     }).annotateMerge(action("Alerts, newest first", { roles: ["compliance"], concern: "operator" })),
     HttpApiEndpoint.get("show", "/alerts/:alert", { params: { alert: pathId }, success: single(Alert) }).annotateMerge(
       action("One alert", { roles: ["compliance"], concern: "operator" })
+    ),
+    HttpApiEndpoint.get("evidence", "/alerts/:alert/evidence", {
+      params: { alert: pathId },
+      success: single(AlertEvidence)
+    }).annotateMerge(
+      action("What an alert is judged by: payments, figures of now, and alerts of the player and of related ones", {
+        roles: ["compliance"],
+        concern: "operator"
+      })
     ),
     HttpApiEndpoint.patch("update", "/alerts/:alert", {
       params: { alert: pathId },

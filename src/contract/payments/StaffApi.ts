@@ -11,10 +11,14 @@ import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 import { objections } from "../../domain/staff/FourEyes.ts"
+import { kycStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
 /** Wait reasons of a withdrawal. */
 export const waitReasons = ["approval", "second_approval", "payout", "alert", "judgement"] as const
+
+/** What the payment list is filtered by: a status, or both that a withdrawal waits in. */
+export const listedPaymentStatuses = [...paymentStatuses, "waiting"] as const
 
 /** Sort orders of the payment list. */
 export const paymentOrders = ["newest", "oldest", "amount"] as const
@@ -35,7 +39,13 @@ const StaffPayment = Schema.Struct({
   held_by_alerts: Schema.Array(id),
   objection: Schema.NullOr(Schema.Literals([...objections, "second_approver"])).annotate({
     description: "Where two people are needed: why the next step is not for who asks. Null: it is, or nothing waits."
-  })
+  }),
+  player_name: Schema.String,
+  kyc_status: Schema.Literals(kycStatuses).annotate({ description: "Of the player, now." }),
+  balance: money.annotate({ description: "Real money of the player, now, without what is reserved." }),
+  player_since: timestamp.annotate({ description: "When the player registered." }),
+  is_first_withdrawal: Schema.Boolean.annotate({ description: "No withdrawal of the player was paid out before it." }),
+  open_alerts: Schema.Int.annotate({ description: "Alerts of the player that are not closed, 100 at most." })
 })
 
 const transition = <const Name extends string>(
@@ -90,7 +100,11 @@ export const PaymentGroup = HttpApiGroup.make("payment").annotate(OpenApi.Descri
       ...ofOperator,
       ...ofPlayer,
       type: Schema.optionalKey(oneOf(paymentTypes).annotate({ description: "Filter by type." })),
-      status: Schema.optionalKey(oneOf(paymentStatuses).annotate({ description: "Filter by status." })),
+      status: Schema.optionalKey(
+        oneOf(listedPaymentStatuses).annotate({
+          description: "Filter by status; waiting: withdrawals that are new or allowed."
+        })
+      ),
       external_reference: Schema.optionalKey(
         text(128, { description: "Filter by the operator's reference, exact match." })
       ),

@@ -115,6 +115,18 @@ export const StaffGroup = HttpApiGroup.make("staff").annotate(OpenApi.Descriptio
   HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }).annotateMerge(
     action("All accounts", { roles: [], concern: "installation" })
   ),
+  HttpApiEndpoint.get("colleagues", "/staff/colleagues", {
+    success: list(
+      Schema.Struct({ id, name: Schema.String, role: Schema.Literals(roles), active: Schema.Boolean }).annotate({
+        identifier: "Colleague"
+      })
+    )
+  }).annotateMerge(
+    action("Names of the accounts that work for the same operators, former ones too", {
+      roles: anyRole,
+      concern: "catalogue"
+    })
+  ),
   HttpApiEndpoint.post("ticket", "/staff/tickets", {
     payload: Schema.Struct({
       staff: optional(

@@ -22,7 +22,7 @@ export const AlertHandlers = HttpApiBuilder.group(
     return handlers
       .handle("list", ({ query }) =>
         Effect.gen(function*() {
-          const { assigned_to: of, cursor, limit, player: playerId, rule, status } = query
+          const { assigned_to: of, cursor, limit, player: playerId, rule, sort, status } = query
           const actor = yield* CurrentStaff
           const scope = yield* operators.scope(actor, query.operator)
           // a token without an account has no alerts assigned
@@ -33,9 +33,11 @@ export const AlertHandlers = HttpApiBuilder.group(
             : of === "me"
             ? actor.id ?? 0
             : Number(of)
-          return cursorPaged(limit, yield* alerts.list({ scope, status, rule, playerId, assignedTo, limit, cursor }))
+          const filters = { status, rule, playerId, assignedTo }
+          return cursorPaged(limit, yield* alerts.list({ scope, ...filters, sort, limit, cursor }))
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))
+      .handle("evidence", ({ params }) => Effect.map(cases.evidence(params.alert), (data) => ({ data })))
       .handle("update", ({ params, payload }) =>
         asStaff((actor) =>
           Effect.gen(function*() {

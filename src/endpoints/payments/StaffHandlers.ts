@@ -9,24 +9,33 @@ import type { PaymentTransitionName } from "../../domain/payment/PaymentTransiti
 import { paymentFields } from "../../domain/payment/Payments.ts"
 import { Approvals } from "../../features/payments/Approvals.ts"
 import { BulkTransitions } from "../../features/payments/BulkTransitions.ts"
-import { PaymentQueue, type Waiting } from "../../features/payments/PaymentQueue.ts"
+import { PaymentQueue, type Queued } from "../../features/payments/PaymentQueue.ts"
 import { Payments } from "../../features/payments/Payments.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { refuse } from "../../domain/Refusal.ts"
+import { iso, parseIso } from "../../platform/Time.ts"
 import { walked } from "../../http/Page.ts"
 import { StaffBulk } from "../../office/StaffBulk.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 
-const staffFields = (payment: Payment, waiting: Waiting | undefined) => ({
+const staffFields = ({ payment, player, waiting }: Queued) => ({
   operator_id: payment.operatorId,
   ...paymentFields(payment),
   bank_name: payment.bankName,
   notes: payment.notes,
   first_approved_by: payment.firstApprovedBy,
   second_approved_by: payment.secondApprovedBy,
-  waiting_for: waiting?.reasons ?? [],
-  held_by_alerts: waiting?.alerts ?? [],
-  objection: waiting?.objection ?? null
+  waiting_for: waiting.reasons,
+  held_by_alerts: waiting.alerts,
+  objection: waiting.objection,
+  player_name: player.name,
+  kyc_status: player.kycStatus,
+  balance: player.balance,
+  player_since: iso(player.registeredAt),
+  is_first_withdrawal: player.isFirstWithdrawal,
+  open_alerts: player.openAlerts
 })
+
+const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
 interface TransitionCall {
   readonly params: { readonly payment: number }
@@ -51,14 +60,13 @@ export const PaymentHandlers = HttpApiBuilder.group(
     /** Payments with their wait reasons, from the actor's point of view. */
     const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
       const { label } = yield* CurrentStaff
-      const waiting = yield* queue.waiting(items, label)
-      return items.map((payment, index) => staffFields(payment, waiting[index]))
+      return (yield* queue.queued(items, label)).map(staffFields)
     })
 
     const shownOne = Effect.fnUntraced(function*(payment: Payment) {
       const { label } = yield* CurrentStaff
-      const [waiting] = yield* queue.waiting([payment], label)
-      return staffFields(payment, waiting)
+      const [queued] = yield* queue.queued([payment], label)
+      return queued === undefined ? yield* Effect.fail(notFound) : staffFields(queued)
     })
 
     const handle = (transition: PaymentTransitionName) => ({ params, payload }: TransitionCall) =>

@@ -49,5 +49,6 @@ export const StaffHandlers = HttpApiBuilder.group(
       )
       .handle("retire_bootstrap", () => asStaff(accounts.retireBootstrap))
       .handle("list", () => enveloped(accounts.list))
+      .handle("colleagues", () => asStaff(accounts.colleagues))
   })
 )

@@ -10,7 +10,8 @@ import { isWithin } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { Holds } from "./Holds.ts"
 import { makeAlertRecords } from "./internal/AlertRecords.ts"
-import type { Alert } from "../../contract/compliance/StaffApi.ts"
+import type { Alert, AlertEvidence } from "../../contract/compliance/StaffApi.ts"
+import { makeCaseEvidence } from "./internal/CaseEvidence.ts"
 
 type Alert = typeof Alert.Type
 
@@ -39,6 +40,10 @@ export class AlertCases extends Context.Service<AlertCases, {
   readonly hold: (actor: Actor, alertId: number, reason: string) => Effect.Effect<Alert, Refused>
   /** Lets the player withdraw as far as this alert is concerned; it stays open. */
   readonly release: (actor: Actor, alertId: number, reason: string) => Effect.Effect<Alert, Refused>
+  /** What an alert is judged by, as it is now. */
+  readonly evidence: (
+    alertId: number
+  ) => Effect.Effect<typeof AlertEvidence.Type, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
 }>()("pitboss/compliance/AlertCases") {
   static readonly layer = Layer.effect(
     AlertCases,
@@ -47,6 +52,7 @@ export class AlertCases extends Context.Service<AlertCases, {
       const auditLog = yield* AuditLog
       const holds = yield* Holds
       const alerts = yield* makeAlertRecords
+      const evidenceOf = yield* makeCaseEvidence
 
       const find = (alertId: number) =>
         Effect.flatMap(
@@ -131,7 +137,15 @@ export class AlertCases extends Context.Service<AlertCases, {
         return yield* orTryAgain(find(alertId))
       })
 
-      return AlertCases.of({ assign, hold, release })
+      const evidence = Effect.fn("AlertCases.evidence")(
+        function*(alertId: number) {
+          const found = yield* evidenceOf(yield* find(alertId))
+          return found ?? (yield* Effect.fail(notFound))
+        },
+        orTryAgain
+      )
+
+      return AlertCases.of({ assign, hold, release, evidence })
     })
   )
 }

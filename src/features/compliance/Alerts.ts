@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 import {
   type AlertRule,
   alertRules,
-  type AlertStatus,
   alertTransitions,
   type RuleOverrides,
-  settingsWith
+  settingsWith,
+  severities
 } from "../../domain/compliance/AlertRules.ts"
 import { examinedAbove } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -16,22 +16,31 @@ import { makeRuleBook } from "./RuleBook.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { type Scope } from "../../store/OperatorScope.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { listOf, newestFirst } from "../../store/Lists.ts"
+import { listOf } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeReferences } from "../../office/References.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { makeAlertRecords } from "./internal/AlertRecords.ts"
-import { type Alert, type AlertUpdate, type Rule, type RuleInput } from "../../contract/compliance/StaffApi.ts"
+import {
+  type Alert,
+  type alertOrders,
+  type AlertUpdate,
+  type listedAlertStatuses,
+  type Rule,
+  type RuleInput
+} from "../../contract/compliance/StaffApi.ts"
 
 /** Absent means any. */
 export interface AlertQuery extends PartQuery {
   readonly scope: Scope
-  readonly status?: AlertStatus | undefined
+  readonly status?: (typeof listedAlertStatuses)[number] | undefined
   readonly rule?: AlertRule | undefined
   readonly playerId?: number | undefined
   /** Id of the account that it is assigned to; null: none. */
   readonly assignedTo?: number | null | undefined
+  /** Default: newest. */
+  readonly sort?: (typeof alertOrders)[number] | undefined
 }
 
 /** Notes that are kept with one alert. */
@@ -91,7 +100,7 @@ const isRule = (text: string): text is AlertRule => alertRules.some((rule) => ru
 type Unavailable = Refusal<"TRY_AGAIN">
 
 export class Alerts extends Context.Service<Alerts, {
-  /** Newest first. A cursor is the id of the last alert that was read. */
+  /** A cursor is the id of the last alert that was read. */
   readonly list: (query: AlertQuery) => Effect.Effect<Part<Alert>, Refusal<"VALIDATION_FAILED"> | Unavailable>
   readonly get: (alertId: number) => Effect.Effect<Alert, Refusal<"NOT_FOUND"> | Unavailable>
   /**
@@ -130,7 +139,24 @@ export class Alerts extends Context.Service<Alerts, {
           (alert) => alert === undefined ? Effect.fail(notFound) : Effect.succeed(alert)
         )
 
-      const listed = listOf<Alert, Omit<AlertQuery, "scope" | keyof PartQuery>, "newest">(sql, {
+      const at = {
+        column: "a.created_at",
+        kind: "instant" as const,
+        of: ({ created_at: created }: Alert) => Date.parse(created)
+      }
+      const id = { column: "a.id", kind: "integer" as const, of: (alert: Alert) => alert.id }
+      const rank = {
+        column: "a.severity_rank",
+        kind: "integer" as const,
+        of: ({ severity }: Alert) => severities.length - 1 - severities.indexOf(severity)
+      }
+      const typed = { from: "compliance_alerts a" }
+
+      const listed = listOf<
+        Alert,
+        Omit<AlertQuery, "scope" | "sort" | keyof PartQuery>,
+        NonNullable<AlertQuery["sort"]>
+      >(sql, {
         read: (where, end) => alerts.all(sql`${where} ${end}`),
         operator: "a.operator_id",
         filters: {
@@ -138,19 +164,22 @@ export class Alerts extends Context.Service<Alerts, {
           rule: (value) => sql`a.rule = ${value}`,
           // a literal, to match the partial index of those that wait
           status: (value) =>
-            value === "closed" ? sql`a.status = ${value}` : sql`a.status = ${value} AND a.status <> 'closed'`,
+            value === "closed"
+              ? sql`a.status = ${value}`
+              : value === "waiting"
+              ? sql`a.status <> 'closed'`
+              : sql`a.status = ${value} AND a.status <> 'closed'`,
           assignedTo: (value) => value === null ? sql`a.assigned_to IS NULL` : sql`a.assigned_to = ${value}`
         },
         orders: {
-          newest: {
-            ...newestFirst("a.created_at", "a.id", ({ created_at: at }) => Date.parse(at)),
-            typed: { from: "compliance_alerts a" }
-          }
+          newest: { keys: [at, id], descending: true, typed },
+          oldest: { keys: [at, id], typed },
+          severity: { keys: [rank, at, id], typed }
         }
       })
 
       const list = Effect.fn("Alerts.list")(
-        ({ scope, ...query }: AlertQuery) => listed.part(scope, query, "newest"),
+        ({ scope, sort = "newest", ...query }: AlertQuery) => listed.part(scope, query, sort),
         orTryAgain
       )
 

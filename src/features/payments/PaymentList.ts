@@ -1,8 +1,8 @@
 /** The list of payment requests: of operators newest first, of staff in several orders. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { paymentOrders } from "../../contract/payments/StaffApi.ts"
-import type { Payment, PaymentStatus, PaymentType } from "../../domain/state/Change.ts"
+import type { listedPaymentStatuses, paymentOrders } from "../../contract/payments/StaffApi.ts"
+import type { Payment, PaymentType } from "../../domain/state/Change.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
 import { listOf } from "../../store/Lists.ts"
@@ -14,7 +14,7 @@ export interface PaymentFilters {
   readonly id?: number | undefined
   readonly playerId?: number | undefined
   readonly type?: PaymentType | undefined
-  readonly status?: PaymentStatus | undefined
+  readonly status?: (typeof listedPaymentStatuses)[number] | undefined
   readonly method?: string | undefined
   readonly externalReference?: string | undefined
   /** ISO 4217; required to compare amounts of several players. */
@@ -53,7 +53,9 @@ export const makePaymentList = Effect.gen(function*() {
       type: (value) => sql`type = ${value}`,
       // literals, to match the partial index of pending payments
       status: (value) =>
-        value === "new" || value === "allowed"
+        value === "waiting"
+          ? sql`status IN ('new', 'allowed') AND type = 'withdrawal'`
+          : value === "new" || value === "allowed"
           ? sql`status = ${value} AND status IN ('new', 'allowed')`
           : sql`status = ${value}`,
       method: (value) => sql`payment_method = ${value}`,

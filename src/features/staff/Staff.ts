@@ -9,6 +9,7 @@ import { equalSecrets, sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
+import { isWithin } from "../../store/OperatorScope.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { accountIdOf, bootstrapLabel, makeStaffFacts } from "../../office/SpendingFacts.ts"
@@ -119,6 +120,10 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
     now: number
   ) => Effect.Effect<void, SqlError.SqlError>
   readonly list: Effect.Effect<ReadonlyArray<StaffAccount>, Unavailable>
+  /** Names of accounts as far as the actor works with them: all to who is bound to no operator, else those of the same operators or of all. */
+  readonly colleagues: (
+    actor: Actor
+  ) => Effect.Effect<ReadonlyArray<Pick<StaffAccount, "id" | "name" | "role" | "active">>, Unavailable>
 }>()("pitboss/staff/StaffAccounts") {
   static readonly layer = Layer.effect(
     StaffAccounts,
@@ -370,7 +375,26 @@ export class StaffAccounts extends Context.Service<StaffAccounts, {
 
       const list = orTryAgain(accounts.all(sql`true ORDER BY id`)).pipe(Effect.withSpan("StaffAccounts.list"))
 
-      return StaffAccounts.of({ authenticate, refuseBootstrap, retireBootstrap, create, update, rotate, entrust, list })
+      const colleagues = Effect.fn("StaffAccounts.colleagues")((actor: Actor) =>
+        Effect.map(
+          list,
+          (all) =>
+            all.filter(({ operators }) => operators === null || operators.some((id) => isWithin(actor.operators, id)))
+              .map(({ active, id, name, role }) => ({ id, name, role, active }))
+        )
+      )
+
+      return StaffAccounts.of({
+        authenticate,
+        refuseBootstrap,
+        retireBootstrap,
+        create,
+        update,
+        rotate,
+        entrust,
+        list,
+        colleagues
+      })
     })
   ).pipe(Layer.provide([Entropy.layer, PasswordHashes.layer]))
 }

@@ -139,6 +139,8 @@ export interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly query?: object | undefined
   readonly payload?: unknown
+  /** Of an action that happens once, however often it is sent. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** Types an answer by its definition: the service encodes it by the Schema of that type. */
@@ -160,7 +162,7 @@ for (const name of ["pointerdown", "keydown", "wheel"]) {
   }, { capture: true, passive: true })
 }
 
-const send = async (action: Action, { params, payload, query }: AnyRequest, signal?: AbortSignal) => {
+const send = async (action: Action, { idempotencyKey, params, payload, query }: AnyRequest, signal?: AbortSignal) => {
   if (!navigator.onLine) throw noNetwork()
   const [method = "GET"] = endpoints[action] ?? []
   const limit = AbortSignal.timeout(timeoutMs)
@@ -171,7 +173,8 @@ const send = async (action: Action, { params, payload, query }: AnyRequest, sign
       accept: "application/json",
       "x-requested-with": "pitboss",
       ...(Date.now() - touchedAt > unattendedMs ? { "x-unattended": "1" } : {}),
-      ...(payload === undefined ? {} : { "content-type": "application/json" })
+      ...(payload === undefined ? {} : { "content-type": "application/json" }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey })
     },
     signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     ...(payload === undefined ? {} : { body: JSON.stringify(payload) })

@@ -1,22 +1,28 @@
 /** Audit log lines as a table, with a dialog of a line's changes. */
 import { Modal, Stack, Text } from "@mantine/core"
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import type { Row } from "../app/api.ts"
+import { useColleagues } from "../app/colleagues.ts"
 import { Changes } from "../parts/Changes.tsx"
 import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { RowButton } from "../parts/RowMenu.tsx"
 import { columnsOf, factsOf } from "../parts/shown.tsx"
+import { Clip } from "../parts/Values.tsx"
 
 type Line = Row<"audit.list">
 
 function Details({ close, line }: { readonly line: Line | undefined; readonly close: () => void }) {
+  const { actorOf } = useColleagues()
   return (
     <Modal opened={line !== undefined} onClose={close} size="xl" title={line?.action ?? ""}>
       {line !== undefined && (
         <Stack>
           <Facts
-            facts={factsOf("audit.list", line, ["at", { seconds: true }], "actor", "subject")}
+            facts={factsOf("audit.list", line, ["at", { seconds: true }], [
+              "actor",
+              { cell: ({ actor }) => actorOf(actor) }
+            ], "subject")}
           />
           {line.reason !== null && <Text size="sm">{line.reason}</Text>}
           <Changes before={line.before} after={line.after} />
@@ -31,16 +37,16 @@ export const useAuditLines = (
   { ofPlayer }: { readonly ofPlayer: boolean }
 ): { readonly columns: ReadonlyArray<Column<Line>>; readonly details: React.ReactNode } => {
   const [shown, show] = useState<Line>()
-  return {
-    details: <Details line={shown} close={() => show(undefined)} />,
-    columns: columnsOf(
+  const { actorOf } = useColleagues()
+  const columns = useMemo(() =>
+    columnsOf(
       "audit.list",
       ["at", { seconds: true }],
-      ["actor", { width: 110 }],
+      ["actor", { cell: ({ actor }) => <Clip width={140}>{actorOf(actor)}</Clip> }],
       ["action", { width: 150 }],
       ["subject", { width: 120 }],
       ...(ofPlayer ? [] : ["player_id", "operator_id"] as const),
-      ["reason", { width: 90 }],
+      ["reason", { cell: ({ reason }) => reason === null ? "–" : <div className="whole-text">{reason}</div> }],
       {
         id: "changes",
         header: "",
@@ -50,6 +56,6 @@ export const useAuditLines = (
           </RowButton>
         )
       }
-    )
-  }
+    ), [actorOf, ofPlayer])
+  return { columns, details: <Details line={shown} close={() => show(undefined)} /> }
 }

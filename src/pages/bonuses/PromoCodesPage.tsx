@@ -4,6 +4,7 @@ import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Bulk } from "../parts/Bulk.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
 import { type FieldList, formOf, type Inputs } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
@@ -62,6 +63,32 @@ function AddPromo({ bonuses }: { readonly bonuses: ReadonlyArray<Bonus> }) {
   )
 }
 
+const bulk: Bulk<Promo> = {
+  noun: ["promo code", "promo codes"],
+  nameOf: ({ code }) => code,
+  actions: [
+    {
+      action: "promo.update_many",
+      verb: "Switch off",
+      past: "off",
+      ids: "promos",
+      fixed: { active: false },
+      explanation: "They grant nothing from then on. What they have granted stays.",
+      danger: true,
+      leftOut: ({ active }) => active ? undefined : "off already"
+    },
+    {
+      action: "promo.update_many",
+      verb: "Switch on",
+      past: "on",
+      ids: "promos",
+      fixed: { active: true },
+      explanation: "They grant their bonuses again.",
+      leftOut: ({ active }) => active ? "on already" : undefined
+    }
+  ]
+}
+
 export default function PromoCodesPage() {
   const bonuses = useAnswer("bonus.list").data?.data
   const columns = useMemo(() => {
@@ -102,6 +129,7 @@ export default function PromoCodesPage() {
       paging="whole"
       filters={filters}
       columns={columns}
+      bulk={bulk}
       actions={<AddPromo bonuses={bonuses ?? []} />}
       empty="No promo codes yet. A player who enters one is granted its bonus."
     />

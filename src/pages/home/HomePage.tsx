@@ -5,7 +5,7 @@ import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Instant, Money, PageLink } from "../parts/Values.tsx"
+import { Count, Instant, Money, PageLink } from "../parts/Values.tsx"
 
 type Overview = Data<"figures.overview">
 
@@ -143,12 +143,12 @@ export default function HomePage() {
                       <Money key={currency} amount={amount} currency={currency} />
                     ))}
                     {overview.pending_withdrawals.count > 0 && (
-                      <PageLink to="/payments?type=withdrawal">Open the queue</PageLink>
+                      <PageLink to="/payments?status=waiting">Open the queue</PageLink>
                     )}
                   </Group>
                 }
               >
-                {overview.pending_withdrawals.count}
+                <Count of={overview.pending_withdrawals.count} />
                 {overview.pending_withdrawals.is_lower_bound ? "+" : ""}
               </Figure>
               <Figure
@@ -157,12 +157,12 @@ export default function HomePage() {
                   ? (
                     <>
                       {overview.open_alerts.unassigned} unassigned ·{" "}
-                      <PageLink to="/alerts?status=open">Open the list</PageLink>
+                      <PageLink to="/alerts?status=waiting">Open the list</PageLink>
                     </>
                   )
                   : `${overview.open_alerts.unassigned} unassigned`}
               >
-                {overview.open_alerts.count}
+                <Count of={overview.open_alerts.count} />
                 {overview.open_alerts.is_lower_bound ? "+" : ""}
               </Figure>
               <Figure

@@ -7,7 +7,7 @@ import { PageLink } from "../parts/Values.tsx"
 
 type Entry = Row<"ledger.entries">
 
-const filters = filtersOf("ledger.entries", { type: { width: 170 } })
+const filters = filtersOf("ledger.entries", { type: { width: 170 } }, ["player", "type", "from"])
 
 /** Subject of an entry: a round, a payment, a bonus; linked where there is a page. */
 function Subject({ entry }: { readonly entry: Entry }) {

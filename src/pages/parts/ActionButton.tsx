@@ -48,6 +48,8 @@ export interface ActionProps<A extends Action> {
   /** Text to type for confirmation of an irreversible action. */
   readonly typed?: string
   readonly danger?: boolean
+  /** Sent under an idempotency key: confirmed again after an answer was lost, it happens once. */
+  readonly isOnce?: boolean
   /** Message on completion; as a function, undefined where nothing came of it. */
   readonly done?: string | ((answer: Answer<A>) => string | undefined)
   readonly undo?: Undo | ((answer: Answer<A>) => Undo | undefined)
@@ -96,6 +98,17 @@ const announce = (message: string, undo: Undo | undefined): void => {
   })
 }
 
+/** Idempotency keys of a dialog: one for each request, the same when it is sent again. */
+const useIdempotencyKey = (): (request: string) => string => {
+  const last = useRef({ request: "", key: "" })
+  return (request) => {
+    if (last.current.key === "" || last.current.request !== request) {
+      last.current = { request, key: [...crypto.getRandomValues(new Uint32Array(4))].join("-") }
+    }
+    return last.current.key
+  }
+}
+
 /** Dialog of an action. */
 function ActionDialog<A extends Action>(
   { close, ...props }: ActionProps<A> & { readonly close: () => void }
@@ -111,6 +124,7 @@ function ActionDialog<A extends Action>(
   const [confirmation, setConfirmation] = useState("")
   const [shown, setShown] = useState<React.ReactNode>()
   const [isAsking, setAsking] = useState(false)
+  const keyOf = useIdempotencyKey()
   const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor({})) })
   const fields = fieldsFor(form.values)
 
@@ -121,6 +135,7 @@ function ActionDialog<A extends Action>(
     const payload = (props.toPayload ?? ((own) => own))(values)
     const hasPayload = fields.length > 0 || fixed !== undefined || props.toPayload !== undefined
     change.mutate({
+      ...(props.isOnce === true ? { idempotencyKey: keyOf(JSON.stringify(payload)) } : {}),
       ...(props.params === undefined ? {} : { params: props.params }),
       ...(props.query === undefined ? {} : { query: props.query }),
       ...(hasPayload ? { payload } : {})

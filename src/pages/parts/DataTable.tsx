@@ -14,6 +14,7 @@ import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react
 import { useSeveralOperators } from "../app/session.tsx"
 import { useKeptFocus } from "./keptFocus.ts"
 import { type RowActions, useRowMenu } from "./RowMenu.tsx"
+import { type RowKey, type Selection, useIsMarked, useMarked } from "./selection.ts"
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -27,6 +28,64 @@ export interface Column<R> {
   readonly width?: number
   /** Left out for a user with one operator. */
   readonly isOfOperator?: boolean
+  /** Left out while the details of a row are open beside the list. */
+  readonly isAside?: boolean
+}
+
+/** Rows that can be marked. `nameOf`: accessible name of a row. */
+export interface Marking<R> {
+  readonly selection: Selection
+  readonly nameOf: (row: R) => string
+}
+
+/** Rows whose details open beside the table. */
+export interface Opening<R> {
+  readonly open: (row: R) => void
+  /** Key of the row that is open, as text. */
+  readonly current: string | undefined
+}
+
+/** Box that marks a row. */
+function RowCheck({ name, rowKey, selection }: {
+  readonly name: string
+  readonly rowKey: RowKey
+  readonly selection: Selection
+}) {
+  const isMarked = useIsMarked(selection, rowKey)
+  return (
+    <label className="row-check">
+      <input
+        type="checkbox"
+        checked={isMarked}
+        aria-label={`Select ${name}`}
+        onChange={() => selection.toggle(rowKey)}
+      />
+    </label>
+  )
+}
+
+/** Box that marks all rows that are loaded. */
+function AllCheck({ keys, label, selection }: {
+  readonly keys: ReadonlyArray<RowKey>
+  readonly label: string
+  readonly selection: Selection
+}) {
+  const marked = useMarked(selection)
+  const count = keys.filter((key) => marked.has(key)).length
+  const isWhole = keys.length > 0 && count === keys.length
+  return (
+    <label className="row-check">
+      <input
+        type="checkbox"
+        checked={isWhole}
+        ref={(input) => {
+          if (input !== null) input.indeterminate = count > 0 && !isWhole
+        }}
+        aria-label={`Select all ${label.toLowerCase()} shown`}
+        onChange={() => selection.mark(keys, !isWhole)}
+      />
+    </label>
+  )
 }
 
 /** Columns as far as they tell the user something. */
@@ -42,7 +101,8 @@ export const useTellingColumns = <R extends object>(columns: ReadonlyArray<Colum
 export const InTable = createContext(false)
 
 /** Number of rows above which only those near the viewport are rendered. */
-const drawnWhole = 120
+const drawnWhole = 60
+/** Height of a row before any is drawn, pixels. */
 const rowHeight = 41
 
 /** Class names of the table. Rows are plain elements with these classes: a list renders hundreds of them. */
@@ -67,6 +127,7 @@ export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>
           <td
             key={column.id}
             className={cell}
+            data-label={column.header}
             {...(column.align === undefined ? {} : { style: { textAlign: column.align } })}
           >
             {column.cell(row)}
@@ -92,12 +153,20 @@ function Arrows({ sorted }: { readonly sorted: "ascending" | "descending" | unde
 /** Sort column; prefixed by `-` for descending. */
 export type Sort = string
 
+/** Rows of a table that are rows of data. */
+const rowsIn = (body: HTMLTableSectionElement | null): ReadonlyArray<HTMLTableRowElement> =>
+  [...body?.rows ?? []].filter(({ ariaHidden }) => ariaHidden !== "true")
+
+/** The row that an event is in; null for one of a dialog or a menu, which React takes for a part of the table. */
+const rowOf = (target: EventTarget, body: HTMLTableSectionElement | null): HTMLTableRowElement | null =>
+  target instanceof Element && body?.contains(target) === true ? target.closest("tr") : null
+
 /**
  * Table. `label`: accessible name. `sorts`: columns sorted by the service, with its values for ascending and descending; without it, columns with a
  * `value` are sorted locally.
  */
 export function DataTable<R extends object>(
-  { columns: given, label, minWidth = 640, onSort, rowActions, rowKey, rows, sort, sorts }: {
+  { columns: given, label, marking, minWidth = 640, onSort, opening, rowActions, rowKey, rows, sort, sorts }: {
     readonly label: string
     /** In pixels. In a narrower space the table scrolls horizontally. */
     readonly minWidth?: number
@@ -105,7 +174,9 @@ export function DataTable<R extends object>(
     readonly rows: ReadonlyArray<R>
     /** Actions of a row, as a menu in a last column. */
     readonly rowActions?: RowActions<R> | undefined
-    readonly rowKey: (row: R) => string | number
+    readonly rowKey: (row: R) => RowKey
+    readonly marking?: Marking<R> | undefined
+    readonly opening?: Opening<R> | undefined
     readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
     readonly sort?: Sort | undefined
     readonly onSort?: (sort: string | undefined) => void
@@ -113,10 +184,19 @@ export function DataTable<R extends object>(
 ) {
   const { buttons, menu } = useRowMenu(rowActions)
   const telling = useTellingColumns(given)
+  const isBeside = opening?.current !== undefined
   const columns = useMemo(
-    (): ReadonlyArray<Column<R>> =>
-      buttons === undefined ? telling : [...telling, { id: "actions", header: "", align: "right", cell: buttons }],
-    [buttons, telling]
+    (): ReadonlyArray<Column<R>> => [
+      ...(marking === undefined ? [] : [{
+        id: "check",
+        header: "",
+        width: 36,
+        cell: (row: R) => <RowCheck name={marking.nameOf(row)} rowKey={rowKey(row)} selection={marking.selection} />
+      }]),
+      ...(isBeside ? telling.filter(({ isAside }) => isAside !== true) : telling),
+      ...(buttons === undefined ? [] : [{ id: "actions", header: "", align: "right" as const, cell: buttons }])
+    ],
+    [buttons, isBeside, marking, rowKey, telling]
   )
   const [sorting, setSorting] = useState<SortingState>([])
   const definitions = useMemo(
@@ -154,9 +234,11 @@ export function DataTable<R extends object>(
     setOffset(top)
   }, [])
   const isLong = drawn.length > drawnWhole
+  // rows of two lines, and cards on a narrow page, are higher: as high as those that are drawn, on average
+  const [height, setHeight] = useState(rowHeight)
   const virtualizer = useWindowVirtualizer({
     count: drawn.length,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     overscan: 20,
     scrollMargin: offset,
     enabled: isLong
@@ -165,6 +247,54 @@ export function DataTable<R extends object>(
   const shown = isLong ? items.flatMap(({ index }) => drawn[index] ?? []) : drawn
   const before = isLong ? (items[0]?.start ?? offset) - offset : 0
   const after = isLong ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? offset) + offset : 0
+
+  const rowAt = (row: HTMLTableRowElement): R | undefined => drawn[Number(row.ariaRowIndex) - 2]?.original
+  const keyAt = (row: HTMLTableRowElement): RowKey | undefined => {
+    const original = rowAt(row)
+    return original === undefined ? undefined : rowKey(original)
+  }
+
+  useLayoutEffect(() => {
+    const own = rowsIn(body.current)
+    for (const row of own) {
+      row.toggleAttribute("data-current", opening?.current !== undefined && String(keyAt(row)) === opening.current)
+    }
+    const [first] = own
+    const last = own.at(-1)
+    if (!isLong || first === undefined || last === undefined) return
+    const mean = Math.round((last.getBoundingClientRect().bottom - first.getBoundingClientRect().top) / own.length)
+    if (mean > 0 && Math.abs(mean - height) > 2) {
+      setHeight(mean)
+      virtualizer.measure()
+    }
+  })
+
+  /** Keys of the row that has the focus: `x` marks it, the arrows go to its neighbours. Elsewhere than in the table they do nothing. */
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const row = rowOf(event.target, body.current)
+    if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
+    const original = rowAt(row)
+    if (event.key === "x" && marking !== undefined && original !== undefined) {
+      marking.selection.toggle(rowKey(original))
+    } else if (event.key === "Enter" && event.target instanceof HTMLInputElement && original !== undefined) {
+      opening?.open(original)
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const next = event.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling
+      const control = next?.querySelector<HTMLElement>("input, a, button")
+      if (control === undefined || control === null) return
+      control.focus()
+    } else return
+    event.preventDefault()
+  }
+
+  const onClick = (event: React.MouseEvent): void => {
+    const row = rowOf(event.target, body.current)
+    const original = row === null ? undefined : rowAt(row)
+    if (opening === undefined || original === undefined || (window.getSelection()?.toString() ?? "") !== "") return
+    if (event.target instanceof Element && event.target.closest("a, button, input, label") === null) {
+      opening.open(original)
+    }
+  }
 
   const sortOf = (column: Column<R>): "ascending" | "descending" | undefined => {
     const own = sorts?.[column.id]
@@ -202,10 +332,11 @@ export function DataTable<R extends object>(
 
   return (
     <InTable value={true}>
-      <div className="table-frame" {...keptFocus}>
+      <div className="table-frame" {...keptFocus} onKeyDown={onKeyDown} onClick={onClick}>
         <Table.ScrollContainer minWidth={minWidth} type="native">
           <Table
             role="table"
+            className={opening === undefined ? "cards" : "cards opens"}
             aria-label={label}
             aria-rowcount={rows.length + 1}
             highlightOnHover
@@ -229,6 +360,14 @@ export function DataTable<R extends object>(
                           <UnstyledButton fz="sm" fw={600} onClick={() => turn(column)}>
                             {column.header} <Arrows sorted={sorted} />
                           </UnstyledButton>
+                        )
+                        : column.id === "check" && marking !== undefined
+                        ? (
+                          <AllCheck
+                            keys={drawn.map(({ original }) => rowKey(original))}
+                            label={label}
+                            selection={marking.selection}
+                          />
                         )
                         : column.header === ""
                         ? <span className="visually-hidden">Actions</span>

@@ -8,7 +8,7 @@ export function Facts(
   { columns = 3, facts }: { readonly facts: ReadonlyArray<Fact | false>; readonly columns?: number }
 ) {
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="sm" verticalSpacing="xs" m={0}>
+    <SimpleGrid component="dl" cols={{ base: 2, md: columns }} spacing="sm" verticalSpacing="xs" m={0}>
       {facts.filter((fact) => fact !== false).map(([name, value]) => (
         <div key={name}>
           <Text component="dt" size="xs" c="dimmed">{name}</Text>

@@ -1,32 +1,22 @@
 /** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
-import { Button, Group, Select, Stack, Text, TextInput, Title } from "@mantine/core"
-import { useDebouncedCallback, useIntersection } from "@mantine/hooks"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { Button, Group, Stack, Text, Title } from "@mantine/core"
+import { useIntersection } from "@mantine/hooks"
+import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { queries } from "virtual:staff-api"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
 import { type Paging, useRows } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
+import { grouped } from "../../domain/Grouped.ts"
+import { Beside, type Details, onStepKey, type Steps } from "./Beside.tsx"
+import { type Bulk, BulkBar, mostAtOnce } from "./Bulk.tsx"
 import { type Column, DataTable } from "./DataTable.tsx"
+import { type Filter, FilterInput, MoreFilters } from "./FilterInputs.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
-import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
 import { labelOf } from "./labels.ts"
+import { type RowKey, type Selection, useIsMarked, useSelection } from "./selection.ts"
 import { Section } from "./Section.tsx"
-import { GameFilter } from "./GameFilter.tsx"
-import { TimeFilter } from "./TimeFilter.tsx"
-import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
-
-/** Filter, named like its query field. `operator`: the operators visible to the user, if several. */
-export interface Filter {
-  readonly name: string
-  readonly label: string
-  readonly kind: "text" | "choice" | "operator" | "game" | "date" | "money"
-  readonly options?: ReadonlyArray<Option>
-  readonly width?: number
-  /** What may be typed. */
-  readonly placeholder?: string
-}
 
 /** Query fields that page through a list or order it. */
 const paging: ReadonlySet<string> = new Set(["page", "per_page", "limit", "cursor", "sort"])
@@ -41,13 +31,39 @@ const filterLabels: Readonly<Record<string, string>> = {
 
 type QueryName<A extends Action> = Extract<keyof NonNullable<Request<A>["query"]>, string>
 
+/** Filters that stand beside each other; more are added one by one. */
+const shownAtMost = 4
+const shownFirst = 2
+
+/** The field of a range's beginning, which draws both ends. */
+const beginningOf = ({ kind, name }: Filter): string => kind === "date" ? name.replace(/to$/u, "from") : name
+
 /**
  * Filters of a list: every field of its query in the contract's order, but those of its pages and order. `changes`: another label, options that are
- * known to the page, or false for a field that the list fixes or has no use for.
+ * known to the page, or false for a field that the list fixes or has no use for. `first`: those that stand on the page, where there are too many for
+ * all; otherwise the first two of the contract, and the time.
  */
 export const filtersOf = <A extends Action>(
   action: A,
-  changes: { readonly [name in QueryName<A>]?: Partial<Filter> | false } = {}
+  changes: { readonly [name in QueryName<A>]?: Partial<Filter> | false } = {},
+  first: ReadonlyArray<QueryName<A>> = []
+): ReadonlyArray<Filter> => {
+  const all = allFiltersOf(action, changes)
+  const fields = all.filter((filter) => beginningOf(filter) === filter.name)
+  if (fields.length <= shownAtMost) return all.map((filter) => ({ ...filter, isShown: true }))
+  const times = fields.filter(({ kind }) => kind === "date")
+  const shown = first.length > 0
+    ? first
+    : [...fields.filter(({ kind }) => kind !== "date").slice(0, shownFirst), ...times].map(({ name }) => name)
+  const places = new Map<string, number>(shown.map((name, place) => [name, place]))
+  const placeOf = (filter: Filter) => places.get(beginningOf(filter)) ?? places.size
+  return all.map((filter) => ({ ...filter, isShown: places.has(beginningOf(filter)) }))
+    .toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+const allFiltersOf = <A extends Action>(
+  action: A,
+  changes: { readonly [name in QueryName<A>]?: Partial<Filter> | false }
 ): ReadonlyArray<Filter> => {
   const changed = new Map<string, Partial<Filter> | false>(Object.entries(changes))
   return (queries[action] ?? []).flatMap(({ kind, name, options }): ReadonlyArray<Filter> => {
@@ -88,119 +104,12 @@ export interface ListProps<A extends Action> {
   /** Text of an empty list, with the next step. */
   readonly empty: string
   readonly csv?: boolean
-}
-
-/** Amount in the currency of the list: the one filtered by, or that of the operators shown. The service compares amounts of a named currency alone. */
-function MoneyFilter({ filter, value }: { readonly filter: Filter; readonly value: string }) {
-  const [{ currency, operator }] = useAddress()
-  const operators = useOperators().filter(({ slug }) => operator === undefined || slug === operator)
-  const currencies = new Set(currency === undefined ? operators.map((one) => one.currency) : [currency.toUpperCase()])
-  const [only] = currencies.size === 1 ? currencies : []
-  const { label, width = widths.money } = filter
-  return only === undefined
-    ? <TextInput size="xs" w={width} label={label} placeholder="Choose a currency" disabled />
-    : <MoneyOf key={only} currency={only} filter={filter} value={value} />
-}
-
-function MoneyOf(
-  { currency, filter: { label, name, width = widths.money }, value }: {
-    readonly currency: string
-    readonly filter: Filter
-    readonly value: string
-  }
-) {
-  const [, setSearch] = useAddress()
-  const form = moneyForm(currency)
-  const [text, setText] = useState(value === "" ? "" : typedNumber(Number(value), form))
-  const search = useDebouncedCallback((units: number | undefined) => {
-    setSearch(units === undefined ? { [name]: "" } : { [name]: String(units), currency })
-  }, 250)
-  return (
-    <NumberField
-      size="xs"
-      w={width}
-      label={label}
-      form={form}
-      value={text}
-      onChange={(typed) => {
-        setText(typed)
-        // what is no amount filters by none, and says so
-        search(unitsIn(typed, form))
-      }}
-    />
-  )
-}
-
-/** Widths of filters, pixels. */
-const widths: Readonly<Record<Filter["kind"], number>> = {
-  text: 140,
-  choice: 150,
-  operator: 170,
-  game: 190,
-  date: 140,
-  money: 140
-}
-
-function FilterInput(
-  { filter, onChange, value }: {
-    readonly filter: Filter
-    readonly value: string
-    readonly onChange: (value: string) => void
-  }
-) {
-  const operators = useOperators()
-  const typed = useDebouncedCallback(onChange, 250)
-  const [text, setText] = useState(value)
-  const input = useRef<HTMLInputElement>(null)
-  // options are rendered on focus: a list has several selects
-  const [hasOptions, setOptions] = useState(false)
-  useEffect(() => {
-    // changed from elsewhere: the address lags behind what is typed
-    if (document.activeElement !== input.current) setText(value)
-  }, [value])
-  const { kind, label, width = widths[kind] } = filter
-  if (kind === "choice" || kind === "operator") {
-    const data = kind === "operator"
-      ? operatorOptions(operators)
-      : optionsOf(filter.options)
-    if (kind === "operator" && data.length < 2) return null
-    return (
-      <Select
-        size="xs"
-        w={width}
-        label={label}
-        placeholder="Any"
-        clearable
-        comboboxProps={{ keepMounted: hasOptions }}
-        onFocus={() => setOptions(true)}
-        data={data}
-        value={value === "" ? null : value}
-        onChange={(chosen) => onChange(chosen ?? "")}
-      />
-    )
-  }
-  if (kind === "date") {
-    // the end of a range is drawn with its beginning
-    const { name } = filter
-    return name.endsWith("from") ? <TimeFilter from={name} to={name.replace(/from$/u, "to")} /> : null
-  }
-  if (kind === "game") return <GameFilter label={label} width={width} value={value} onChange={onChange} />
-  if (kind === "money") return <MoneyFilter filter={filter} value={value} />
-  return (
-    <TextInput
-      size="xs"
-      w={width}
-      label={label}
-      type="search"
-      {...(filter.placeholder === undefined ? {} : { placeholder: filter.placeholder })}
-      ref={input}
-      value={text}
-      onChange={({ currentTarget: { value: entered } }) => {
-        setText(entered)
-        typed(entered)
-      }}
-    />
-  )
+  /** Actions on several rows. */
+  readonly bulk?: Bulk<Row<A>>
+  /** Details of a row beside the list. */
+  readonly details?: Details<Row<A>>
+  /** Rows of one group stand beside each other, unless the list is sorted by hand. */
+  readonly groupOf?: (row: Row<A>) => string | number
 }
 
 const none = {}
@@ -252,6 +161,8 @@ export function Filters<A extends Action>(
   // inputs keep their own text: they are remounted when cleared
   const [clearings, setClearings] = useState(0)
   const isFiltered = filters.some(({ name }) => search[name] !== undefined)
+  const operators = useOperators()
+  const more = filters.filter(({ isShown, kind }) => isShown === false && (kind !== "operator" || operators.length > 1))
   const clear = () => {
     setSearch(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
     setClearings((count) => count + 1)
@@ -265,7 +176,7 @@ export function Filters<A extends Action>(
       gap="xs"
       onSubmit={(event: React.FormEvent) => event.preventDefault()}
     >
-      {filters.map((filter) => (
+      {filters.filter(({ isShown }) => isShown !== false).map((filter) => (
         <FilterInput
           key={`${filter.name}-${clearings}`}
           filter={filter}
@@ -275,6 +186,7 @@ export function Filters<A extends Action>(
       ))}
       {/* beside the inputs, below the labels */}
       <Group gap="xs" mt={20}>
+        {more.length > 0 && <MoreFilters filters={more} />}
         {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
         {csv !== false && <ExportLinks action={action} params={params} query={query} />}
       </Group>
@@ -287,6 +199,7 @@ const nearPx = 600
 
 /** List without a heading, as part of a page. */
 export function List<A extends Action>(props: ListProps<A>) {
+  const may = usePermission()
   const { action, columns, filters = [], heading, paging, rowKey, sorts } = props
   const [search, setSearch] = useAddress()
   const query = useMemo(() => {
@@ -294,7 +207,12 @@ export function List<A extends Action>(props: ListProps<A>) {
     return { ...props.query, ...Object.fromEntries(Object.entries(search).filter(([name]) => named.has(name))) }
   }, [filters, props.query, search, sorts])
   const list = useRows(action, { params: props.params, query }, paging)
-  const rows = useMemo(() => asRows(action, (list.data?.pages ?? []).flatMap(({ data }) => data)), [action, list.data])
+  const sort = search["sort"]
+  const { bulk, details, groupOf } = props
+  const rows = useMemo(() => {
+    const loaded = asRows(action, (list.data?.pages ?? []).flatMap(({ data }) => data))
+    return groupOf === undefined || sort !== undefined ? loaded : grouped(loaded, groupOf)
+  }, [action, groupOf, list.data, sort])
   const { entry, ref } = useIntersection({ root: null, rootMargin: `${nearPx}px` })
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const isNearEnd = entry?.isIntersecting === true
@@ -306,7 +224,64 @@ export function List<A extends Action>(props: ListProps<A>) {
   const keyOf = rowKey ?? idOf
   const isFiltered = filters.some(({ name }) => search[name] !== undefined)
 
-  return (
+  const selection = useSelection(JSON.stringify([action, query]))
+  const hasBulk = bulk !== undefined && bulk.actions.some((one) => may(one.action))
+  const marking = useMemo(
+    () => hasBulk && bulk !== undefined ? { selection, nameOf: bulk.nameOf } : undefined,
+    [bulk, hasBulk, selection]
+  )
+  const markFirst = async (): Promise<void> => {
+    let loaded: ReadonlyArray<Row<A>> = rows
+    let hasMore = hasNextPage
+    while (loaded.length < mostAtOnce && hasMore) {
+      const { data, hasNextPage: goesOn } = await fetchNextPage()
+      loaded = asRows(action, (data?.pages ?? []).flatMap((part) => part.data))
+      hasMore = goesOn
+    }
+    selection.mark(loaded.slice(0, mostAtOnce).map(keyOf), true)
+  }
+
+  const param = details?.param ?? ""
+  const opened = details === undefined ? undefined : search[param]
+  const open = useCallback((row: Row<A>) => setSearch({ [param]: String(keyOf(row)) }), [keyOf, param, setSearch])
+  const opening = useMemo(
+    () => details === undefined ? undefined : { open, current: opened },
+    [details, open, opened]
+  )
+  const frame = useRef<HTMLDivElement>(null)
+  const place = opened === undefined ? -1 : rows.findIndex((row) => String(keyOf(row)) === opened)
+  const here = place === -1 ? undefined : rows[place]
+  // a row that has left the list was there: the next is the one now in its place
+  const last = useRef(0)
+  useEffect(() => {
+    if (place !== -1) last.current = place
+  }, [place])
+  useEffect(() => {
+    if (opened !== undefined && place > rows.length - 10 && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage, opened, place, rows.length])
+
+  const stepsOf = (): Steps => {
+    const stepTo = (row: Row<A> | undefined) => row === undefined ? undefined : () => open(row)
+    const next = stepTo(place === -1 ? rows[last.current] : rows[place + 1])
+    const isMarked = here !== undefined && selection.has(keyOf(here))
+    return {
+      close: () => {
+        setSearch({ [param]: undefined })
+        frame.current?.querySelector<HTMLElement>("tr[data-current] a, tbody a")?.focus({ preventScroll: true })
+      },
+      next,
+      previous: stepTo(place === -1 ? rows[last.current - 1] : rows[place - 1]),
+      mark: marking === undefined || here === undefined
+        ? undefined
+        : () => {
+          selection.toggle(keyOf(here))
+          if (!isMarked) next?.()
+        },
+      isMarked
+    }
+  }
+
+  const listed = (
     <Stack gap="sm">
       {filters.length > 0
         ? <Filters {...props} filters={filters} query={query} />
@@ -316,18 +291,30 @@ export function List<A extends Action>(props: ListProps<A>) {
           </Group>
         )}
       {list.error !== null && <Refusal error={list.error} again={() => void list.refetch()} />}
+      {marking !== undefined && bulk !== undefined && (
+        <BulkBar
+          bulk={bulk}
+          rows={rows}
+          keyOf={keyOf}
+          selection={selection}
+          hasMore={hasNextPage}
+          more={() => void markFirst()}
+        />
+      )}
       <DataTable
         label={heading}
         columns={columns}
         rows={rows}
         rowActions={props.rowActions}
         rowKey={keyOf}
+        marking={marking}
+        opening={opening}
         {
           // a list of which only a part is loaded is sorted by the service, or not at all
           ...(paging === "whole" && sorts === undefined ? {} : { sorts: sorts ?? none })
         }
-        sort={search["sort"]}
-        onSort={(sort) => setSearch({ sort })}
+        sort={sort ?? sortIn(props.query)}
+        onSort={(next) => setSearch({ sort: next })}
       />
       {list.isLoading && <Text size="sm">Loading …</Text>}
       {!list.isLoading && list.error === null && rows.length === 0 && !hasNextPage && (
@@ -347,6 +334,44 @@ export function List<A extends Action>(props: ListProps<A>) {
       </Group>
     </Stack>
   )
+  if (details === undefined) return listed
+  return (
+    <div
+      className="beside"
+      ref={frame}
+      onKeyDown={(event) => opened !== undefined && onStepKey(event, stepsOf())}
+    >
+      <div className="listed">{listed}</div>
+      {opened !== undefined && (
+        <MarkedBeside
+          heading={details.headingOf(opened, here)}
+          stepsOf={stepsOf}
+          selection={selection}
+          rowKey={here === undefined ? "" : keyOf(here)}
+        >
+          {details.draw(opened, here)}
+        </MarkedBeside>
+      )}
+    </div>
+  )
+}
+
+/** Details beside the list, drawn again when their row is marked. */
+function MarkedBeside({ children, heading, rowKey, selection, stepsOf }: {
+  readonly heading: string
+  readonly stepsOf: () => Steps
+  readonly selection: Selection
+  readonly rowKey: RowKey
+  readonly children: React.ReactNode
+}) {
+  useIsMarked(selection, rowKey)
+  return <Beside heading={heading} steps={stepsOf()}>{children}</Beside>
+}
+
+/** Order that a list has before it is sorted by hand. */
+const sortIn = (query: Readonly<Record<string, unknown>> | undefined): string | undefined => {
+  const sort = query?.["sort"]
+  return typeof sort === "string" ? sort : undefined
 }
 
 /** Page with a list. `actions`: buttons beside the heading. */

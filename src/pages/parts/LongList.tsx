@@ -8,7 +8,8 @@ import { type Action, asRows, type Request, type Row } from "../app/api.ts"
 import { locale } from "../app/locale.ts"
 import { useRowWindow } from "../app/queries.ts"
 import { type Column, useRowDrawing, useTellingColumns } from "./DataTable.tsx"
-import { type Filter, Filters } from "./ListPage.tsx"
+import type { Filter } from "./FilterInputs.tsx"
+import { Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
 
 const rowHeight = 33

@@ -1,6 +1,6 @@
-/** Actions of table rows: a light button in each row, and one menu per table, created when opened. */
-import { Menu } from "@mantine/core"
-import { useMemo, useState } from "react"
+/** Actions of table rows: the next step as a button, the others in one menu per table, created when opened. */
+import { Button, Group, Menu } from "@mantine/core"
+import { useMemo, useRef, useState } from "react"
 import type { Action } from "../app/api.ts"
 import { usePermission } from "../app/session.tsx"
 
@@ -20,6 +20,17 @@ export interface RowAction {
 export interface RowActions<R> {
   readonly nameOf: (row: R) => string
   readonly of: (row: R) => ReadonlyArray<RowAction>
+}
+
+/** Three dots, drawn: not every font has them. */
+function Dots() {
+  return (
+    <svg width="14" height="4" viewBox="0 0 14 4" fill="currentColor" aria-hidden>
+      <circle cx="2" cy="2" r="1.5" />
+      <circle cx="7" cy="2" r="1.5" />
+      <circle cx="12" cy="2" r="1.5" />
+    </svg>
+  )
 }
 
 /** Button in a row: a plain element, since a list renders hundreds of them. */
@@ -61,7 +72,9 @@ function RowMenu(
       withinPortal={false}
     >
       <Menu.Target>
-        <RowButton style={place} tabIndex={-1} aria-label={`Actions of ${name}`}>Actions</RowButton>
+        <RowButton style={place} tabIndex={-1} aria-label={`Actions of ${name}`}>
+          <Dots />
+        </RowButton>
       </Menu.Target>
       <Menu.Dropdown>
         {items.map((item) => (
@@ -75,6 +88,36 @@ function RowMenu(
         ))}
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** All actions of one row as buttons, beside its details. */
+export function ActionsOf<R extends object>({ actions, row }: { readonly actions: RowActions<R>; readonly row: R }) {
+  const may = usePermission()
+  const [dialog, setDialog] = useState<React.ReactNode>()
+  const button = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setDialog(undefined)
+    button.current?.focus({ preventScroll: true })
+  }
+  return (
+    <Group gap="xs">
+      {actions.of(row).filter(({ action }) => action === undefined || may(action)).map((item) => (
+        <Button
+          key={item.label}
+          size="compact-sm"
+          variant={item.isNext === true ? "filled" : "default"}
+          {...(item.danger === true ? { c: "var(--mantine-color-error)" } : {})}
+          onClick={({ currentTarget }) => {
+            button.current = currentTarget
+            setDialog(item.dialog(close))
+          }}
+        >
+          {item.label}
+        </Button>
+      ))}
+      {dialog}
+    </Group>
   )
 }
 
@@ -106,7 +149,7 @@ export const useRowMenu = <R extends object>(
               aria-label={`Actions of ${name}`}
               onClick={({ currentTarget: button }) => setOpened({ button, name, items: rest })}
             >
-              Actions
+              <Dots />
             </RowButton>
           )}
         </>

@@ -56,9 +56,12 @@ export function Money(
 
 const countFormat = new Intl.NumberFormat(locale)
 
+/** Count with separators. */
+export const countText = (count: number): string => countFormat.format(count)
+
 /** Integer count. */
 export function Count({ of: count }: { readonly of: number }) {
-  return <span className="figure" data-copy={String(count)}>{countFormat.format(count)}</span>
+  return <span className="figure" data-copy={String(count)}>{countText(count)}</span>
 }
 
 const timeFormats = new Map<string, Intl.DateTimeFormat>()
@@ -76,13 +79,58 @@ const timeFormat = (timeZone: string, timeStyle: "medium" | "short"): Intl.DateT
 /** Instant in a time zone, to the second. `at`: ISO 8601. */
 export const instantText = (at: string, timeZone: string): string => timeFormat(timeZone, "medium").format(new Date(at))
 
-/** Instant in the user's time zone, with the exact one in UTC on hover. `at`: ISO 8601. */
+interface BriefFormats {
+  readonly day: Intl.DateTimeFormat
+  readonly year: Intl.DateTimeFormat
+  readonly ofYear: Intl.DateTimeFormat
+  readonly short: Intl.DateTimeFormat
+  readonly medium: Intl.DateTimeFormat
+}
+
+const briefFormats = new Map<string, BriefFormats>()
+
+const briefFormatsOf = (timeZone: string): BriefFormats => {
+  const known = briefFormats.get(timeZone)
+  if (known !== undefined) return known
+  const formats = {
+    day: new Intl.DateTimeFormat(locale, { dateStyle: "short", timeZone }),
+    year: new Intl.DateTimeFormat(locale, { year: "numeric", timeZone }),
+    ofYear: new Intl.DateTimeFormat(locale, {
+      day: "numeric",
+      month: "short",
+      hour: "2-digit",
+      minute: "2-digit",
+      timeZone
+    }),
+    short: new Intl.DateTimeFormat(locale, { timeStyle: "short", timeZone }),
+    medium: new Intl.DateTimeFormat(locale, { timeStyle: "medium", timeZone })
+  }
+  briefFormats.set(timeZone, formats)
+  return formats
+}
+
+/** Time of day of an instant of today; day and time to the minute within this year; undefined for any other. */
+const briefText = (at: Date, timeZone: string, style: "short" | "medium"): string | undefined => {
+  const { day, ofYear, year, [style]: time } = briefFormatsOf(timeZone)
+  const now = new Date()
+  if (day.format(at) === day.format(now)) return time.format(at)
+  return style === "short" && year.format(at) === year.format(now) ? ofYear.format(at) : undefined
+}
+
+/** Instant in the user's time zone, with the exact one in UTC on hover. `at`: ISO 8601. `isBrief`: of today's, the time alone, and no year of this year's. */
 export function Instant(
-  { at, seconds = true }: { readonly at: string | null | undefined; readonly seconds?: boolean }
+  { at, isBrief = false, seconds = true }: {
+    readonly at: string | null | undefined
+    readonly seconds?: boolean
+    readonly isBrief?: boolean
+  }
 ) {
   const [timeZone] = useTimeZone()
   if (at === null || at === undefined) return <span>–</span>
-  const text = timeFormat(timeZone, seconds ? "medium" : "short").format(new Date(at))
+  const style = seconds ? "medium" : "short"
+  const instant = new Date(at)
+  const text = (isBrief ? briefText(instant, timeZone, style) : undefined) ??
+    timeFormat(timeZone, style).format(instant)
   return <time dateTime={at} data-copy={at} title={`${at} (shown in ${timeZone})`}>{text}</time>
 }
 
@@ -178,7 +226,7 @@ export function YesNo({ of: value }: { readonly of: boolean }) {
 
 /** Link to a page of this back office. `to`: path with query. */
 export function PageLink(
-  { children, to }: { readonly children: React.ReactNode; readonly to: string }
+  { children, title, to }: { readonly children: React.ReactNode; readonly to: string; readonly title?: string }
 ) {
   const { history } = useRouter()
   const follow = (event: React.MouseEvent) => {
@@ -186,7 +234,7 @@ export function PageLink(
     event.preventDefault()
     history.push(to)
   }
-  return <a className="link mantine-focus-auto" href={to} onClick={follow}>{children}</a>
+  return <a className="link mantine-focus-auto" href={to} onClick={follow} title={title}>{children}</a>
 }
 
 /** Text truncated to a width, complete on hover. */

@@ -43,6 +43,8 @@ interface Shown<R> {
   readonly to?: (row: R) => string
   /** Not aligned as a number, though it is one. */
   readonly isLeft?: boolean
+  /** Left out while the details of a row are open beside the list. */
+  readonly isAside?: boolean
   /** By hand. */
   readonly cell?: (row: R) => React.ReactNode
 }
@@ -69,12 +71,20 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1)
 
 const isId = (name: string): boolean => name === "id" || name.endsWith("_id")
 
-/** Player, with the name where it is known. */
-function PlayerName({ id, name, width = 120 }: {
+/** Player, by name where the row has it: the whole name, or else what the player signs in by beside the id. */
+function PlayerName({ id, name, whole, width = 140 }: {
   readonly id: string
   readonly name: unknown
+  readonly whole: unknown
   readonly width: number | undefined
 }) {
+  if (typeof whole === "string") {
+    return (
+      <PageLink to={`/players/${id}`} title={`${whole}, player ${id}`}>
+        <span className="cut" style={{ maxWidth: width }}>{whole}</span>
+      </PageLink>
+    )
+  }
   const link = <PageLink to={`/players/${id}`}>{id}</PageLink>
   return typeof name === "string"
     ? (
@@ -134,14 +144,18 @@ const drawn = <R extends object>(
   if (text === "") return absent
   if (typeof value === "number") {
     if (kind === "amount") return amountIn(row, value, as)
-    if (name === "player_id") return <PlayerName id={text} name={valueAt(row, "username")} width={as.width} />
+    if (name === "player_id") {
+      return (
+        <PlayerName id={text} name={valueAt(row, "username")} whole={valueAt(row, "player_name")} width={as.width} />
+      )
+    }
     if (name === "operator_id") return <OperatorName id={value} />
     return isId(name) ? text : <Count of={value} />
   }
   if (typeof value === "boolean") {
     return switches.has(name) ? <Status of={value ? "active" : "inactive"} /> : <YesNo of={value} />
   }
-  if (kind === "instant") return <Instant at={text} seconds={as.seconds ?? false} />
+  if (kind === "instant") return <Instant at={text} seconds={as.seconds ?? false} isBrief={clips} />
   if (badges.has(name)) return <Status of={text} />
   if (kind === "choice" || codes.has(name)) return words(text)
   return clips && kind !== "date" ? <Clip width={as.width ?? 220}>{text}</Clip> : text
@@ -176,7 +190,8 @@ const columnsIn = <R extends object>(
       cell: (row) => drawn(row, field, as, true),
       ...(isRight ? { align: "right" } : {}),
       ...(as.width === undefined ? {} : { width: as.width }),
-      ...(path === "operator_id" ? { isOfOperator: true } : {})
+      ...(path === "operator_id" ? { isOfOperator: true } : {}),
+      ...(as.isAside === true ? { isAside: true } : {})
     }
   })
 

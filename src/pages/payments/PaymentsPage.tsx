@@ -1,24 +1,31 @@
 /** Payments: the queue of withdrawals with the reason for waiting and the next step; corrections awaiting approval; payment methods. */
-import { Group, Modal, Stack, Tabs } from "@mantine/core"
+import { Group, Paper, Stack, Tabs } from "@mantine/core"
 import { useMemo } from "react"
+import { ageText } from "../../domain/Age.ts"
+import { type LeftOut, leftOutOf } from "../../domain/payment/BulkSelection.ts"
 import { paymentTransitionNames, paymentTransitions } from "../../domain/payment/PaymentTransitions.ts"
 import { objectionMessage } from "../../domain/staff/FourEyes.ts"
 import { useAddress } from "../app/address.ts"
 import type { Row } from "../app/api.ts"
+import { useColleagues } from "../app/colleagues.ts"
+import { useAnswer } from "../app/queries.ts"
 import { useOperatorOf, usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
+import { type Details, DetailsLink } from "../parts/Beside.tsx"
+import type { Bulk } from "../parts/Bulk.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, List, PageHead } from "../parts/ListPage.tsx"
-import type { RowAction, RowActions } from "../parts/RowMenu.tsx"
+import { Waiting } from "../parts/Refusal.tsx"
+import { ActionsOf, type RowAction, type RowActions } from "../parts/RowMenu.tsx"
 import { columnsOf, factsOf } from "../parts/shown.tsx"
-import { moneyText, PageLink } from "../parts/Values.tsx"
+import { moneyText, PageLink, Status } from "../parts/Values.tsx"
 
 type Payment = Row<"payment.list">
 type Correction = Row<"correction.list">
 
-const filters = filtersOf("payment.list", { id: { label: "Payment id", width: 100 } })
+const filters = filtersOf("payment.list", { id: { label: "Payment id", width: 100 } }, ["id", "status", "type"])
 
 const byTime = { created_at: { ascending: "oldest", descending: "newest" } }
 /** Amounts of several currencies have no order. */
@@ -29,8 +36,8 @@ const waitTexts: Readonly<Record<Payment["waiting_for"][number], string>> = {
   approval: "an approval",
   second_approval: "a second person's approval",
   payout: "to be paid out",
-  alert: "an alert that holds the player's withdrawals",
-  judgement: "the check of the rules against money laundering"
+  alert: "an alert that holds it",
+  judgement: "the check of the rules"
 }
 
 const objectionText = (objection: NonNullable<Payment["objection"]>): string =>
@@ -43,7 +50,7 @@ function WaitReasons({ payment }: { readonly payment: Payment }) {
   if (reasons.length === 0) return <>–</>
   return (
     <>
-      <div>{reasons.map((reason) => waitTexts[reason]).join(", ")}</div>
+      {reasons.map((reason) => <div className="nowrap" key={reason}>{waitTexts[reason]}</div>)}
       {alerts.map((alert) => (
         <div key={alert}>
           <PageLink to={`/alerts?id=${alert}`}>{`Alert ${alert}`}</PageLink>
@@ -94,54 +101,166 @@ const transitionsOf = (
     })
   )
 
-function Details({ close, payment }: { readonly payment: Payment; readonly close: () => void }) {
+const paymentActions: RowActions<Payment> = { nameOf: ({ id }) => `payment ${id}`, of: transitionsOf }
+
+const leftOutTexts: Readonly<Record<LeftOut, string>> = {
+  status: "not at this step",
+  held: "held by an alert",
+  not_judged: "not checked by the rules yet",
+  second_person: "for a second person, you approved",
+  not_by_you: "not by you"
+}
+
+const leftOutText = (action: Parameters<typeof leftOutOf>[0]) => (payment: Payment): string | undefined => {
+  const reason = leftOutOf(action, payment)
+  return reason === undefined ? undefined : leftOutTexts[reason]
+}
+
+const bulk: Bulk<Payment> = {
+  noun: ["payment", "payments"],
+  nameOf: ({ id }) => `payment ${id}`,
+  amountOf: ({ amount, currency }) => ({ amount, currency }),
+  actions: [
+    {
+      action: "payment.approve_many",
+      verb: "Approve",
+      past: "approved",
+      ids: "payments",
+      fields: formOf("payment.approve_many"),
+      explanation: "They may be paid out then. One that takes two people waits for the second one.",
+      leftOut: leftOutText("approve")
+    },
+    {
+      action: "payment.pay_many",
+      verb: "Pay",
+      past: "paid out",
+      ids: "payments",
+      fields: formOf("payment.pay_many"),
+      explanation: "Says that the money was sent. It leaves the players' reserved funds for good.",
+      leftOut: leftOutText("pay")
+    },
+    {
+      action: "payment.reject_many",
+      verb: "Reject",
+      past: "rejected",
+      ids: "payments",
+      fields: formOf("payment.reject_many", { reason: { required: true } }),
+      explanation: "The players have the money back at once.",
+      danger: true,
+      leftOut: leftOutText("reject")
+    }
+  ]
+}
+
+const age = (since: string): string => ageText(Date.parse(since), Date.now())
+
+/** What a person looks twice at. */
+function Notable({ payment: { is_first_withdrawal: isFirst, open_alerts: alerts, player_id: player } }: {
+  readonly payment: Payment
+}) {
+  if (!isFirst && alerts === 0) return <>–</>
   return (
-    <Modal opened onClose={close} title={`Payment ${payment.id}`} size="lg">
-      <Facts
-        columns={2}
-        facts={factsOf(
-          "payment.list",
-          payment,
-          "payment_method",
-          "external_reference",
-          ["bank_name", { label: "Bank" }],
-          "info",
-          "notes",
-          ["first_approved_by", { label: "Approved by" }],
-          ["second_approved_by", { label: "And by" }],
-          "paid_at",
-          "rejected_at",
-          ["reject_reason", { label: "Why rejected" }],
-          "cancelled_at",
-          ["is_reversed", { label: "Charged back" }]
-        )}
-      />
-    </Modal>
+    <span className="nowrap">
+      {isFirst && <Status of="first_withdrawal" />}
+      {isFirst && alerts > 0 && " "}
+      {alerts > 0 && (
+        <PageLink to={`/alerts?status=waiting&player=${player}`}>
+          {`${alerts} ${alerts === 1 ? "alert" : "alerts"}`}
+        </PageLink>
+      )}
+    </span>
   )
 }
 
-const paymentActions: RowActions<Payment> = {
-  nameOf: ({ id }) => `payment ${id}`,
-  of: (payment) => [
-    ...transitionsOf(payment),
-    { label: "Details", dialog: (close) => <Details payment={payment} close={close} /> }
-  ]
+const playerFacts = [
+  "player_id",
+  "kyc_status",
+  "balance",
+  ["player_since", { label: "Account", cell: ({ player_since: since }: Payment) => age(since) }],
+  ["open_alerts", { label: "To note", cell: (payment: Payment) => <Notable payment={payment} /> }]
+] as const
+
+/** Payment beside the list: by its row, or read where it has left the list. */
+function PaymentDetails({ id, listed }: { readonly id: number; readonly listed: Payment | undefined }) {
+  const query = useAnswer("payment.show", { params: { payment: id } }, { enabled: listed === undefined })
+  const { actorOf } = useColleagues()
+  const payment = listed ?? query.data?.data
+  if (payment?.id !== id) return <Waiting query={query} />
+  return (
+    <Stack>
+      <Paper withBorder p="sm" component="section" aria-label="Player">
+        <Facts columns={3} facts={factsOf("payment.list", payment, ...playerFacts)} />
+      </Paper>
+      <Facts
+        columns={3}
+        facts={[
+          ...factsOf(
+            "payment.list",
+            payment,
+            "type",
+            "status",
+            "amount",
+            "payment_method",
+            "operator_id",
+            ["created_at", { label: "Requested" }]
+          ),
+          payment.waiting_for.length > 0 && ["Waits for", <WaitReasons key="waits" payment={payment} />],
+          ...factsOf(
+            "payment.list",
+            payment,
+            "external_reference",
+            ["bank_name", { label: "Bank" }],
+            "info",
+            "notes"
+          ),
+          payment.first_approved_by !== null && ["Approved by", actorOf(payment.first_approved_by)],
+          payment.second_approved_by !== null && ["And by", actorOf(payment.second_approved_by)],
+          ...(["paid_at", "rejected_at", "cancelled_at"] as const).flatMap((name) =>
+            payment[name] === null ? [] : factsOf("payment.list", payment, name)
+          ),
+          payment.reject_reason !== null && ["Why rejected", payment.reject_reason],
+          payment.is_reversed && ["Charged back", "yes"]
+        ]}
+      />
+      <ActionsOf actions={paymentActions} row={payment} />
+    </Stack>
+  )
+}
+
+const details: Details<Payment> = {
+  param: "open",
+  headingOf: (id) => `Payment ${id}`,
+  draw: (id, payment) => <PaymentDetails key={id} id={Number(id)} listed={payment} />
 }
 
 const columns = columnsOf(
   "payment.list",
-  ["id", { to: ({ id }) => `/payments?id=${id}` }],
-  "type",
-  "status",
+  ["id", { cell: ({ id }) => <DetailsLink param="open" value={id}>{id}</DetailsLink> }],
+  ["type", { isAside: true }],
+  ["status", { isAside: true }],
   "amount",
   "player_id",
-  "operator_id",
+  ["operator_id", { isAside: true }],
+  ["kyc_status", { isAside: true }],
+  ["balance", { isAside: true }],
+  ["payment_method", { isAside: true }],
+  ["player_since", { label: "Account", isAside: true, cell: ({ player_since: since }) => age(since) }],
+  ["open_alerts", { label: "To note", isAside: true, isLeft: true, cell: (payment) => <Notable payment={payment} /> }],
   ["created_at", { label: "Requested" }],
   ["waiting_for", { label: "Waits for", cell: (payment) => <WaitReasons payment={payment} /> }]
 )
 
+/** Columns of the queue, where every row is a withdrawal and what it waits for says its status, and of the list of all payments. */
+const queueColumns = columns.filter(({ id }) => id !== "type" && id !== "status")
+const ofDecisions = new Set(["kyc_status", "balance", "player_since", "open_alerts"])
+const listColumns = columns.filter(({ id }) => !ofDecisions.has(id))
+
+/** The oldest first: who asked first is served first. */
+const oldestFirst = { sort: "oldest" }
+
 function Payments() {
   const [search] = useAddress()
+  const isQueue = search["status"] === "waiting"
   return (
     <List
       heading="Payments"
@@ -149,8 +268,11 @@ function Payments() {
       paging="walk"
       filters={filters}
       sorts={search["currency"] === undefined ? byTime : ofOneCurrency}
-      columns={columns}
+      columns={isQueue ? queueColumns : listColumns}
       rowActions={paymentActions}
+      bulk={bulk}
+      details={details}
+      {...(isQueue ? { query: oldestFirst } : {})}
       empty="No payments yet. Deposits and withdrawals appear here as players ask for them."
     />
   )

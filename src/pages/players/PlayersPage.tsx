@@ -12,7 +12,7 @@ const filters = filtersOf("player.list", {
   external_id: false,
   email: false,
   username: false
-})
+}, ["starting_with", "status", "kyc_status"])
 
 const sorts = { created_at: { ascending: "oldest", descending: "newest" } }
 

@@ -2,7 +2,7 @@
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { columnsOfRounds } from "./roundColumns.tsx"
 
-const filters = filtersOf("round.search")
+const filters = filtersOf("round.search", {}, ["game", "transaction", "from"])
 
 export default function RoundsPage() {
   return (

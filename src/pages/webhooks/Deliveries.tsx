@@ -5,6 +5,7 @@ import { useAddress } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import type { Bulk } from "../parts/Bulk.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { filtersOf, ListSection } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
@@ -142,6 +143,19 @@ function DeliveryDetails({ id }: { readonly id: number }) {
   )
 }
 
+const bulk: Bulk<Delivery> = {
+  noun: ["delivery", "deliveries"],
+  nameOf: ({ id }) => `delivery ${id}`,
+  actions: [{
+    action: "delivery.retry_many",
+    verb: "Retry",
+    past: "due again",
+    ids: "deliveries",
+    explanation: "Sends them again at once, with all attempts before them. Receivers may get an event twice.",
+    leftOut: ({ status }) => status === "failed" ? undefined : status === "delivered" ? "delivered" : "on the way"
+  }]
+}
+
 /** List of deliveries, with one open if named by the address. */
 export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webhook> }) {
   const [search, setSearch] = useAddress()
@@ -186,6 +200,7 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
         query={query}
         filters={filters}
         columns={columns}
+        bulk={bulk}
         empty="Nothing was sent yet. Events are sent to a webhook from when it is added; a ping tries it."
       />
       <Modal

@@ -138,6 +138,20 @@ export const accountCases: ReadonlyArray<CommandCase> = [
     }
   },
   {
+    line: "staff colleagues",
+    misused: ["staff colleagues everybody"],
+    refused: [],
+    *works({ names }) {
+      const bound = yield* done(`staff create --name Eve --role support --operators ${names["rival"]}`)
+      const other = yield* done(`staff create --name Ada --role support --operators ${names["house"]}`)
+      const seen = { id: bound.id, name: "Eve", role: "support", active: true }
+      assert.deepInclude(yield* done("staff colleagues"), seen)
+      const ids = (yield* done("staff colleagues", undefined, bound.token)).map(({ id }: { readonly id: number }) => id)
+      assert.include(ids, bound.id)
+      assert.notInclude(ids, other.id)
+    }
+  },
+  {
     line: "operator create --slug $fresh --name Lucky --currency EUR",
     misused: [
       "operator create --slug $fresh --name Lucky --currency EUR --cooperation-model friend",

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { alertRules } from "../../../src/domain/compliance/AlertRules.ts"
-import { type Fields, openCasino } from "../Casino.ts"
+import { dataOf, type Fields, openCasino } from "../Casino.ts"
 import { pass } from "../Calendar.ts"
 import { type CommandCase, done, nobody, raisedAlert, refusal } from "./Scene.ts"
 
@@ -28,10 +28,44 @@ export const alertCases: ReadonlyArray<CommandCase> = [
           yield* ids(`--cursor ${third} --rule large_credit`),
           yield* ids(`--player ${raised[0]?.player}`),
           yield* ids("--status escalated"),
-          yield* ids("--rule structuring")
+          yield* ids("--rule structuring"),
+          yield* ids("--sort oldest --limit 2"),
+          yield* ids(`--sort oldest --cursor ${second}`)
         ],
-        [[third, second, first], [third], [second, first], [first], [second], []]
+        [[third, second, first], [third], [second, first], [first], [second], [], [first, second], [third]]
       )
+      // the least severe and newest comes last, a closed one is not waiting
+      yield* done(
+        `alert configure --operator ${casino.slug} --rule large_credit --severity low --stop-withdrawals false`
+      )
+      const { alert: mild } = yield* raisedAlert(casino)
+      yield* done(`alert update ${first} --status closed --note known`)
+      const severe = "--sort severity --status waiting"
+      assert.deepStrictEqual(
+        [yield* ids(severe), yield* ids(`${severe} --cursor ${second}`), yield* ids("--sort newest --limit 1")],
+        [[second, third, mild], [third, mild], [mild]]
+      )
+    }
+  },
+  {
+    line: "alert evidence $alert",
+    misused: ["alert evidence first"],
+    refused: [[`alert evidence ${nobody}`, "NOT_FOUND"]],
+    *works() {
+      const casino = yield* openCasino()
+      const { alert, player } = yield* raisedAlert(casino)
+      yield* pass(1)
+      const { id: payment } = dataOf(yield* casino.deposit(player, 100), 201)
+      const evidence = yield* done(`alert evidence ${alert}`)
+      assert.deepInclude(evidence.player, { id: player, currency: "EUR" })
+      assert.deepInclude(evidence.payments[0], { id: payment, is_later: true, is_counted: false })
+      assert.deepStrictEqual(evidence.figures[0], {
+        figure: "deposits",
+        raised: 1000,
+        now: 1100,
+        raised_count: 1,
+        now_count: 2
+      })
     }
   },
   {

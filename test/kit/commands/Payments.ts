@@ -1,6 +1,7 @@
 /** Cases of `payment`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { pass } from "../Calendar.ts"
 import { dataOf, openCasino } from "../Casino.ts"
 import { type CommandCase, done, heldWithdrawal, nobody, refusal, type SceneShape } from "./Scene.ts"
 
@@ -31,8 +32,9 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
     misused: ["payment show first"],
     refused: [[`payment show ${nobody}`, "NOT_FOUND"]],
     *works({ house }) {
-      const { payment } = yield* heldWithdrawal(house)
+      const { payment, player } = yield* heldWithdrawal(house)
       const { data } = yield* house.get(`/payments/${payment}`)
+      const person = yield* done(`player show ${player}`)
       assert.deepStrictEqual(yield* done(`payment show ${payment}`), {
         operator_id: house.id,
         ...data,
@@ -42,8 +44,19 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
         second_approved_by: null,
         waiting_for: ["approval"],
         held_by_alerts: [],
-        objection: null
+        objection: null,
+        player_name: `${person.first_name} ${person.last_name}`,
+        kyc_status: person.kyc_status,
+        balance: 900,
+        player_since: person.created_at,
+        is_first_withdrawal: true,
+        open_alerts: 0
       })
+      yield* done(`payment approve ${payment}`)
+      yield* done(`payment pay ${payment}`)
+      yield* pass(1)
+      const later = dataOf(yield* house.withdraw(player, 100), 201)
+      assert.deepInclude(yield* done(`payment show ${later.id}`), { balance: 800, is_first_withdrawal: false })
     }
   },
   {
@@ -73,6 +86,7 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
         [
           yield* ids("--type withdrawal"),
           yield* ids("--status new"),
+          yield* ids("--status waiting"),
           yield* ids("--external-reference mine"),
           yield* ids(`--player ${nobody}`),
           yield* ids(`--id ${payment}`),
@@ -81,7 +95,7 @@ export const paymentCases: ReadonlyArray<CommandCase> = [
           (yield* ids("--sort oldest")).at(-1),
           yield* ids("--min-amount 6 --currency EUR --type withdrawal")
         ],
-        [[payment], [payment], [deposit.id], [], [payment], [payment], deposit.id, deposit.id, [payment]]
+        [[payment], [payment], [payment], [deposit.id], [], [payment], [payment], deposit.id, deposit.id, [payment]]
       )
       assert.strictEqual((yield* ids(`--player ${player} --per-page 2`)).length, 2)
     }

@@ -4,7 +4,7 @@ import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
 import { dataOf, openCasino, staff, staffCall } from "../../kit/Casino.ts"
 import { assertNone, Browser, later, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { raisedAlert } from "../../kit/commands/Scene.ts"
-import { act, done, notified } from "../../kit/PageSteps.ts"
+import { act, choose, done, notified } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: an alert is found, taken, worked on and closed in a browser, and the page's withdrawal status of the player matches the operator's API.
@@ -74,7 +74,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         for (const name of ["Assign to me", "Assign", "Hold withdrawals", "Escalate", "Close alert"]) {
           assert.strictEqual(await page.getByRole("button", { name, exact: true }).count(), 0, name)
         }
-        await page.getByRole("link", { name: "All alerts" }).click()
+        await page.getByRole("button", { name: "Close details" }).click()
         await page.getByText("Nothing matches the filters.").waitFor()
         assert.strictEqual(new URL(page.url()).search, new URL(list, page.url()).search)
       })
@@ -177,8 +177,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.goto(`/alerts?id=${alert}`)
         await page.getByRole("button", { name: "Assign", exact: true }).click()
         const dialog = page.getByRole("dialog", { name: "Assign", exact: true })
-        // compliance staff cannot list accounts: a colleague is named by number
-        await dialog.getByLabel("To").fill(String(other.id))
+        await choose(page, "To", `${other.name} (compliance)`, dialog)
         await dialog.getByRole("button", { name: "Assign", exact: true }).click()
         await dialog.waitFor({ state: "hidden" })
         await done(page, "Escalate", { Note: "Above what I decide" })

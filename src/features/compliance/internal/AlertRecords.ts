@@ -13,6 +13,7 @@ export const makeAlertRecords = recordsOf("compliance_alerts", Alert, {
     updated_at: "a.updated_at"
   },
   computed: {
+    username: "p.username",
     stops_withdrawals: `a.hold <> 'none' AND a.status <> 'closed' AND NOT p.withdrawal_holds @>
       jsonb_build_array(jsonb_build_object('alertId', a.id, 'isLifted', true))`
   }

@@ -1,0 +1,187 @@
+import { assert, layer } from "@effect/vitest"
+import { Console, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { assertNone, Browser, signedInFully, violationsOn } from "../../kit/Browser.ts"
+import { layerCasinos } from "../../kit/Backoffice.ts"
+import { pass } from "../../kit/Calendar.ts"
+import { dataOf, openCasino, staff } from "../../kit/Casino.ts"
+import { heldWithdrawal, raisedAlert } from "../../kit/commands/Scene.ts"
+import { personOn } from "../../kit/PersonSteps.ts"
+
+// Goal: the queues of payments and alerts are worked in few clicks without leaving them, and one of thousands does not stall the page. Method:
+// Chromium; every click and key that a person needs is counted, as are the changes of the page; the browser reports its long tasks.
+
+const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
+
+const several = 20
+
+layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs of the queues", (it) => {
+  it.effect("approve 20 withdrawals, each looked at, in 25 clicks at most on one page", () =>
+    Effect.gen(function*() {
+      const clerk = yield* signedInFully({ role: "payments" })
+      const casino = yield* openCasino()
+      const held = yield* Effect.forEach(Array.from({ length: several + 1 }), (_, index) =>
+        heldWithdrawal(casino, 100 + index))
+      const [extra] = held.slice(-1)
+      const page = yield* (yield* Browser).open({ cookie: clerk.cookie })
+      const table = page.getByRole("table", { name: "Payments" })
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?status=waiting&operator=${casino.slug}`)
+        await table.getByRole("checkbox").nth(several).waitFor()
+      })
+      const person = personOn(page)
+      yield* Effect.promise(async () => {
+        const first = String(held[0]?.payment)
+        await person.click(table.getByRole("link", { name: first, exact: true }))
+        for (const { payment } of held.slice(0, several)) {
+          // the row and what stands beside it answer the question
+          const beside = page.getByRole("complementary", { name: `Payment ${payment}` })
+          await beside.getByText("first withdrawal").waitFor()
+          await beside.getByText("not started").waitFor()
+          await person.press("x")
+        }
+        await page.getByText(`${several} selected (€21.90)`).waitFor()
+        const approve = page.getByRole("button", { name: `Approve ${several} (€21.90)` })
+        await person.click(approve)
+        const dialog = page.getByRole("dialog")
+        await person.click(dialog.getByRole("button", { name: `Approve ${several} (€21.90)` }))
+        await dialog.getByText(`${several} approved.`).waitFor()
+        await dialog.getByText(`payment ${first}: approved`).waitFor()
+      })
+      const { changes, clicks } = person.counted()
+      yield* Console.log(`approve ${several} withdrawals: ${clicks} clicks, ${changes} changes of the page`)
+      assert.isAtMost(clicks, 25)
+      assert.strictEqual(changes, 0)
+      assertNone(yield* violationsOn(page))
+      const waiting = yield* staff("GET", `/payments?status=new&operator=${casino.slug}`)
+      assert.deepStrictEqual(
+        waiting.map((one: { readonly id: number }) =>
+          one.id
+        ),
+        [extra?.payment]
+      )
+    }).pipe(Effect.scoped))
+
+  it.effect("leave out of an approval what an alert holds and what is past this step, and say so before and after", () =>
+    Effect.gen(function*() {
+      const clerk = yield* signedInFully({ role: "payments" })
+      const casino = yield* openCasino()
+      const free = yield* heldWithdrawal(casino, 300)
+      const allowed = yield* heldWithdrawal(casino, 200)
+      yield* staff("POST", `/payments/${allowed.payment}/approve`, {})
+      yield* staff("PATCH", "/alert-rules/large_credit", { operator: casino.slug, stop_withdrawals: false })
+      const { alert, player } = yield* raisedAlert(casino)
+      const held = dataOf(yield* casino.withdraw(player, 100), 201)
+      yield* staff("POST", `/alerts/${alert}/hold`, { reason: "papers" })
+      const page = yield* (yield* Browser).open({ cookie: clerk.cookie })
+      const box = (payment: number) => page.getByRole("checkbox", { name: `Select payment ${payment}` })
+      yield* Effect.promise(async () => {
+        await page.goto(`/payments?status=waiting&operator=${casino.slug}`)
+        await box(free.payment).focus()
+        await page.keyboard.press("x")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("x")
+        await box(held.id).check()
+        assert.isTrue(await box(allowed.payment).isChecked())
+        await page.getByRole("button", { name: "Approve 1 (€3.00)" }).click()
+        const dialog = page.getByRole("dialog")
+        const left = dialog.getByRole("region", { name: "Left out" })
+        await left.getByText(`1 held by an alert: payment ${held.id}`).waitFor()
+        await left.getByText(`1 not at this step: payment ${allowed.payment}`).waitFor()
+        // somebody else was faster
+      })
+      yield* staff("POST", `/payments/${free.payment}/approve`, {})
+      yield* Effect.promise(async () => {
+        const dialog = page.getByRole("dialog")
+        await dialog.getByRole("button", { name: "Approve 1 (€3.00)" }).click()
+        await dialog.getByText("0 approved, 1 not.").waitFor()
+        await dialog.getByText(/A withdrawal that is allowed cannot be approved/u).waitFor()
+      })
+    }).pipe(Effect.scoped))
+
+  it.effect("judge an alert by its evidence in 4 clicks at most on one page", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { alert, player } = yield* raisedAlert(casino)
+      yield* pass(1)
+      const deposit = dataOf(yield* casino.deposit(player, 4321), 201)
+      const officer = yield* signedInFully({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie: officer.cookie })
+      const table = page.getByRole("table", { name: "Alerts" })
+      yield* Effect.promise(async () => {
+        await page.goto(`/alerts?status=waiting&operator=${casino.slug}`)
+        await table.getByRole("link", { name: String(alert), exact: true }).waitFor()
+      })
+      const person = personOn(page)
+      yield* Effect.promise(async () => {
+        await person.click(table.getByRole("link", { name: String(alert), exact: true }))
+        const evidence = page.getByRole("region", { name: "Evidence" })
+        await evidence.getByRole("link", { name: String(deposit.id), exact: true }).waitFor()
+        const deposits = evidence.getByRole("table", { name: "Figures" }).getByRole("row").filter({
+          hasText: "Deposits"
+        })
+        await deposits.getByText("1, €10.00").waitFor()
+        await deposits.getByText("2, €53.21").waitFor()
+        await evidence.getByRole("region", { name: "Player" }).getByText("Balance").waitFor()
+      })
+      assertNone(yield* violationsOn(page))
+      yield* Effect.promise(async () => {
+        await person.click(page.getByRole("complementary").getByRole("button", { name: "Close alert" }))
+        const dialog = page.getByRole("dialog", { name: "Close alert" })
+        await dialog.getByLabel("Reason").fill("The provider confirms the jackpot")
+        await person.click(dialog.getByRole("button", { name: "Close alert" }))
+        await dialog.waitFor({ state: "hidden" })
+      })
+      const { changes, clicks } = person.counted()
+      yield* Console.log(`judge an alert: ${clicks} clicks, ${changes} changes of the page`)
+      assert.isAtMost(clicks, 4)
+      assert.strictEqual(changes, 0)
+      assert.strictEqual((yield* staff("GET", `/alerts/${alert}`)).status, "closed")
+    }).pipe(Effect.scoped))
+
+  it.effect("filter a queue of 5,000 withdrawals and approve 200 of them without a stall", () =>
+    Effect.gen(function*() {
+      const clerk = yield* signedInFully({ role: "payments" })
+      const casino = yield* openCasino()
+      const players = yield* Effect.forEach(Array.from({ length: 50 }), () => casino.register())
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, payment_method,
+          created_at, updated_at)
+        SELECT 9000000000 + n, ${casino.id}, (string_to_array(${
+        players.map(({ id }) => id).join(",")
+      }, ','))[1 + n % 50]::bigint,
+          'withdrawal', 'new', 100 + n, 'EUR', CASE WHEN n % 2 = 0 THEN 'card' ELSE 'bank' END, date_trunc('milliseconds', now()), now()
+        FROM generate_series(1, 5000) n`
+      const page = yield* (yield* Browser).open({ cookie: clerk.cookie })
+      const table = page.getByRole("table", { name: "Payments" })
+      const stalls = () =>
+        page.evaluate("window.stalls.splice(0)").then((found) => Array.isArray(found) ? found.map(Number) : [])
+      const measured: Array<number> = []
+      yield* Effect.promise(async () => {
+        await page.addInitScript(`window.stalls = []
+          new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => window.stalls.push(Math.round(duration))))
+            .observe({ type: "longtask", buffered: true })`)
+        await page.goto(`/payments?status=waiting&operator=${casino.slug}`)
+        await table.getByRole("checkbox").first().waitFor()
+        await page.waitForLoadState("networkidle")
+        await stalls()
+        await page.getByRole("button", { name: "Add filter" }).click()
+        await page.getByRole("dialog", { name: "Add filter" }).getByLabel("Method").fill("card")
+        await page.keyboard.press("Escape")
+        await page.getByRole("button", { name: "Remove filter Method: card" }).waitFor()
+        await table.getByText("bank").first().waitFor({ state: "detached" })
+        await table.getByRole("checkbox").nth(1).check()
+        await page.getByRole("button", { name: "Select the first 200" }).click()
+        await page.getByText(/^200 selected/u).waitFor()
+        await page.getByRole("button", { name: /^Approve 200/u }).click()
+        const dialog = page.getByRole("dialog")
+        await dialog.getByRole("button", { name: /^Approve 200/u }).click()
+        await dialog.getByText("200 approved.").waitFor({ timeout: 60_000 })
+        await dialog.getByRole("button", { name: "Close" }).last().click()
+        await page.getByText(/^200 or more payments$/u).waitFor()
+        measured.push(...await stalls())
+      })
+      yield* Console.log(`long tasks with 5,000 withdrawals, ms: ${measured.join(", ") || "none"}`)
+      assert.isBelow(Math.max(0, ...measured), 300)
+    }).pipe(Effect.scoped))
+})
