@@ -97,6 +97,14 @@ export const addressOf = (
     searchOf(query)
 }
 
+const isAction = (name: string): name is Action => Object.hasOwn(endpoints, name)
+
+/** Actions that change something below an address, `/players/:player`, in the contract's order. */
+export const changesBelow = (address: string): ReadonlyArray<Action> =>
+  Object.entries(endpoints).flatMap(([name, [method, path]]) =>
+    method !== "GET" && path.includes(`${address}/`) && isAction(name) ? [name] : []
+  )
+
 const unreachable = (reason: string) =>
   new Refused(
     "UNREACHABLE",

@@ -2,6 +2,7 @@
 import { Button, Menu, Text } from "@mantine/core"
 import { useRef, useState } from "react"
 import { documentExpiry, kycTransitions } from "../../domain/state/Player.ts"
+import { type Action, changesBelow } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
@@ -141,6 +142,31 @@ const rareActions = (
   ]
 }
 
+/** Actions with words of their own here, or that another part of the page has. */
+const placed: ReadonlySet<Action> = new Set([
+  "player.note",
+  "player.limit",
+  "player.exclude",
+  "player.status",
+  "player.kyc",
+  "player.correct",
+  "player.restrict",
+  "player.sign_out",
+  "player.retire_seeds",
+  "bonus.grant"
+])
+
+/** Every other action on a player: its name, and the form that the contract declares. */
+const otherActions = ({ currency, id }: Player): ReadonlyArray<RowAction> =>
+  changesBelow("/players/:player").filter((action) => !placed.has(action)).map((action) =>
+    rowAction({
+      action,
+      label: asHeading(action.replace(/^\w+\./, "")),
+      params: { player: id },
+      fields: formOf(action, {}, { currency })
+    })
+  )
+
 /** Daily actions first, the rest in a menu. */
 export function PlayerActions({ player, standing }: {
   readonly player: Player
@@ -188,7 +214,12 @@ export function PlayerActions({ player, standing }: {
             : undefined}
       />
       <Correct player={player} />
-      <More items={rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold")} />
+      <More
+        items={[
+          ...rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold"),
+          ...otherActions(player)
+        ]}
+      />
     </>
   )
 }
