@@ -81,7 +81,7 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   contract: words(`common account secrets corrections bonuses freeRounds games responsibleGaming payments ledger
     originals wallet players sessions settlement reports keys operators providers staff staffSessions audit compliance
     jobs rounds search webhooks nodes figures document .`),
-  features: words(`keys exchangeRates payments operators staff staffSessions bonuses compliance corrections games
+  features: words(`keys exchangeRates payments operators staff staffSessions games bonuses compliance corrections
     integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
     responsibleGaming sessions reports search webhooks demo`),
   endpoints: words(`account audit bonuses compliance corrections figures freeRounds games jobs keys ledger
