@@ -43,6 +43,10 @@ export const Overview = Schema.Struct({
     operator_id: id,
     url: Schema.String,
     failed: count.annotate({ description: "Of the last 50 deliveries." }),
+    undelivered: count.annotate({
+      description: "Deliveries given up or between two attempts; 1,000 of either are counted."
+    }),
+    since: Schema.NullOr(timestamp).annotate({ description: "When the first of those was made; null: there is none." }),
     late: Schema.Boolean.annotate({ description: "Whether a delivery is a minute behind its time." })
   })).annotate({ description: "Endpoints whose deliveries fail or are late, twenty at most." }),
   failing_jobs: Schema.Array(Schema.Struct({

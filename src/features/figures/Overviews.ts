@@ -2,6 +2,7 @@
 import { Cache, Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"
+import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Scheduler } from "../../platform/Scheduler.ts"
 import { iso, toDate, utcDay } from "../../platform/Time.ts"
@@ -26,6 +27,7 @@ const maxPending = 10_000
 const maxAlerts = 1000
 const maxOpenRounds = 1000
 const maxWebhooks = 20
+const maxUndelivered = 1000
 const maxProviders = 100
 
 /** The calls of providers are asked of every node: less often. */
@@ -67,7 +69,9 @@ const webhookRows = rowsOf(Schema.Struct({
   operator_id: Schema.Number,
   url: Schema.String,
   failed: Schema.Number,
-  late: Schema.Boolean
+  late: Schema.Boolean,
+  undelivered: Schema.Number,
+  since: Schema.NullOr(Instant)
 }))
 const markRows = rowsOf(Schema.Struct({ noun: Schema.String, id: Schema.Number }))
 const providerRows = rowsOf(Schema.Struct({ id: Schema.Number, slug: Schema.String, name: Schema.String }))
@@ -240,7 +244,8 @@ export class Overviews extends Context.Service<Overviews, {
 
       const webhooks = (scope: Scope, now: number) =>
         webhookRows(
-          sql`SELECT e.id, e.operator_id, e.url, l.failed::float8 AS failed, coalesce(d.late, false) AS late
+          sql`SELECT f.*, w.undelivered::float8 AS undelivered, w.since FROM (
+            SELECT e.id, e.operator_id, e.url, l.failed::float8 AS failed, coalesce(d.late, false) AS late
             FROM webhook_endpoints e
               CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE status = 'failed' OR (status = 'pending' AND error IS NOT NULL))
                 AS failed FROM (
@@ -249,7 +254,14 @@ export class Overviews extends Context.Service<Overviews, {
               LEFT JOIN LATERAL (SELECT next_attempt_at < ${toDate(now - lateAfterMs)} AS late FROM webhook_deliveries
                 WHERE endpoint_id = e.id AND status = 'pending' ORDER BY next_attempt_at, id LIMIT 1) d ON true
             WHERE ${conditionsOf(scope, "e.operator_id")} AND e.active AND (l.failed > 0 OR d.late)
-            ORDER BY l.failed DESC, e.id LIMIT ${maxWebhooks}`
+            ORDER BY l.failed DESC, e.id LIMIT ${maxWebhooks}
+            ) f CROSS JOIN LATERAL (SELECT count(*) AS undelivered, min(created_at) AS since FROM (
+              (SELECT created_at FROM webhook_deliveries WHERE endpoint_id = f.id AND status = 'failed'
+                ORDER BY created_at, id LIMIT ${maxUndelivered})
+              UNION ALL
+              (SELECT created_at FROM webhook_deliveries WHERE endpoint_id = f.id AND status = 'pending' AND attempts > 0
+                ORDER BY created_at, id LIMIT ${maxUndelivered})) lost) w
+            ORDER BY f.failed DESC, f.id`
         )
 
       /** The newest audit line of each action after which lists are read again. */
@@ -309,7 +321,7 @@ export class Overviews extends Context.Service<Overviews, {
             unassigned: counted?.unassigned ?? 0,
             is_lower_bound: (counted?.alerts ?? 0) > maxAlerts
           },
-          failing_webhooks: failing,
+          failing_webhooks: failing.map((one) => ({ ...one, since: one.since === null ? null : iso(one.since) })),
           failing_jobs: failingJobs,
           failing_providers: failingProviders
         }

@@ -19,6 +19,8 @@ import { call } from "./api.ts"
 import { useLive } from "./live.ts"
 import { useVisiblePages } from "./visiblePages.ts"
 import { ownZone, useTimeZone } from "./preferences.tsx"
+import { useAnswer } from "./queries.ts"
+import { Count } from "../parts/Values.tsx"
 import { usePermission, useSession, WithSession } from "./session.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))
@@ -28,8 +30,31 @@ const groups = ["Play", "Money", "Offers", "Watch", "Setup"] as const
 const isWithin = (pathname: string, path: string): boolean =>
   path === "/" ? pathname === "/" : pathname === path || pathname.startsWith(`${path}/`)
 
+/** How much waits behind pages, by address, where it is known. */
+const useWaiting = (): Readonly<Record<string, Waiting>> => {
+  const may = usePermission()
+  const overview = useAnswer("figures.overview", {}, { enabled: may("figures.overview") }).data?.data
+  return overview === undefined ? {} : { "/payments": overview.pending_withdrawals, "/alerts": overview.open_alerts }
+}
+
+interface Waiting {
+  readonly count: number
+  readonly is_lower_bound: boolean
+}
+
+function WaitingCount({ waiting: { count, is_lower_bound: isMore } }: { readonly waiting: Waiting }) {
+  return (
+    <span className="aside">
+      <Count of={count} />
+      {isMore ? "+" : ""}
+      <span className="visually-hidden">waiting</span>
+    </span>
+  )
+}
+
 function Navigation({ close }: { readonly close: () => void }) {
   const visible = useVisiblePages()
+  const waiting = useWaiting()
   const { pathname } = useLocation()
   return groups.map((group) => {
     const own = visible.filter((page) => page.group === group)
@@ -44,6 +69,9 @@ function Navigation({ close }: { readonly close: () => void }) {
             label={heading}
             active={isWithin(pathname, path)}
             {...(isWithin(pathname, path) ? { "aria-current": "page" } : {})}
+            {...((waiting[path]?.count ?? 0) > 0 && waiting[path] !== undefined
+              ? { rightSection: <WaitingCount waiting={waiting[path]} /> }
+              : {})}
             onClick={close}
             py={5}
           />

@@ -1,5 +1,6 @@
 /** Home: key figures of the casino, live. */
 import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import { GgrByHour } from "./GgrByHour.tsx"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
@@ -11,8 +12,10 @@ type Overview = Data<"figures.overview">
 
 /** Figure with its name and secondary values. */
 function Figure(
-  { children, label, name, note }: {
+  { children, label, name, note, to }: {
     readonly name: string
+    /** Page that has more of it. */
+    readonly to?: string | false
     /** Distinguishes several figures of the same name. */
     readonly label?: string
     readonly children: React.ReactNode
@@ -21,7 +24,9 @@ function Figure(
 ) {
   return (
     <Card withBorder padding="sm" component="section" aria-label={label ?? name}>
-      <Text size="xs" c="dimmed">{name}</Text>
+      <Text size="xs" c="dimmed">
+        {to === undefined || to === false ? name : <PageLink to={to}>{name}</PageLink>}
+      </Text>
       <Text fz="xl" fw={600} component="div">{children}</Text>
       {note !== undefined && <Text size="xs" c="dimmed" component="div">{note}</Text>}
     </Card>
@@ -33,10 +38,12 @@ const change = (now: number, before: number): string =>
 
 function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) {
   const { bets, currency, deposits, ggr, ggr_last_week: before, wins, withdrawals } = money
+  const may = usePermission()
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
       <Figure
         name={`GGR today (${currency})`}
+        to={may("report.ggr") && "/reports/ggr"}
         note={before === null
           ? "No figure of the same weekday yet"
           : (
@@ -50,6 +57,7 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
       <Figure
         name="Bets today"
         label={`Bets today (${currency})`}
+        to={may("round.search") && "/rounds"}
         note={
           <>
             Wins <Money amount={wins} currency={currency} />
@@ -58,10 +66,18 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
       >
         <Money amount={bets} currency={currency} />
       </Figure>
-      <Figure name="Deposits today" label={`Deposits today (${currency})`}>
+      <Figure
+        name="Deposits today"
+        label={`Deposits today (${currency})`}
+        to={may("payment.list") && "/payments?type=deposit&status=paid"}
+      >
         <Money amount={deposits} currency={currency} />
       </Figure>
-      <Figure name="Withdrawals paid today" label={`Withdrawals paid today (${currency})`}>
+      <Figure
+        name="Withdrawals paid today"
+        label={`Withdrawals paid today (${currency})`}
+        to={may("payment.list") && "/payments?type=withdrawal&status=paid"}
+      >
         <Money amount={withdrawals} currency={currency} />
       </Figure>
     </SimpleGrid>
@@ -79,16 +95,21 @@ function Attention({ overview }: { readonly overview: Overview }) {
       {nothing && <Text size="sm">Nothing: jobs run, webhooks are delivered, providers are answered.</Text>}
       {webhooks.length > 0 && (
         <Alert color="orange" variant="light" title="Webhooks fail">
-          {webhooks.map(({ failed, id, late, url }) => (
+          {webhooks.map(({ failed, id, late, since, undelivered, url }) => (
             <Text size="sm" key={id}>
               {may("webhook.list") ? <PageLink to={`/webhooks?webhook=${id}`}>{url}</PageLink> : url}: {failed}{" "}
               of the last 50 failed{late ? ", deliveries are late" : ""}
+              {since !== null && (
+                <>
+                  ; {undelivered} not delivered since <Instant at={since} seconds={false} />
+                </>
+              )}
             </Text>
           ))}
         </Alert>
       )}
       {providers.length > 0 && (
-        <Alert color="orange" variant="light" title="Providers err">
+        <Alert color="orange" variant="light" title="Provider errors">
           {providers.map(({ calls, errors, id, name, slug }) => (
             <Text size="sm" key={id}>
               <PageLink to={`/providers/${slug}`}>{name}</PageLink>: {errors} of {calls} calls of the last ten minutes
@@ -132,7 +153,11 @@ export default function HomePage() {
             {overview.money.length === 0 && <Text size="sm">No money has moved today.</Text>}
             {overview.money.map((money) => <MoneyFigures key={money.currency} money={money} />)}
             <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
-              <Figure name="Active players today" note={`${overview.registrations} registered today`}>
+              <Figure
+                name="Active players today"
+                note={`${overview.registrations} registered today`}
+                to={may("player.list") && "/players"}
+              >
                 {overview.active_players}
               </Figure>
               <Figure
@@ -175,6 +200,7 @@ export default function HomePage() {
                 {overview.open_rounds.is_lower_bound ? "+" : ""}
               </Figure>
             </SimpleGrid>
+            {may("report.series") && <GgrByHour at={overview.at} />}
             <Attention overview={overview} />
           </>
         )}

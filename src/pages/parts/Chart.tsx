@@ -9,7 +9,8 @@ import { locale } from "../app/locale.ts"
 /** Point: an instant (ISO 8601) and a figure. */
 export interface Point {
   readonly at: string
-  readonly value: number
+  /** Null: not known. */
+  readonly value: number | null
 }
 
 /** Resolves a theme colour, which differs between light and dark. */
@@ -17,13 +18,15 @@ const colorOf = (name: string): string => getComputedStyle(document.documentElem
 
 /** Chart. `label`: accessible description; a table beside it has the figures. `format`: formats a figure. */
 export default function Chart(
-  { format, height = 220, label, points, timeZone, unit }: {
+  { before, format, height = 220, label, points, timeZone, unit }: {
     readonly label: string
     readonly unit: string
     readonly points: ReadonlyArray<Point>
     readonly format: (value: number) => string
     readonly timeZone: string
     readonly height?: number
+    /** Figures to compare with, one for each point. */
+    readonly before?: { readonly unit: string; readonly values: ReadonlyArray<number | null> }
   }
 ) {
   const { ref, width } = useElementSize()
@@ -45,10 +48,13 @@ export default function Chart(
       locale,
       isOfDays ? { dateStyle: "medium", timeZone } : { dateStyle: "medium", timeStyle: "short", timeZone }
     )
+    const shown = (value: number | null | undefined) => value === null || value === undefined ? "–" : format(value)
     const chart = new UPlot(
       {
         width,
         height,
+        // the last label of the axis stays inside
+        padding: [12, 32, 0, 0],
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
         legend: { live: true },
         axes: [{ ...axis, space: 70, values: (_, times) => times.map((seconds) => moment.format(seconds * 1000)) }, {
@@ -57,19 +63,33 @@ export default function Chart(
           values: (_, values) => values.map(format)
         }],
         // of the last point, unless another one is hovered
-        series: [{ label: "At", value: (_, seconds) => exact.format((seconds ?? Date.parse(last.at) / 1000) * 1000) }, {
-          label: unit,
-          stroke: colorOf("--mantine-primary-color-filled"),
-          width: 2,
-          points: { show: points.length < 40 },
-          value: (_, value) => format(value ?? last.value)
-        }]
+        series: [
+          { label: "At", value: (_, seconds) => exact.format((seconds ?? Date.parse(last.at) / 1000) * 1000) },
+          {
+            label: unit,
+            stroke: colorOf("--mantine-primary-color-filled"),
+            width: 2,
+            points: { show: points.length < 40 },
+            value: (_, value) => shown(value ?? last.value)
+          },
+          ...(before === undefined ? [] : [{
+            label: before.unit,
+            stroke: text,
+            width: 1,
+            dash: [4, 4],
+            value: (_: UPlot, value: number | null) => shown(value ?? before.values.at(-1))
+          }])
+        ]
       },
-      [points.map(({ at }) => Date.parse(at) / 1000), points.map(({ value }) => value)],
+      [
+        points.map(({ at }) => Date.parse(at) / 1000),
+        points.map(({ value }) => value),
+        ...(before === undefined ? [] : [points.map((_, index) => before.values[index] ?? null)])
+      ],
       container.current
     )
     return () => chart.destroy()
-  }, [format, height, points, scheme, timeZone, unit, width])
+  }, [before, format, height, points, scheme, timeZone, unit, width])
   return (
     <Paper withBorder p="xs" ref={ref} role="img" aria-label={label}>
       <div ref={container} />

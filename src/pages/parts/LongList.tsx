@@ -92,27 +92,29 @@ export function LongList<A extends Action>(
     <Stack gap="sm">
       {above}
       {list.error !== null && <Refusal error={list.error} again={list.refetch} />}
-      <Table
-        role="table"
-        aria-label={heading}
-        aria-rowcount={total + 1}
-        layout="fixed"
-        stickyHeader
-        highlightOnHover
-        verticalSpacing={0}
-        fz="sm"
-      >
-        {head}
-        <Table.Tbody ref={body}>
-          {before > 0 && <tr aria-hidden style={{ height: before }} />}
-          {items.map(({ index }) => {
-            const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
-            // keyed by index: a loaded row replaces its placeholder
-            return draw(index, index, row)
-          })}
-          {after > 0 && <tr aria-hidden style={{ height: after }} />}
-        </Table.Tbody>
-      </Table>
+      <div className="long-list" tabIndex={0} role="region" aria-label={`Rows of ${heading}`}>
+        <Table
+          role="table"
+          aria-label={heading}
+          aria-rowcount={total + 1}
+          layout="fixed"
+          stickyHeader
+          highlightOnHover
+          verticalSpacing={0}
+          fz="sm"
+        >
+          {head}
+          <Table.Tbody ref={body}>
+            {before > 0 && <tr aria-hidden style={{ height: before }} />}
+            {items.map(({ index }) => {
+              const [row] = asRows(action, [list.rowAt(index)].filter((read) => read !== undefined))
+              // keyed by index: a loaded row replaces its placeholder
+              return draw(index, index, row)
+            })}
+            {after > 0 && <tr aria-hidden style={{ height: after }} />}
+          </Table.Tbody>
+        </Table>
+      </div>
       {list.total === 0 && <Text size="sm" py="md">{isFiltered ? "Nothing matches the filters." : empty}</Text>}
       {(list.total ?? 0) > maxRows && (
         <Text size="sm">

@@ -18,7 +18,7 @@ export function Refusal({ error, again }: { readonly error: Error; readonly agai
       ))}
       {typeof vendor === "string" && (
         <Text size="sm">
-          The vendor's word: <Code>{vendor}</Code>
+          Answer of the vendor: <Code>{vendor}</Code>
         </Text>
       )}
       {reason === "second_factor_required" && (
