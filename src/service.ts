@@ -6,6 +6,7 @@ import { layerDigestKey } from "./auth/DigestKeys.ts"
 import { Notices } from "./cluster/Notices.ts"
 import { PlayerTokens } from "./auth/PlayerTokens.ts"
 import { RateLimiter } from "./auth/RateLimiter.ts"
+import { KeyUses } from "./auth/KeyUses.ts"
 import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Chain } from "./chain/Chain.ts"
@@ -106,6 +107,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Credentials.layer,
     RateLimiter.layer,
     ReplayStore.layer,
+    KeyUses.layer,
     Seals.layer,
     OldRows.layer,
     OperatorsOfRows.layer,

@@ -77,7 +77,7 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Folders of a room from the lowest to the highest: each may import those before it. `.` is the room's own files. */
 const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
-  domain: words(". state staff compliance player bonus limit settlement original payment wallet standing"),
+  domain: words(". state staff operator compliance player bonus limit settlement original payment wallet standing"),
   contract: words(`common account secrets corrections bonuses freeRounds games responsibleGaming payments ledger
     originals wallet players sessions settlement reports keys operators providers staff staffSessions audit compliance
     jobs rounds search webhooks nodes figures document .`),

@@ -20,6 +20,7 @@ import {
 import { pageQuery, single } from "../../src/contract/common/Pagination.ts"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { RateLimiter } from "../../src/auth/RateLimiter.ts"
+import { KeyUses } from "../../src/auth/KeyUses.ts"
 import { ReplayStore } from "../../src/auth/ReplayStore.ts"
 import { type Refusal, refuse } from "../../src/domain/Refusal.ts"
 import { type AcceptedSignature, replayedRequest } from "../../src/domain/state/AcceptedSignature.ts"
@@ -297,7 +298,9 @@ export const layerEdgeServerOn = Layer.unwrap(
 ).pipe(
   Layer.provide(ProviderLane.layerOf(probeCalls)),
   Layer.provideMerge(PathResources.layer),
-  Layer.provideMerge(Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, Idempotency.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(Credentials.layer, ReplayStore.layer, RateLimiter.layer, KeyUses.layerNone, Idempotency.layer)
+  ),
   Layer.provideMerge(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest))),
   Layer.provideMerge(PlayerActors.layerOver(Effect.sync(() => MemoryPlayerStore.make()))),
   Layer.provideMerge(

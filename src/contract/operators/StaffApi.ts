@@ -5,6 +5,7 @@ import { action, anyRole } from "../common/StaffAction.ts"
 import { amountFrom, currency, integer, oneOf, reference, slug, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { currencyCode, formOf, id, money, shownOf, timestamp } from "../common/Resource.ts"
+import { setupSteps } from "../../domain/operator/OperatorSetup.ts"
 import { cooperationModels, features } from "../../domain/state/Operator.ts"
 
 const identity = {
@@ -99,6 +100,21 @@ export const StaffOperator = Schema.Struct({
   updated_at: timestamp
 })
 
+/** What there is of an operator, and what is missing before its players can play. */
+const OperatorSetup = Schema.Struct({
+  operator_id: id,
+  keys: Schema.Int.annotate({ description: "API keys that are neither revoked nor expired." }),
+  webhooks: Schema.Int.annotate({ description: "Webhooks that are active." }),
+  payment_methods: Schema.Int.annotate({ description: "Methods on offer." }),
+  games: Schema.Int.annotate({ description: "Games on offer, which operators share; 1,000 at most are counted." }),
+  first_call_at: Schema.NullOr(timestamp).annotate({
+    description: "When the first signed request of one of its keys was accepted."
+  }),
+  missing: Schema.Array(Schema.Literals(setupSteps)).annotate({ description: "Steps to take, in their order." })
+})
+
+export type OperatorSetup = typeof OperatorSetup.Type
+
 const OperatorUpdate = Schema.Struct(Struct.map(settings, formOf)).mapFields(Struct.map(Schema.optionalKey))
 
 const OperatorInput = Schema.Struct({ ...OperatorUpdate.fields, ...Struct.map(identity, formOf) })
@@ -114,6 +130,12 @@ export const OperatorGroup = HttpApiGroup.make("operator").annotate(OpenApi.Desc
     payload: OperatorUpdate,
     success: single(StaffOperator)
   }).annotateMerge(action("Change an operator", { roles: [], concern: "operator", is: "authority" })),
+  HttpApiEndpoint.get("setup", "/operators/:operator/setup", {
+    params: { operator: reference },
+    success: single(OperatorSetup)
+  }).annotateMerge(
+    action("What an operator needs before its players can play", { roles: anyRole, concern: "operator" })
+  ),
   HttpApiEndpoint.get("list", "/operators", { success: list(StaffOperator) }).annotateMerge(
     action("All operators", { roles: anyRole, concern: "operator" })
   )

@@ -13,6 +13,7 @@ export const OperatorHandlers = HttpApiBuilder.group(
     return handlers
       .handle("create", ({ payload }) => asStaff((actor) => operators.create(actor, payload)))
       .handle("update", ({ params, payload }) => asStaff((actor) => operators.update(actor, params.operator, payload)))
+      .handle("setup", ({ params }) => asStaff((actor) => operators.setup(actor, params.operator)))
       .handle("list", () => asStaff(operators.list))
   })
 )

@@ -1,23 +1,29 @@
 /** Operators and the settings that rules read. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields, type Limits } from "../../domain/state/Limits.ts"
+import { missingSteps } from "../../domain/operator/OperatorSetup.ts"
 import { defaultOriginalBounds } from "../../domain/state/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { isCurrency } from "../../domain/Standards.ts"
-import { iso } from "../../platform/Time.ts"
+import { iso, toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
-import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { PaymentMethods } from "../payments/Methods.ts"
-import { type Scope, within } from "../../store/OperatorScope.ts"
+import { isWithin, type Scope, within } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { ActiveOperators } from "./ActiveOperators.ts"
 import { makeReferences, orTaken } from "../../office/References.ts"
-import { type OperatorInput, type OperatorUpdate, StaffOperator } from "../../contract/operators/StaffApi.ts"
+import {
+  type OperatorInput,
+  type OperatorSetup,
+  type OperatorUpdate,
+  StaffOperator
+} from "../../contract/operators/StaffApi.ts"
 
 type StaffOperator = typeof StaffOperator.Type
 
@@ -38,6 +44,17 @@ const shown = (operator: StaffOperator) => ({
 })
 
 const hasPlayers = rowsOf(Schema.Struct({ hasPlayers: Schema.Boolean }))
+
+const partsRows = rowsOf(Schema.Struct({
+  keys: Schema.Number,
+  webhooks: Schema.Number,
+  payment_methods: Schema.Number,
+  games: Schema.Number,
+  first_call_at: Schema.NullOr(Schema.Date)
+}))
+
+/** Games counted at most: a catalogue has thousands. */
+const maxGames = 1000
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
 
@@ -70,6 +87,11 @@ export class Operators extends Context.Service<Operators, {
   ) => Effect.Effect<StaffOperator, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
   /** The operators that an actor may see, by id. */
   readonly list: (actor: Pick<Actor, "operators">) => Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
+  /** What there is of an operator, and what is missing before its players can play. One that the actor may not see is not found. */
+  readonly setup: (
+    actor: Pick<Actor, "operators">,
+    reference: string
+  ) => Effect.Effect<OperatorSetup, Refusal<"NOT_FOUND"> | Unavailable>
   /** The id of the operator that a reference names, id or slug. */
   readonly resolve: (reference: string) => Effect.Effect<number, Refusal<"NOT_FOUND"> | Unavailable>
   /**
@@ -171,10 +193,33 @@ export class Operators extends Context.Service<Operators, {
         )
       )
 
+      const setup = Effect.fn("Operators.setup")(
+        function*(actor: Pick<Actor, "operators">, reference: string) {
+          const id = yield* references.operatorId(reference)
+          if (!isWithin(actor.operators, id)) return yield* Effect.fail(notFound)
+          const now = toDate(yield* Clock.currentTimeMillis)
+          const row = yield* oneOf(partsRows(
+            sql`SELECT k.keys::float8 AS keys, k.first_call_at,
+                (SELECT count(*) FROM webhook_endpoints WHERE operator_id = ${id} AND active)::float8 AS webhooks,
+                (SELECT count(*) FROM payment_methods WHERE operator_id = ${id} AND active)::float8 AS payment_methods,
+                (SELECT count(*) FROM (SELECT FROM games g JOIN providers p ON p.id = g.provider_id AND p.active WHERE g.active
+                  LIMIT ${maxGames}) offered)::float8 AS games
+              FROM (SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})) AS keys,
+                min(first_used_at) AS first_call_at FROM api_keys WHERE operator_id = ${id}) k`
+          ))
+          if (row === undefined) return yield* Effect.fail(notFound)
+          const at = row.first_call_at
+          const parts = { ...row, first_call_at: at === null ? null : iso(at.getTime()) }
+          return { operator_id: id, ...parts, missing: missingSteps(parts) }
+        },
+        orTryAgain
+      )
+
       return Operators.of({
         create,
         update,
         list,
+        setup,
         resolve: Effect.fn("Operators.resolve")((reference) => orTryAgain(references.operatorId(reference))),
         scope: Effect.fn("Operators.scope")((actor, reference) => orTryAgain(references.scope(actor, reference)))
       })

@@ -15,6 +15,7 @@ import {
   signedHeaders
 } from "../../auth/Checks.ts"
 import { Credentials, type OperatorCredential } from "../../auth/Credentials.ts"
+import { KeyUses } from "../../auth/KeyUses.ts"
 import { RateLimiter, type RateLimitStatus } from "../../auth/RateLimiter.ts"
 import { ReplayStore } from "../../auth/ReplayStore.ts"
 import { verify } from "../../auth/Signature.ts"
@@ -58,6 +59,7 @@ export const OperatorAuthLive = Layer.effect(
     const clock = yield* Clock.Clock
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
+    const uses = yield* KeyUses
     const anonymousLimits = yield* AnonymousLimits
     const forwarding = yield* Forwarding
     const { answering, counting } = yield* makeAnswering("operator")
@@ -131,6 +133,7 @@ export const OperatorAuthLive = Layer.effect(
         if (!verify(signingKey, message, signature)) return end(invalidSignature, false)
         if (!replays.remember(signature, now)) return end(replayedRequest, false)
         if (comesFromElsewhere(request, allowed)) return end(addressNotAllowed, true)
+        uses.note(apiKey.id, now)
         return take((status) =>
           status.isAllowed
             ? end(refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature), true)

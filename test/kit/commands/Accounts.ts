@@ -2,7 +2,7 @@
 import { operatorWith } from "../HttpCalls.ts"
 import { assertRefused, bootstrapToken, dataOf, fresh, made, openCasino, outcomeOf, staffCall } from "../Casino.ts"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CommandCase, done, nobody, refusal } from "./Scene.ts"
 
@@ -210,6 +210,33 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       })
     },
     changes: () => Effect.succeed({ line: "operator create --slug $fresh --name Lucky --currency EUR", differs: [] })
+  },
+  {
+    line: "operator setup $house",
+    misused: ["operator setup"],
+    refused: [["operator setup nobody", "NOT_FOUND"], [`operator setup ${nobody}`, "NOT_FOUND"]],
+    *works() {
+      const slug = fresh("new-")
+      const operator = yield* done(`operator create --slug ${slug} --name New --currency EUR`)
+      const { games, ...bare } = yield* done(`operator setup ${slug}`)
+      assert.isAbove(games, 0)
+      assert.deepInclude(bare, { operator_id: operator.id, keys: 0, webhooks: 0, first_call_at: null })
+      assert.includeMembers(bare.missing, ["key", "webhook", "first_call"])
+      const key = yield* done(`key create --operator ${slug}`)
+      yield* done(`webhook create --operator ${slug} --url https://hooks.example/pitboss`)
+      const equipped = yield* done(`operator setup ${slug}`)
+      assert.deepInclude(equipped, { keys: 1, webhooks: 1, first_call_at: null })
+      assert.notIncludeMembers(equipped.missing, ["key", "webhook"])
+      // refused calls are no sign of a working key
+      yield* operatorWith({ ...key, secret: "another" }).get("/me")
+      assert.isNull((yield* done(`operator setup ${slug}`)).first_call_at)
+      yield* operatorWith(key).get("/me")
+      const called = yield* Effect.repeat(done(`operator setup ${slug}`), {
+        until: ({ first_call_at: at }) => at !== null,
+        schedule: Schedule.spaced("100 millis")
+      })
+      assert.notInclude(called.missing, "first_call")
+    }
   },
   {
     line: "operator update $rival",

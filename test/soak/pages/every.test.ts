@@ -146,6 +146,14 @@ const shown: ReadonlyArray<Shown> = [
       await page.getByRole("option", { name: "hub88" }).click()
     }
   },
+  {
+    name: "operator",
+    hasPicture: false,
+    path: ({ casino }) => `/operators/${casino.slug}`,
+    heading: "Lucky Casino",
+    text: "First signed call"
+  },
+  { name: "unknown", hasPicture: false, path: "/nothing", heading: "Page not found", text: "No page has the address" },
   { name: "operators", path: "/operators", heading: "Operators", text: "Nordlys" },
   {
     name: "webhooks",

@@ -142,7 +142,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
         assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), slug)
         await again.getByLabel("Password", { exact: true }).fill(password)
         await again.getByRole("button", { name: "Sign in" }).click()
-        await page.getByRole("table", { name: "Operators" }).getByText(slug, { exact: true }).waitFor()
+        await page.getByRole("heading", { level: 1, name: `Casino ${slug}` }).waitFor()
         await dialog.waitFor({ state: "hidden" })
       })
       assert.deepStrictEqual(yield* sql`SELECT count(*)::int AS n FROM operators WHERE slug = ${slug}`, [{ n: 1 }])

@@ -149,15 +149,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await page.keyboard.press("Tab")
         await page.keyboard.type(`Casino ${slug}`)
         await page.keyboard.press("Enter")
-        await page.getByRole("table", { name: "Operators" }).getByText(slug, { exact: true }).waitFor()
+        await page.getByRole("heading", { level: 1, name: `Casino ${slug}` }).waitFor()
         await page.getByRole("dialog", { name: "Add operator" }).waitFor({ state: "hidden" })
+        await page.getByRole("region", { name: "Set-up" }).getByRole("button", { name: "Add key" }).waitFor()
       })
       yield* tabTo(page, "Add key", 200)
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
         const dialog = page.getByRole("dialog", { name: "Add key" })
-        await dialog.getByLabel("Operator").click()
-        await page.getByRole("option", { name: `Casino ${slug}` }).click()
         await dialog.getByRole("button", { name: "Add key" }).click()
         await dialog.getByText("Secret: shown now and never again").waitFor()
         const secret = await dialog.locator("pre").textContent() ?? ""
