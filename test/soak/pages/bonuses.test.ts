@@ -47,7 +47,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await inputOf(dialog, "Name").fill(name)
         await inputOf(dialog, "Amount (JPY)").fill("500")
         const words = dialog.getByRole("status", { name: "What it means" })
-        await words.getByText("The player gets JP¥500 of bonus money.").waitFor()
+        await words.getByText("The player gets JP¥500 of bonus money, however much was deposited.").waitFor()
         await words.getByText("It has to be wagered 30 times: stakes of JP¥15,000 in all").waitFor()
         await inputOf(dialog, "Add a game").fill(slots.name.slice(2))
         await page.getByRole("option", { name: slots.name }).click()
