@@ -56,16 +56,18 @@ export const onStepKey = (event: React.KeyboardEvent, { close, mark, next, previ
   event.preventDefault()
 }
 
-/** Panel of details. The focus goes to its heading when it opens. */
-export function Beside({ children, heading, steps }: {
+/** Panel of details. The focus goes to its heading when a person opens it, not with the page. */
+export function Beside({ children, heading, steps, takesFocus }: {
+  readonly takesFocus: () => boolean
   readonly heading: string
   readonly steps: Steps
   readonly children: React.ReactNode
 }) {
   const title = useRef<HTMLHeadingElement>(null)
   const panel = useRef<HTMLElement>(null)
+  const mayFocus = useRef(takesFocus)
   useEffect(() => {
-    title.current?.focus({ preventScroll: true })
+    if (mayFocus.current()) title.current?.focus({ preventScroll: true })
   }, [])
   useEffect(() => {
     if (panel.current !== null) panel.current.scrollTop = 0

@@ -236,6 +236,7 @@ export function DataTable<R extends object>(
   const isLong = drawn.length > drawnWhole
   // rows of two lines, and cards on a narrow page, are higher: as high as those that are drawn, on average
   const [height, setHeight] = useState(rowHeight)
+  const measured = useRef("")
   const virtualizer = useWindowVirtualizer({
     count: drawn.length,
     estimateSize: () => height,
@@ -261,7 +262,10 @@ export function DataTable<R extends object>(
     }
     const [first] = own
     const last = own.at(-1)
-    if (!isLong || first === undefined || last === undefined) return
+    // once for each shape of the table: rows of other heights would move the mean with every part that is drawn
+    const shape = `${columns.length} ${window.innerWidth}`
+    if (!isLong || first === undefined || last === undefined || measured.current === shape) return
+    measured.current = shape
     const mean = Math.round((last.getBoundingClientRect().bottom - first.getBoundingClientRect().top) / own.length)
     if (mean > 0 && Math.abs(mean - height) > 2) {
       setHeight(mean)

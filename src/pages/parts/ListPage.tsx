@@ -249,6 +249,10 @@ export function List<A extends Action>(props: ListProps<A>) {
     [details, open, opened]
   )
   const frame = useRef<HTMLDivElement>(null)
+  const openedWithPage = useRef(opened)
+  useEffect(() => {
+    if (opened !== openedWithPage.current) openedWithPage.current = undefined
+  }, [opened])
   const place = opened === undefined ? -1 : rows.findIndex((row) => String(keyOf(row)) === opened)
   const here = place === -1 ? undefined : rows[place]
   // a row that has left the list was there: the next is the one now in its place
@@ -345,6 +349,7 @@ export function List<A extends Action>(props: ListProps<A>) {
       {opened !== undefined && (
         <MarkedBeside
           heading={details.headingOf(opened, here)}
+          takesFocus={() => opened !== openedWithPage.current}
           stepsOf={stepsOf}
           selection={selection}
           rowKey={here === undefined ? "" : keyOf(here)}
@@ -357,7 +362,8 @@ export function List<A extends Action>(props: ListProps<A>) {
 }
 
 /** Details beside the list, drawn again when their row is marked. */
-function MarkedBeside({ children, heading, rowKey, selection, stepsOf }: {
+function MarkedBeside({ children, heading, rowKey, selection, stepsOf, takesFocus }: {
+  readonly takesFocus: () => boolean
   readonly heading: string
   readonly stepsOf: () => Steps
   readonly selection: Selection
@@ -365,7 +371,7 @@ function MarkedBeside({ children, heading, rowKey, selection, stepsOf }: {
   readonly children: React.ReactNode
 }) {
   useIsMarked(selection, rowKey)
-  return <Beside heading={heading} steps={stepsOf()}>{children}</Beside>
+  return <Beside heading={heading} steps={stepsOf()} takesFocus={takesFocus}>{children}</Beside>
 }
 
 /** Order that a list has before it is sorted by hand. */

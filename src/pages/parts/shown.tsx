@@ -81,7 +81,7 @@ function PlayerName({ id, name, whole, width = 140 }: {
   if (typeof whole === "string") {
     return (
       <PageLink to={`/players/${id}`} title={`${whole}, player ${id}`}>
-        <span className="cut" style={{ maxWidth: width }}>{whole}</span>
+        <span className="cut" style={{ maxWidth: width }} data-copy={id}>{whole}</span>
       </PageLink>
     )
   }

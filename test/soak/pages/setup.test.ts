@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
 import { operatorWith } from "../../kit/HttpCalls.ts"
 import { fresh, openCasino, staff, staffCall } from "../../kit/Casino.ts"
-import { assertNone, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
+import { assertNone, chooseOption, Browser, signedIn, signedInFully, tabTo, violationsOn } from "../../kit/Browser.ts"
 import { act, choose, closeUncopied, done, press, shownOnce } from "../../kit/PageSteps.ts"
 
 // Goal: staff accounts, operators and their keys are created and changed in the pages, and the audit log has each change with the state before.
@@ -95,6 +95,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* tabTo(page, "Action")
       yield* Effect.promise(async () => {
         await page.keyboard.type("operator.create")
+        await chooseOption(page, "operator.create")
         await page.waitForURL(/action=operator\.create/)
         const rows = page.getByRole("table", { name: "Audit log" }).getByRole("row")
         await rows.filter({ hasText: "staff.create" }).first().waitFor({ state: "detached" })
