@@ -1,5 +1,5 @@
 /** GGR report: of all operators in one currency, or of one by day, month, provider and type, as a chart and as tables; funds held; cost of bonuses. */
-import { Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
 import { rangeNamed } from "../../domain/ZonedTime.ts"
@@ -188,13 +188,19 @@ function OverTime({ currency, range }: { readonly range: Range; readonly currenc
       range={range}
       currency={currency}
       actions={
-        <SegmentedControl
-          size="xs"
-          aria-label="Rows"
-          data={[{ value: "day", label: "Days" }, { value: "month", label: "Months" }]}
-          value={by}
-          onChange={(chosen) => setSearch({ by: chosen === "month" ? chosen : undefined })}
-        />
+        <Button.Group aria-label="Rows">
+          {(["day", "month"] as const).map((row) => (
+            <Button
+              key={row}
+              size="xs"
+              variant={row === by ? "light" : "default"}
+              aria-pressed={row === by}
+              onClick={() => setSearch({ by: row === "month" ? row : undefined })}
+            >
+              {row === "month" ? "Months" : "Days"}
+            </Button>
+          ))}
+        </Button.Group>
       }
     />
   )
