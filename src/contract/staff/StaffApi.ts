@@ -115,7 +115,7 @@ export const StaffGroup = HttpApiGroup.make("staff").annotate(OpenApi.Descriptio
   HttpApiEndpoint.get("list", "/staff", { success: list(StaffAccount) }).annotateMerge(
     action("All accounts", { roles: [], concern: "installation" })
   ),
-  HttpApiEndpoint.get("colleagues", "/staff/colleagues", {
+  HttpApiEndpoint.get("colleagues", "/colleagues", {
     success: list(
       Schema.Struct({ id, name: Schema.String, role: Schema.Literals(roles), active: Schema.Boolean }).annotate({
         identifier: "Colleague"
