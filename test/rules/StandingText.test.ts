@@ -40,6 +40,11 @@ it("an account is closed by its status, an exclusion, a hold or staff, and not b
     "Withdrawals are held by an alert, until it is closed or its hold released.",
     "Staff have switched betting off."
   ])
+  // who is held as well is not told that the balance can be withdrawn
+  assert.deepStrictEqual(sentences(held, "active", { type: "self_exclusion", until: null }), [
+    "Excluded from play (self-exclusion) without end. It cannot be shortened.",
+    "Withdrawals are held by an alert, until it is closed or its hold released."
+  ])
   assert.deepStrictEqual(
     sentences(open, "locked", { type: "time_out", until: "2026-12-04T10:00:00.000Z" }),
     [

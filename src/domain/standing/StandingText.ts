@@ -72,7 +72,7 @@ export const closuresInWords = (
   ...(exclusion === null ? [] : [
     `Excluded from play (${causes[exclusion.type] ?? exclusion.type}) ${
       exclusion.until === null ? "without end" : `until ${date(exclusion.until)}`
-    }. It cannot be shortened; the balance can be withdrawn.`
+    }. It cannot be shortened${withdraw.is_allowed ? "; the balance can be withdrawn" : ""}.`
   ]),
   ...(withdraw.cause === "compliance_hold"
     ? ["Withdrawals are held by an alert, until it is closed or its hold released."]
