@@ -149,7 +149,7 @@ describe("the standing of a player", () => {
           assert.deepStrictEqual(launched?.code, said.bet?.code)
         }
       }),
-      { numRuns: runs(2000, 50_000) }
+      { numRuns: runs(2000, 10_000) }
     )
     // the states reach every answer
     for (const kind of ["allowed ", "PLAYER_RESTRICTED locked", "PLAYER_RESTRICTED time_out"]) {

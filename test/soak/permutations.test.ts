@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { addGame, addStudio, addTenant, callWallet, dataAs, type Seat, seat, settledOf } from "../kit/Casino.ts"
-import { layerE2eServer } from "../kit/E2eServer.ts"
+import { layerPublicApi } from "../kit/E2eServer.ts"
 import { makeAgent, portOf, type Reply } from "../kit/HttpCalls.ts"
 import { bet, close, makePlayer, noon, providerId, rollback, win } from "../kit/Messages.ts"
 import { type ModelAnswer, SettlementModel } from "../kit/SettlementModel.ts"
@@ -117,7 +117,7 @@ const heardOf = Effect.fnUntraced(function*(reply: Reply) {
 
 const Status = Schema.Struct({ transaction_id: Schema.String, status: Schema.String })
 
-layer(layerE2eServer)("a round's messages", (it) => {
+layer(layerPublicApi)("a round's messages", (it) => {
   it.effect("get the contract's answers in every order, with duplicates", () =>
     Effect.gen(function*() {
       const agent = yield* makeAgent()
