@@ -44,6 +44,14 @@ export const figureCases: ReadonlyArray<CommandCase> = [
           ["provider", String(casino.studio.id), 100]
         ]
       )
+      // without play there is the total alone, of nothing
+      const before = yield* done(
+        `report breakdown --operator ${casino.slug} --by all --from 2026-11-01 --to 2026-11-02`
+      )
+      assert.deepStrictEqual(
+        before.rows.map((row: { by: string; ggr: number; rounds: number }) => [row.by, row.ggr, row.rounds]),
+        [["total", 0, 0]]
+      )
     }
   },
   {

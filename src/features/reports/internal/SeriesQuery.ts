@@ -9,7 +9,7 @@ const converted = (provider: string) =>
   FROM daily_sums s JOIN operators o ON o.id = s.operator_id LEFT JOIN exchange_rates r ON r.id = s.exchange_rate_id
   WHERE s.operator_id = $1::bigint AND s.day BETWEEN $2::date AND $3::date AND (NOT s.is_test OR $4::boolean) ${provider}`
 
-const figures = `${amounts.map(figure).join(", ")}, sum(c.rounds)::float8 AS rounds,
+const figures = `${amounts.map(figure).join(", ")}, coalesce(sum(c.rounds), 0)::float8 AS rounds,
   coalesce(array_agg(DISTINCT c.currency) FILTER (WHERE c.factor IS NULL AND c.entries > 0), '{}') AS unconverted`
 
 const byDate = (form: string): string =>
