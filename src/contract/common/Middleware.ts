@@ -32,17 +32,20 @@ export class RequestRules
   })
 {}
 
+/** Refusals of a POST by its `Idempotency-Key`, for operators, players and staff. */
+export const idempotencyRefusals = refusals(
+  "INVALID_IDEMPOTENCY_KEY",
+  "IDEMPOTENCY_KEY_REUSED",
+  "IDEMPOTENCY_IN_PROGRESS",
+  "INVALID_REQUEST",
+  "TRY_AGAIN"
+)
+
 /** Runs a POST with an `Idempotency-Key` once and replays the first answer to every retry. */
 export class IdempotentPost extends HttpApiMiddleware.Service<IdempotentPost, { requires: CurrentOperator }>()(
   "pitboss/contract/IdempotentPost",
   {
-    error: refusals(
-      "INVALID_IDEMPOTENCY_KEY",
-      "IDEMPOTENCY_KEY_REUSED",
-      "IDEMPOTENCY_IN_PROGRESS",
-      "INVALID_REQUEST",
-      "TRY_AGAIN"
-    )
+    error: idempotencyRefusals
   }
 ) {}
 
@@ -59,13 +62,7 @@ export class PlayerIdempotentPost
   extends HttpApiMiddleware.Service<PlayerIdempotentPost, { requires: CurrentPlayer }>()(
     "pitboss/contract/PlayerIdempotentPost",
     {
-      error: refusals(
-        "INVALID_IDEMPOTENCY_KEY",
-        "IDEMPOTENCY_KEY_REUSED",
-        "IDEMPOTENCY_IN_PROGRESS",
-        "INVALID_REQUEST",
-        "TRY_AGAIN"
-      )
+      error: idempotencyRefusals
     }
   )
 {}

@@ -2,7 +2,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { Role } from "../../domain/staff/Staff.ts"
-import { refusals } from "./Errors.ts"
+import { idempotencyRefusals } from "./Middleware.ts"
 
 /** The acting staff account. */
 export class CurrentStaff extends Context.Service<CurrentStaff, {
@@ -20,12 +20,6 @@ export class CurrentStaff extends Context.Service<CurrentStaff, {
 export class StaffIdempotentPost extends HttpApiMiddleware.Service<StaffIdempotentPost, { requires: CurrentStaff }>()(
   "pitboss/contract/StaffIdempotentPost",
   {
-    error: refusals(
-      "INVALID_IDEMPOTENCY_KEY",
-      "IDEMPOTENCY_KEY_REUSED",
-      "IDEMPOTENCY_IN_PROGRESS",
-      "INVALID_REQUEST",
-      "TRY_AGAIN"
-    )
+    error: idempotencyRefusals
   }
 ) {}

@@ -124,8 +124,8 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("standing", ({ params }) =>
         enveloped(Effect.map(
           accounts.standing(params.player),
-          Record.map(({ isAllowed, refusal, until }) => ({
-            is_allowed: isAllowed,
+          Record.map(({ refusal, until }) => ({
+            is_allowed: refusal === undefined,
             code: refusal?.code ?? null,
             cause: causeOf(refusal),
             message: refusal?.message ?? null,

@@ -14,9 +14,9 @@ import type { Refusal } from "../../domain/Refusal.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 
-/** Whether a player may do something now; the refusal where not. */
+/** Whether a player may do something now. */
 export interface Ability {
-  readonly isAllowed: boolean
+  /** Undefined where the player may. */
   readonly refusal: Refusal | undefined
   /** When the cause of the refusal ends by itself, ISO 8601; null: it does not, or there is none. */
   readonly until: string | null
@@ -59,7 +59,6 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
           const caps = yield* thresholds.caps(player.operatorId, player.currency)
           const now = yield* Clock.currentTimeMillis
           return Record.map(standing(player, caps, now), (refusal) => ({
-            isAllowed: refusal === undefined,
             refusal,
             until: refusal === undefined ? null : causeEnd(player, refusal, now)
           }))
