@@ -1,4 +1,5 @@
 /** Valid players and provider messages for tests of rules, with overrides. */
+import type { CatalogueBonus } from "../../src/domain/bonus/BonusGrants.ts"
 import type { ActiveBonus } from "../../src/domain/state/Bonus.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import {
@@ -40,6 +41,24 @@ export const makePlayer = (overrides: Partial<Player> = {}): Player => {
     bonusUpdatedAt: noon,
     ...overrides
   })
+}
+
+/** A bonus of the catalogue: 5.00, wagered twice within seven days, without caps. */
+export const welcome: CatalogueBonus = {
+  id: 5,
+  operatorId: 1,
+  name: "Welcome",
+  description: "",
+  type: "deposit_match",
+  defaultAmount: 500,
+  wageringMultiplier: 2,
+  validDays: 7,
+  maxBet: 0,
+  maxConversionMultiplier: 0,
+  maxGrantsPerPlayer: 0,
+  isActive: true,
+  contributions: {},
+  currency: "EUR"
 }
 
 export const makeBonus = (overrides: Partial<ActiveBonus> = {}): ActiveBonus => ({

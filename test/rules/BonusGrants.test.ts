@@ -13,27 +13,10 @@ import {
 import { parseFactor } from "../../src/domain/CurrencyConversion.ts"
 import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
 import { RuleRunner } from "../kit/RuleRunner.ts"
-import { day, makePlayer, minute, noon } from "../kit/Messages.ts"
+import { day, makePlayer, minute, noon, welcome } from "../kit/Messages.ts"
 
 // SPEC 3.4 and 4.6 with hand-checkable numbers. Everything runs twice: with the player kept in memory, and with passivation
 // after every command, so that loaded state must equal decided state.
-
-const welcome: CatalogueBonus = {
-  id: 5,
-  operatorId: 1,
-  name: "Welcome",
-  description: "",
-  type: "deposit_match",
-  defaultAmount: 500,
-  wageringMultiplier: 2,
-  validDays: 7,
-  maxBet: 0,
-  maxConversionMultiplier: 0,
-  maxGrantsPerPlayer: 0,
-  isActive: true,
-  contributions: {},
-  currency: "EUR"
-}
 
 const grant = (terms: Partial<CatalogueBonus> = {}, more: Partial<Grant> = {}) =>
   grantStep({ bonus: { ...welcome, ...terms }, amount: null, note: null, ...more })

@@ -21,29 +21,12 @@ import {
   type Player,
   playerStatuses
 } from "../../src/domain/state/Player.ts"
-import { bet, day, makeBonus, makePlayer, minute, noon, providerId, slot } from "../kit/Messages.ts"
+import { bet, day, makeBonus, makePlayer, minute, noon, providerId, slot, welcome } from "../kit/Messages.ts"
 import { depositOf, withdrawalOf } from "../kit/Payments.ts"
 import { type Answer, does, RuleRunner } from "../kit/RuleRunner.ts"
 import { runs } from "../kit/Runs.ts"
 
 const noTerms: StandingTerms = { kycThreshold: null, dailyDepositCap: null, dailyWithdrawalCap: null }
-
-const welcome = {
-  id: 5,
-  operatorId: 1,
-  name: "Welcome",
-  description: "",
-  type: "deposit_match",
-  defaultAmount: 500,
-  wageringMultiplier: 2,
-  validDays: 7,
-  maxBet: 0,
-  maxConversionMultiplier: 0,
-  maxGrantsPerPlayer: 0,
-  isActive: true,
-  contributions: {},
-  currency: "EUR"
-} as const
 
 const refusalOf = (answer: Answer<unknown, Refusal>): Refusal | undefined =>
   "refusal" in answer ? answer.refusal : undefined
