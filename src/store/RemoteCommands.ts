@@ -19,11 +19,20 @@ const SentRefusal = Schema.fromJsonString(Schema.Struct({
 }))
 const readRefusal = Schema.decodeUnknownEffect(SentRefusal)
 
+/** A refusal as text, for {@link refusedAs}. */
+export const refusalText = ({ code, details, message }: Refusal): string => JSON.stringify({ code, message, details })
+
+/** Fails with the refusal that a text holds, or a transient one where it holds none. */
+export const refusedAs = Effect.fnUntraced(function*(text: string) {
+  const { code, details, message } = yield* Effect.mapError(readRefusal(text), () => temporarilyUnavailable)
+  return yield* Effect.fail<Refusal>(isCode(code) ? refuse(code, message, details) : temporarilyUnavailable)
+})
+
 export interface RemoteCommand<Payload> {
   /** Stable across versions that may run side by side. */
   readonly name: string
   readonly payload: Schema.Codec<Payload, unknown>
-  /** Runs the command for a player of this node; must be idempotent. */
+  /** Runs the command for a player of this node; must be idempotent, and its answer the same when it is repeated. */
   readonly run: (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
 }
 
@@ -32,6 +41,12 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
   readonly define: <Payload>(
     command: RemoteCommand<Payload>
   ) => (playerId: number, payload: Payload) => Effect.Effect<void, Refusal>
+  /** As `define`, for a command that finds the player by its payload. */
+  readonly defineFinding: <Payload>(
+    command: Pick<RemoteCommand<Payload>, "name" | "payload"> & {
+      readonly run: (payload: Payload) => Effect.Effect<void, Refusal>
+    }
+  ) => (payload: Payload) => Effect.Effect<void, Refusal>
 }>()("pitboss/store/RemoteCommands") {
   static readonly layer = Layer.effect(
     RemoteCommands,
@@ -50,8 +65,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           const failure = Exit.findErrorOption(exit)
           if (failure._tag === "Some") {
             if (elsewhereOf(failure.value) !== undefined) return done(notOwned)
-            const { code, details, message } = failure.value
-            return done({ status: statusByCode[code], head: "", body: JSON.stringify({ code, message, details }) })
+            return done({ status: statusByCode[failure.value.code], head: "", body: refusalText(failure.value) })
           }
           fork(Effect.annotateLogs(Effect.logError("errand failed", Cause.fromReasons(exit.cause.reasons)), { name }))
           done({ status: 500, head: "", body: "" })
@@ -64,25 +78,34 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
           forwarder.send(playerId, channel, call, { isRepeatable: true, timeoutMs }),
           () => temporarilyUnavailable
         )
-        if (status === 200) return
-        const { code, details, message } = yield* Effect.mapError(readRefusal(body), () => temporarilyUnavailable)
-        return yield* Effect.fail<Refusal>(isCode(code) ? refuse(code, message, details) : temporarilyUnavailable)
+        if (status !== 200) return yield* refusedAs(body)
       })
 
+      /** Registers a command; returns what sends it on when an attempt on this node finds that another one owns the player. */
+      const register = <Payload>({ name, payload, run }: RemoteCommand<Payload>) => {
+        const encode = Schema.encodeSync(Schema.fromJsonString(payload))
+        const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(payload))
+        commands.set(
+          name,
+          (playerId, body) => Effect.flatMap(Effect.orDie(decode(body)), (decoded) => run(playerId, decoded))
+        )
+        return (attempt: Effect.Effect<void, Refusal>, given: Payload) =>
+          attempt.pipe(Effect.catch((refusal) => {
+            const playerId = elsewhereOf(refusal)
+            return playerId === undefined
+              ? Effect.fail(refusal)
+              : send(playerId, { head: `${name} ${playerId}`, body: encode(given) })
+          }))
+      }
+
       return RemoteCommands.of({
-        define: ({ name, payload, run }) => {
-          const encode = Schema.encodeSync(Schema.fromJsonString(payload))
-          const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(payload))
-          commands.set(
-            name,
-            (playerId, body) => Effect.flatMap(Effect.orDie(decode(body)), (decoded) => run(playerId, decoded))
-          )
-          return (playerId, given) =>
-            Effect.catchIf(
-              run(playerId, given),
-              (refusal) => elsewhereOf(refusal) !== undefined,
-              () => send(playerId, { head: `${name} ${playerId}`, body: encode(given) })
-            )
+        define: (command) => {
+          const sendingOn = register(command)
+          return (playerId, given) => sendingOn(command.run(playerId, given), given)
+        },
+        defineFinding: (command) => {
+          const sendingOn = register({ ...command, run: (_, given) => command.run(given) })
+          return (given) => sendingOn(command.run(given), given)
         }
       })
     })

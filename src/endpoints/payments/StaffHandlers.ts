@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
+import { CurrentClaim } from "../../contract/common/Middleware.ts"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import type { Payment } from "../../domain/state/Change.ts"
@@ -80,11 +81,13 @@ export const PaymentHandlers = HttpApiBuilder.group(
 
     const handleMany =
       (transition: PaymentTransitionName) => ({ payload: { payments: ids, reason } }: TransitionsCall) =>
-        bulk.run(
-          "payment",
-          ids,
-          (paymentId, { label: actor }) => transitions.apply({ paymentId, transition, actor, reason: reason ?? null })
-        )
+        Effect.flatMap(CurrentClaim, (claim) =>
+          bulk.run(
+            "payment",
+            ids,
+            (paymentId, { label: actor }) =>
+              transitions.apply({ paymentId, transition, actor, reason: reason ?? null }, claim?.key)
+          ))
 
     return handlers
       .handle(

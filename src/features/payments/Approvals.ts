@@ -9,6 +9,7 @@ import {
   type TransitionRefusal
 } from "../../domain/payment/PaymentTransitions.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
+import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { ApprovalFacts } from "./ApprovalFacts.ts"
@@ -29,11 +30,12 @@ const notJudged = refuse(
 
 export class Approvals extends Context.Service<Approvals, {
   /**
-   * Changes a payment's status and returns the payment. Money, event and audit log entry commit with it. Not for
-   * operators: accepts any payment.
+   * Changes a payment's status and returns the payment. Money, event and audit log entry commit with it, and the answer where a claim is given. Not
+   * for operators: accepts any payment.
    */
   readonly apply: (
-    command: Pick<TransitionCommand, "paymentId" | "transition" | "actor" | "reason">
+    command: Pick<TransitionCommand, "paymentId" | "transition" | "actor" | "reason">,
+    answering?: KeyedReply<Payment>
   ) => Effect.Effect<Payment, TransitionRefusal | ActorRefusal>
   /**
    * Whether a withdrawal needs two approvals now, and the objection to the actor as a further approver. Informative: the inputs may
@@ -81,7 +83,7 @@ export class Approvals extends Context.Service<Approvals, {
         orTryAgain
       )
 
-      const apply: Approvals["Service"]["apply"] = Effect.fn("Approvals.apply")(function*(command) {
+      const apply: Approvals["Service"]["apply"] = Effect.fn("Approvals.apply")(function*(command, answering) {
         const subject = yield* known.find(command.paymentId)
         if (subject === undefined) return yield* Effect.fail(notFound)
         const { playerId } = subject
@@ -91,7 +93,12 @@ export class Approvals extends Context.Service<Approvals, {
         const rule = isOutgoing && subject.secondApprovalAbove !== null
           ? yield* ruleOf(command, subject)
           : noRule
-        return yield* actors.ask(null, playerId, transitionStep({ ...command, ...rule }))
+        const step = transitionStep({ ...command, ...rule })
+        return yield* actors.ask(
+          null,
+          playerId,
+          answering === undefined ? step : storingReply(step, answering.claim, answering.render)
+        )
       })
 
       const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(

@@ -1,13 +1,16 @@
-/** Transitions of payments whose players are at any node, for bulk actions. */
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+/** Transitions of payments whose players are at any node, for bulk actions: each once for its request, however often that is sent. */
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { paymentTransitionNames } from "../../domain/payment/PaymentTransitions.ts"
-import { type Refusal, refuse } from "../../domain/Refusal.ts"
-import { RemoteCommands } from "../../store/RemoteCommands.ts"
-import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
+import { type Refusal, statusByCode } from "../../domain/Refusal.ts"
+import { Entropy } from "../../platform/Entropy.ts"
+import { PersonalData } from "../../platform/PersonalData.ts"
+import { sha256 } from "../../platform/Secrets.ts"
+import { type Answer, Idempotency } from "../../store/Idempotency.ts"
+import { elsewhereOf } from "../../store/PlayerActors.ts"
+import { refusalText, refusedAs, RemoteCommands } from "../../store/RemoteCommands.ts"
 import { Approvals } from "./Approvals.ts"
 
-const Command = Schema.Struct({
+const Transition = Schema.Struct({
   paymentId: Schema.Number,
   transition: Schema.Literals(paymentTransitionNames),
   /** Audit log label of the actor. */
@@ -15,32 +18,59 @@ const Command = Schema.Struct({
   reason: Schema.NullOr(Schema.String)
 })
 
-const players = rowsOf(Schema.Struct({ playerId: Schema.Number }))
+/** `request`: names the request among those of the actor. */
+const Command = Schema.Struct({ ...Transition.fields, request: Schema.String })
 
-const notFound = refuse("NOT_FOUND", "There is no such payment.")
+const done: Answer = { status: 200, code: undefined, body: "" }
+
+/** Maximum bytes of refusals stored per actor and minute. */
+const refusalBytesPerMinute = 64 * 1024
+
+/** A repeated command waits for the first one, which a connection lost in between left running: no longer than its sender waits. */
+const untilAnswered = { schedule: Schedule.spaced("50 millis"), times: 100 }
 
 export class BulkTransitions extends Context.Service<BulkTransitions, {
-  /** As {@link Approvals}' `apply`, at the node of the payment's player. Sent twice, the second is refused: the payment has moved. */
-  readonly apply: (command: typeof Command.Type) => Effect.Effect<void, Refusal>
+  /**
+   * As {@link Approvals}' `apply`, at the node of the payment's player. Repeated under the idempotency key of its request it is done once and answered
+   * as the first time, and so is what two nodes send each other again. No key: a request of its own.
+   */
+  readonly apply: (transition: typeof Transition.Type, key: string | undefined) => Effect.Effect<void, Refusal>
 }>()("pitboss/payments/BulkTransitions") {
   static readonly layer = Layer.effect(
     BulkTransitions,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
       const approvals = yield* Approvals
-      const applyFor = (yield* RemoteCommands).define({
-        name: "payment.transition",
-        payload: Command,
-        run: (_, command) => Effect.asVoid(approvals.apply(command))
+      const entropy = yield* Entropy
+      const idempotency = yield* Idempotency
+      const personal = yield* PersonalData
+
+      const run = Effect.fnUntraced(function*({ request, ...transition }: typeof Command.Type) {
+        const claim = {
+          scope: `payment.transition:${transition.actor}`,
+          key: `${transition.transition} ${transition.paymentId} ${request}`,
+          // scope and key name the rest
+          fingerprint: personal.fingerprint(sha256(JSON.stringify(transition.reason)))
+        }
+        const applied = approvals.apply(transition, { claim, render: () => done }).pipe(
+          Effect.as(done),
+          Effect.catch((refusal) =>
+            elsewhereOf(refusal) === undefined
+              ? Effect.succeed({ status: statusByCode[refusal.code], code: refusal.code, body: refusalText(refusal) })
+              : Effect.fail(refusal)
+          )
+        )
+        const guarded = yield* idempotency.guard(claim, applied, refusalBytesPerMinute).pipe(
+          Effect.retry({ ...untilAnswered, while: ({ code }) => code === "IDEMPOTENCY_IN_PROGRESS" })
+        )
+        const { body, status } = guarded._tag === "Answered" ? guarded.answer : guarded.reply
+        if (status !== done.status) return yield* refusedAs(body)
       })
+
+      const applyAnywhere = (yield* RemoteCommands).defineFinding({ name: "payment.transition", payload: Command, run })
       return BulkTransitions.of({
-        apply: Effect.fn("BulkTransitions.apply")(function*(command) {
-          const row = yield* orTryAgain(oneOf(players(
-            sql`SELECT player_id AS "playerId" FROM payment_requests WHERE id = ${command.paymentId}::float8::bigint`
-          )))
-          if (row === undefined) return yield* Effect.fail(notFound)
-          yield* applyFor(row.playerId, command)
-        })
+        apply: Effect.fn("BulkTransitions.apply")((transition, key) =>
+          applyAnywhere({ ...transition, request: key ?? entropy.token("", 24) })
+        )
       })
     })
   )
