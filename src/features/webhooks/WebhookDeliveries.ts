@@ -48,6 +48,9 @@ const undeliveredRows = rowsOf(
 
 const keyRows = rowsOf(Schema.Struct({ id: Schema.Number, created_at: Instant }))
 
+/** Status as shown, of a row of `webhook_deliveries`: what is stored as pending is between two attempts after the first. */
+const shownStatus = "CASE WHEN status = 'pending' AND attempts > 0 THEN 'retrying' ELSE status END"
+
 /** Maximum deliveries scanned for one page of a list without a matching index. */
 const maxScanned = 1000
 
@@ -95,11 +98,12 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const references = yield* makeReferences
+      const statusShown = sql.literal(shownStatus)
       const deliveries = yield* recordsOf("webhook_deliveries", Delivery, {
         columns: { webhook_id: "endpoint_id" },
         reads: {
           event_id: "event_id::text",
-          status: "CASE WHEN status = 'pending' AND attempts > 0 THEN 'retrying' ELSE status END"
+          status: shownStatus
         },
         computed: { type: "(SELECT e.type FROM events e WHERE e.id = webhook_deliveries.event_id)" }
       })
@@ -138,8 +142,7 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
           sql`${
             sql.and([
               sql`id = ANY(${ids}::float8[]::bigint[])`,
-              ...equalTo(sql, { status: status === "retrying" ? "pending" : status }),
-              ...(status === "retrying" ? [sql`attempts > 0`] : status === "pending" ? [sql`attempts = 0`] : [])
+              ...(status === undefined ? [] : [sql`${statusShown} = ${status}`])
             ])
           } ORDER BY created_at DESC, id DESC LIMIT ${limit + 1}`
         )
@@ -206,14 +209,14 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         }
       }, orTryAgain)
 
-      /** Deliveries of a webhook that have not arrived: given up, or between two attempts. */
-      const isLost = sql`(status = 'failed' OR (status = 'pending' AND attempts > 0))`
+      /** Deliveries of a webhook that have not arrived: given up, or between two attempts. The first condition is that of their index. */
+      const isLost = sql`status <> 'delivered' AND ${statusShown} IN ('failed', 'retrying')`
 
       const undelivered = Effect.fn("WebhookDeliveries.undelivered")(function*(webhookId: number, since?: string) {
         const from = toDate((since === undefined ? undefined : parseIso(since)) ?? 0)
         const row = yield* oneOf(undeliveredRows(
-          sql`SELECT count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'pending') AS retrying,
-              min(created_at) AS since
+          sql`SELECT count(*) FILTER (WHERE ${statusShown} = 'failed') AS failed,
+              count(*) FILTER (WHERE ${statusShown} = 'retrying') AS retrying, min(created_at) AS since
             FROM webhook_deliveries WHERE endpoint_id = ${webhookId}::float8::bigint AND created_at >= ${from} AND ${isLost}`
         ))
         return {
