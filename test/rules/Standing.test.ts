@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { grantStep } from "../../src/domain/bonus/BonusGrants.ts"
+import { grantStep, maxPendingBonuses } from "../../src/domain/bonus/BonusGrants.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { withdrawalStep } from "../../src/domain/payment/Withdrawals.ts"
 import { issueTokenStep } from "../../src/domain/player/AccountStatus.ts"
@@ -55,6 +55,19 @@ const limits = fc.dictionary(fc.constantFrom(...limitFields), fc.constantFrom(0,
 
 const used = fc.constantFrom(0, 99, 100, 101)
 
+/** Bonuses of which one runs, or ran until now, and others wait: about as many as may. */
+const bonuses = fc.record({
+  runsUntil: fc.constantFrom(null, noon - minute, noon, noon + day),
+  waiting: fc.constantFrom(0, 0, maxPendingBonuses - 1, maxPendingBonuses, maxPendingBonuses + 1)
+}).map(({ runsUntil, waiting }) => ({
+  activeBonus: runsUntil === null ? null : makeBonus({ startedAt: noon - 7 * day, expiresAt: runsUntil }),
+  bonus: runsUntil === null ? 0 : 100,
+  pendingBonuses: Array.from(
+    { length: waiting },
+    (_, index) => ({ ...makeBonus({ id: 502 + index }), interrupted: null })
+  )
+}))
+
 const states = fc.record({
   status: fc.constantFrom("active", "active", "active", ...playerStatuses),
   restrictions: fc.record({
@@ -96,7 +109,7 @@ const states = fc.record({
   }).map((drawn) => ({ ...emptyCounters, ...drawn })),
   withdrawn: used,
   real: fc.constantFrom(1, 100, 1000)
-})
+}).chain((state) => bonuses.map((drawn) => ({ ...state, ...drawn })))
 
 const cap = fc.option(fc.constantFrom(0, 100, 101), { nil: null })
 
@@ -150,6 +163,7 @@ describe("the standing of a player", () => {
     }
     assert.isAbove(seen.get("withdraw PLAYER_RESTRICTED compliance_hold") ?? 0, 0)
     assert.isAbove(seen.get("receive_bonuses BONUS_INVALID excluded_from_bonuses") ?? 0, 0)
+    assert.isAbove(seen.get("receive_bonuses BONUS_INVALID max_pending") ?? 0, 0)
   })
 
   it("of a player with bonus money alone leaves the loss limits aside", () => {

@@ -13,6 +13,7 @@ it("an ability in words names its cause and when that ends", () => {
     refused({ code: "PLAYER_RESTRICTED", cause: "locked" }),
     refused({ code: "LIMIT_EXCEEDED", cause: "max_daily_bet", until: "2026-11-29T00:00:00.000Z" }),
     refused({ code: "LIMIT_EXCEEDED", cause: "casino_max_single_bet" }),
+    refused({ code: "BONUS_INVALID", cause: "max_pending" }),
     refused({ code: "KYC_REQUIRED", message: "The player has to be verified." }),
     refused({ code: "PLAYER_RESTRICTED", cause: "something_new", message: "Refused for a new reason." })
   ].map((ability) => abilityInWords(ability, date))
@@ -23,6 +24,7 @@ it("an ability in words names its cause and when that ends", () => {
     "no, account locked",
     "no, daily bet limit reached until 2026-11-29",
     "no, casino single bet limit reached",
+    "no, too many wait, but one without wagering is paid at once",
     "no, not verified",
     "no, Refused for a new reason."
   ])

@@ -69,7 +69,7 @@ const invalid = (message: string, details: { readonly [name: string]: unknown })
   refuse("BONUS_INVALID", message, details)
 
 /** Reason for refusing any bonus to the player. */
-export const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined => {
+const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined => {
   if (player.status !== "active") return invalid(`The account is ${player.status}.`, { reason: player.status })
   const exclusion = activeExclusion(player, now)
   if (exclusion !== null) return invalid("The player is excluded from play.", { reason: exclusion.type })
@@ -77,6 +77,17 @@ export const refuseReceiver = (player: Player, now: number): GrantRefusal | unde
     ? invalid("The player is excluded from bonuses.", { reason: "excluded_from_bonuses" })
     : undefined
 }
+
+/** Reason for refusing one more bonus that would wait; one without wagering requirement does not. */
+const refuseWaiting = ({ pendingBonuses }: Draft): GrantRefusal | undefined =>
+  pendingBonuses.length >= maxPendingBonuses
+    ? invalid("Too many bonuses wait for their turn.", { reason: "max_pending", max_pending: maxPendingBonuses })
+    : undefined
+
+/** Reason for refusing any bonus that is to be wagered, whatever its terms. */
+export const refuseWagered = (player: Player, now: number): GrantRefusal | undefined =>
+  // by a draft: what is due by time makes room
+  refuseReceiver(player, now) ?? refuseWaiting(new Draft(player, { now, firstId: 0, known: undefined }))
 
 /** Grant with its terms, or the refusal. */
 const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | GrantRefusal => {
@@ -104,10 +115,8 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
   const isValid = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&
     isBalance(draft.bonus + amount) && isBalance(draft.real + amount)
   if (!isValid) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxBalance })
-  if (draft.pendingBonuses.length >= maxPendingBonuses && wagerRequirement > 0) {
-    return invalid("Too many bonuses wait for their turn.", { reason: "max_pending", max_pending: maxPendingBonuses })
-  }
-  return {
+  const full = wagerRequirement > 0 ? refuseWaiting(draft) : undefined
+  return full ?? {
     id: draft.takeId(),
     bonusId: bonus.id,
     name: bonus.name,

@@ -4,7 +4,7 @@
  * Every answer is that of the checks of the action itself for the smallest amount, so that it says what the action will say. The balance is no part
  * of it: who may bet without money is told so by the wallet.
  */
-import { refuseReceiver } from "../bonus/BonusGrants.ts"
+import { refuseWagered } from "../bonus/BonusGrants.ts"
 import { refuseDailyCap } from "../payment/Payments.ts"
 import { refuseUnverified, refuseWithdrawer } from "../payment/Withdrawals.ts"
 import type { Refusal } from "../Refusal.ts"
@@ -46,7 +46,7 @@ export const standing = (
     withdraw: refuseWithdrawer(player) ??
       refuseDailyCap("withdrawal", used.withdrawalDay, { amount: smallest, dailyCap: dailyWithdrawalCap }) ??
       refuseUnverified(player, { amount: smallest, kycThreshold }),
-    receive_bonuses: refuseReceiver(player, now)
+    receive_bonuses: refuseWagered(player, now)
   }
 }
 

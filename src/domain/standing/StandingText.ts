@@ -31,7 +31,8 @@ const causes: Readonly<Record<string, string>> = {
   can_bet: "restricted by staff",
   can_withdraw: "restricted by staff",
   excluded_from_bonuses: "restricted by staff",
-  compliance_hold: "held by an alert"
+  compliance_hold: "held by an alert",
+  max_pending: "too many wait, but one without wagering is paid at once"
 }
 
 const codes: Readonly<Record<string, string>> = {
