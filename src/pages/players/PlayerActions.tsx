@@ -55,6 +55,56 @@ function Correct({ player }: { readonly player: Player }) {
   )
 }
 
+function AddNote({ player }: { readonly player: Player }) {
+  return (
+    <ActionButton
+      action="player.note"
+      label="Add note"
+      params={{ player: player.id }}
+      fields={formOf("player.note", { text: { label: "Note", description: "" } })}
+      explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
+      done="Note added"
+      button={{ variant: "filled" }}
+    />
+  )
+}
+
+function ChangeStatus({ player: { id, status, username } }: { readonly player: Player }) {
+  const params = { player: id }
+  return (
+    <ActionButton
+      action="player.status"
+      label="Change status"
+      params={params}
+      fields={formOf("player.status", { status: { initial: status, description: "" } })}
+      explanation="A locked or closed account neither signs in nor plays. Its money stays."
+      done={`Status of ${username} changed`}
+      undo={{ action: "player.status", request: { params, payload: { status, reason: "Taken back" } } }}
+    />
+  )
+}
+
+function ChangeKyc({ player: { id, kyc_status: kyc, username } }: { readonly player: Player }) {
+  const params = { player: id }
+  return (
+    <ActionButton
+      action="player.kyc"
+      label="Change KYC"
+      params={params}
+      fields={formOf("player.kyc", {
+        status: { label: "KYC status", options: kycTransitions[kyc], description: "" },
+        document_expires_on: { half: false, description: `${asHeading(documentExpiry)}. Empty: not known.` }
+      })}
+      done={`KYC of ${username} changed`}
+      undo={({ data }) =>
+        // the expiry of the document is not known here
+        kyc !== "verified" && kycTransitions[data.kyc_status].includes(kyc)
+          ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
+          : undefined}
+    />
+  )
+}
+
 /** Rare actions, in a menu. The focus returns to its button. */
 function More({ items }: { readonly items: ReadonlyArray<RowAction> }) {
   const may = usePermission()
@@ -142,23 +192,21 @@ const rareActions = (
   ]
 }
 
-/** Actions with words of their own here, or that another part of the page has. */
-const placed: ReadonlySet<Action> = new Set([
-  "player.note",
-  "player.limit",
-  "player.exclude",
-  "player.status",
-  "player.kyc",
-  "player.correct",
-  "player.restrict",
-  "player.sign_out",
-  "player.retire_seeds",
-  "bonus.grant"
-])
+/** Daily actions, each with the button of its own that the page has for it. */
+const dailyActions: { readonly [action in Action]?: (props: { readonly player: Player }) => React.ReactNode } = {
+  "player.note": AddNote,
+  "bonus.grant": GrantBonus,
+  "player.limit": SetLimit,
+  "player.exclude": Exclude,
+  "player.status": ChangeStatus,
+  "player.kyc": ChangeKyc,
+  "player.correct": Correct
+}
 
-/** Every other action on a player: its name, and the form that the contract declares. */
-const otherActions = ({ currency, id }: Player): ReadonlyArray<RowAction> =>
-  changesBelow("/players/:player").filter((action) => !placed.has(action)).map((action) =>
+/** Actions on a player that the page places nowhere else: the name of each, and the form that the contract declares. */
+const otherActions = ({ currency, id }: Player, rare: ReadonlyArray<RowAction>): ReadonlyArray<RowAction> => {
+  const placed = new Set<string | undefined>([...Object.keys(dailyActions), ...rare.map(({ action }) => action)])
+  return changesBelow("/players/:player").filter((action) => !placed.has(action)).map((action) =>
     rowAction({
       action,
       label: asHeading(action.replace(/^\w+\./, "")),
@@ -166,6 +214,7 @@ const otherActions = ({ currency, id }: Player): ReadonlyArray<RowAction> =>
       fields: formOf(action, {}, { currency })
     })
   )
+}
 
 /** Daily actions first, the rest in a menu. */
 export function PlayerActions({ player, standing }: {
@@ -173,53 +222,11 @@ export function PlayerActions({ player, standing }: {
   readonly standing: PlayerStanding | undefined
 }) {
   const may = usePermission()
-  const { id, kyc_status: kyc, status, username } = player
-  const params = { player: id }
+  const rare = rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold")
   return (
     <>
-      <ActionButton
-        action="player.note"
-        label="Add note"
-        params={params}
-        fields={formOf("player.note", { text: { label: "Note", description: "" } })}
-        explanation="Staff see it with the player, with who wrote it. It cannot be changed afterwards."
-        done="Note added"
-        button={{ variant: "filled" }}
-      />
-      <GrantBonus player={player} />
-      <SetLimit player={player} />
-      <Exclude player={player} />
-      <ActionButton
-        action="player.status"
-        label="Change status"
-        params={params}
-        fields={formOf("player.status", { status: { initial: status, description: "" } })}
-        explanation="A locked or closed account neither signs in nor plays. Its money stays."
-        done={`Status of ${username} changed`}
-        undo={{ action: "player.status", request: { params, payload: { status, reason: "Taken back" } } }}
-      />
-      <ActionButton
-        action="player.kyc"
-        label="Change KYC"
-        params={params}
-        fields={formOf("player.kyc", {
-          status: { label: "KYC status", options: kycTransitions[kyc], description: "" },
-          document_expires_on: { half: false, description: `${asHeading(documentExpiry)}. Empty: not known.` }
-        })}
-        done={`KYC of ${username} changed`}
-        undo={({ data }) =>
-          // the expiry of the document is not known here
-          kyc !== "verified" && kycTransitions[data.kyc_status].includes(kyc)
-            ? { action: "player.kyc", request: { params, payload: { status: kyc, reason: "Taken back" } } }
-            : undefined}
-      />
-      <Correct player={player} />
-      <More
-        items={[
-          ...rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold"),
-          ...otherActions(player)
-        ]}
-      />
+      {Object.entries(dailyActions).map(([action, Daily]) => <Daily key={action} player={player} />)}
+      <More items={[...rare, ...otherActions(player, rare)]} />
     </>
   )
 }
