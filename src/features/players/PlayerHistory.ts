@@ -160,7 +160,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
         playerId: number,
         withoutActions: ReadonlyArray<string>,
         after: (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment) => Statement.Fragment,
-        end: Statement.Fragment
+        endOf: (kind: Kind) => Statement.Fragment
       ): { readonly [kind in Kind]: Statement.Fragment } => {
         const player = sql`${playerId}::float8::bigint`
         const rank = (kind: Kind) => sql`${sql.literal(String(rankOf(kind)))} AS rank`
@@ -173,14 +173,14 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               coalesce(a.reason, left(a.after::text, ${maxDetail})) AS detail, NULL::bigint AS amount, NULL::text AS currency,
               a.actor, ${none}
             FROM audit_log a WHERE a.player_id = ${player} AND ${actions} AND ${after(kind, sql`a.at`, sql`a.id`)}
-            ORDER BY a.at DESC, a.id DESC ${end}`
+            ORDER BY a.at DESC, a.id DESC ${endOf(kind)}`
         const entries = (which: Statement.Fragment) =>
           sql`SELECT e.created_at AS at, ${rank("entry")}, e.seq AS tie, e.id, replace(e.type, '_', ' ') AS title,
               e.wallet AS detail, e.amount, pl.currency, NULL::text AS actor, p.slug AS provider, g.external_id AS game,
               e.game_round_id AS round, e.payment_request_id AS payment,
               CASE WHEN e.type LIKE 'casino%' THEN e.type END AS played, e.game_id::float8 AS "gameId", g.name AS "gameName"
             FROM (SELECT * FROM ledger_entries e WHERE e.player_id = ${player} AND ${which}
-              AND ${after("entry", sql`e.created_at`, sql`e.seq`)} ORDER BY e.seq DESC ${end}) e
+              AND ${after("entry", sql`e.created_at`, sql`e.seq`)} ORDER BY e.seq DESC ${endOf("entry")}) e
             JOIN players pl ON pl.id = e.player_id LEFT JOIN games g ON g.id = e.game_id
             LEFT JOIN providers p ON p.id = g.provider_id`
         return {
@@ -195,7 +195,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
                 (p.cancelled_at, 'cancelled', false)) AS s (at, state, is_first)
               WHERE p.player_id = ${player} AND (s.is_first OR s.at > p.created_at)
                 AND ${after("payment", sql`s.at`, sql`p.id`)}
-              ORDER BY s.at DESC, p.id DESC ${end}) s
+              ORDER BY s.at DESC, p.id DESC ${endOf("payment")}) s
             JOIN payment_requests p ON p.id = s.id`,
           bonus: sql`SELECT s.at, ${rank("bonus")}, b.id AS tie, b.id,
               'bonus ' || CASE WHEN s.is_first THEN 'granted' ELSE b.result END AS title, b.name AS detail, b.amount, pl.currency,
@@ -204,23 +204,23 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
                 (b.created_at, true), (b.finished_at, false)) AS s (at, is_first)
               WHERE b.player_id = ${player} AND (s.is_first OR s.at > b.created_at)
                 AND ${after("bonus", sql`s.at`, sql`b.id`)}
-              ORDER BY s.at DESC, b.id DESC ${end}) s
+              ORDER BY s.at DESC, b.id DESC ${endOf("bonus")}) s
             JOIN player_bonuses b ON b.id = s.id JOIN players pl ON pl.id = b.player_id`,
           session: sql`SELECT s.opened_at AS at, ${rank("session")}, s.id AS tie, s.id, 'game opened' AS title,
               g.name || CASE WHEN s.mode = 'demo' THEN ', free play' ELSE '' END || coalesce(', ' || s.ip, '') AS detail,
               NULL::bigint AS amount, NULL::text AS currency, NULL::text AS actor, ${none}
             FROM game_sessions s JOIN games g ON g.id = s.game_id
             WHERE s.player_id = ${player} AND ${after("session", sql`s.opened_at`, sql`s.id`)}
-            ORDER BY s.opened_at DESC, s.id DESC ${end}`,
+            ORDER BY s.opened_at DESC, s.id DESC ${endOf("session")}`,
           note: sql`SELECT n.created_at AS at, ${rank("note")}, n.id AS tie, n.id, 'note' AS title,
               left(n.text, ${maxDetail}) AS detail, NULL::bigint AS amount, NULL::text AS currency, n.author AS actor, ${none}
             FROM player_notes n WHERE n.player_id = ${player} AND ${after("note", sql`n.created_at`, sql`n.id`)}
-            ORDER BY n.created_at DESC, n.id DESC ${end}`,
+            ORDER BY n.created_at DESC, n.id DESC ${endOf("note")}`,
           alert: sql`SELECT a.created_at AS at, ${rank("alert")}, a.id AS tie, a.id, replace(a.rule, '_', ' ') AS title,
               a.severity || ', ' || replace(a.status, '_', ' ') AS detail, NULL::bigint AS amount, NULL::text AS currency,
               NULL::text AS actor, ${none}
             FROM compliance_alerts a WHERE a.player_id = ${player} AND ${after("alert", sql`a.created_at`, sql`a.id`)}
-            ORDER BY a.created_at DESC, a.id DESC ${end}`,
+            ORDER BY a.created_at DESC, a.id DESC ${endOf("alert")}`,
           limit: audit("limit", sql`a.action IN ('player.limits', 'player.limit')`),
           exclusion: audit("exclusion", sql`a.action IN ('player.self_exclusion', 'player.exclude')`),
           audit: audit("audit", sql`NOT ${sql.in("a.action", [...elsewhere, ...withoutActions])}`)
@@ -244,7 +244,9 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
           }
           const isFolded = kinds.length !== 1 || kinds[0] !== "entry"
           const most = isFolded ? maxLines : limit
-          const selects = selectOf(playerId, withoutActions, after, sql`LIMIT ${sql.literal(String(most + 1))}`)
+          // only play folds: of any other kind a page has no more lines than it shows
+          const endOf = (kind: Kind) => sql`LIMIT ${sql.literal(String((kind === "entry" ? most : limit) + 1))}`
+          const selects = selectOf(playerId, withoutActions, after, endOf)
           // entries hold those of play
           const parts = timelineKinds.filter((kind) =>
             kinds.includes(kind) && !(kind === "play" && kinds.includes("entry"))
