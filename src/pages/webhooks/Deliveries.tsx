@@ -26,6 +26,9 @@ const failures: Readonly<Record<string, string>> = {
 
 const failureOf = (error: string | null): string => error === null ? "–" : failures[error] ?? words(error)
 
+/** Given up, or between two attempts. */
+const hasNotArrived = ({ status }: Delivery): boolean => status === "failed" || status === "retrying"
+
 function Retry({ delivery }: { readonly delivery: Delivery }) {
   return (
     <ActionButton
@@ -152,7 +155,8 @@ const bulk: Bulk<Delivery> = {
     past: "due again",
     ids: "deliveries",
     explanation: "Sends them again at once, with all attempts before them. Receivers may get an event twice.",
-    leftOut: ({ status }) => status === "failed" ? undefined : status === "delivered" ? "delivered" : "on the way"
+    leftOut: (delivery) =>
+      hasNotArrived(delivery) ? undefined : delivery.status === "delivered" ? "delivered" : "on the way"
   }]
 }
 
@@ -188,7 +192,7 @@ export function Deliveries({ webhooks }: { readonly webhooks: ReadonlyArray<Webh
       {
         id: "retry",
         header: "",
-        cell: (row) => (row.status === "failed" || row.status === "retrying") && <Retry delivery={row} />
+        cell: (row) => hasNotArrived(row) && <Retry delivery={row} />
       }
     ), [search, urls])
   return (
