@@ -2,9 +2,11 @@ import { Console, Effect, Schema, type Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
+import { TOTP } from "otpauth"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { type BenchError, failedAt } from "../BenchError.ts"
 import { openDataset } from "../data/Dataset.ts"
+import { queued, queueSql, queueSteps } from "../data/Queue.ts"
 import { days, heavyPlayer, playerId } from "../data/GeneratorSql.ts"
 import * as Flags from "../Flags.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
@@ -194,21 +196,58 @@ const openEmpty = (page: Page) =>
 /** As a person's browser: without a language, Chromium on a bare machine names one that no standard knows. */
 const screen = { viewport: { width: 1280, height: 800 }, locale: "en-GB" }
 
+/** Longest tasks while a queue of thousands is worked, ms of processor time. */
+interface Worked {
+  readonly filter: number
+  readonly mark: number
+  readonly approve: number
+}
+
+/** Works the queue of an operator as a person does: filters it, marks 200 rows and approves them. */
+const workQueue = (browser: Browser, session: Session) =>
+  promised("the queue", async (): Promise<Worked> => {
+    const context = await browser.newContext({ ...session, ...screen })
+    try {
+      const page = await context.newPage()
+      await page.goto("/payments?status=waiting&operator=operator-1")
+      await queueSteps.shown(page)
+      const longestOf = async (step: (page: Page) => Promise<void>): Promise<number> => {
+        await browser.startTracing(page, { categories: ["toplevel"] })
+        await step(page)
+        return longestTaskOf((await browser.stopTracing()).toString())
+      }
+      const filter = await longestOf(queueSteps.filter)
+      const mark = await longestOf(queueSteps.mark)
+      const approve = await longestOf(queueSteps.approve)
+      return { filter, mark, approve }
+    } finally {
+      await context.close()
+    }
+  })
+
 interface Session {
   readonly baseURL: string
   readonly storageState: Awaited<ReturnType<BrowserContext["storageState"]>>
 }
 
-/** Signs an account in as a browser does; the cookie is for every window that is opened later. */
+const Begun = Schema.Struct({ data: Schema.Struct({ secret: Schema.String }) })
+
+/** Signs an account in as a browser does, with a second factor; the cookie is for every window that is opened later. */
 const signIn = (browser: Browser, baseURL: string, name: string, password: string) =>
   promised("signing in", async (): Promise<Session> => {
     const context = await browser.newContext({ baseURL })
+    const headers = { "x-requested-with": "pitboss" }
     try {
       const answer = await context.request.post("/backoffice/v1/session", {
         data: { name, password },
-        headers: { "x-requested-with": "pitboss" }
+        headers
       })
       if (answer.status() !== 201) throw new Error(`${answer.status()} ${await answer.text()}`)
+      // what moves money asks for a second factor
+      const post = async (path: string, data: object) =>
+        (await context.request.post(`/backoffice/v1/session/second-factor${path}`, { data, headers })).json()
+      const { data: { secret } } = Schema.decodeUnknownSync(Begun)(await post("", {}))
+      await post("/confirm", { code: new TOTP({ secret, algorithm: "SHA1" }).generate() })
       return { baseURL, storageState: await context.storageState() }
     } finally {
       await context.close()
@@ -250,7 +289,7 @@ export const pageScenario = scenario({
       try: () => execFileSync(process.execPath, [join(import.meta.dirname, "..", "..", "scripts", "pages.ts")]),
       catch: failedAt("building the pages")
     })
-    const { environment, made, postgres, shape } = yield* openDataset(options)
+    const { database, environment, made, operatorId, postgres, shape } = yield* openDataset(options)
     const server = yield* describeServer(postgres)
     const service = yield* startService(environment)
     const [name, password] = [`bench ${randomBytes(4).toString("hex")}`, randomBytes(16).toString("hex")]
@@ -260,6 +299,8 @@ export const pageScenario = scenario({
     const heavy = playerId(shape, heavyPlayer(shape).number)
 
     const opened = new Map<string, Array<Opened>>()
+    const queuers = Array.from({ length: 50 }, (_, index) => playerId(shape, index + 1))
+    const worked: Array<Worked> = []
     const scrolled: Array<{ readonly ledger: Scrolled; readonly empty: Scrolled }> = []
     const cases = casesOf(heavy)
     for (const round of roundNumbers(options.rounds)) {
@@ -270,6 +311,9 @@ export const pageScenario = scenario({
           opened.set(key, [...opened.get(key) ?? [], yield* openIn(browser, session, each, from)])
         }
       }
+      showProgress(`round ${round}/${options.rounds}  queue`)
+      yield* postgres.query(database, queueSql(operatorId, queuers))
+      worked.push(yield* workQueue(browser, session))
       showProgress(`round ${round}/${options.rounds}  scrolling`)
       scrolled.push({
         ledger: yield* scroll(browser, session, openLedger(heavy)),
@@ -288,6 +332,14 @@ export const pageScenario = scenario({
       ...cases.filter(({ isList }) => isList === true).map((each) =>
         measure("from home", each.name, opened.get(`home ${each.name}`) ?? [], { work: workLimit_ms })
       ),
+      {
+        group: "longest task",
+        name: `queue of ${number(queued)} withdrawals`,
+        figures: ([["filter", "filter"], ["mark 200", "mark"], ["approve 200", "approve"]] as const).map((
+          [name, step]
+        ) => figure(name, "ms", "lower", worked.map((each) => each[step]), stallLimit_ms)),
+        errors: {}
+      },
       ...([
         [`ledger of ${number(heavyPlayer(shape).entries)} entries`, "ledger", stallLimit_ms, longTask_ms],
         ["empty page of its height", "empty", undefined, undefined]
@@ -307,7 +359,7 @@ export const pageScenario = scenario({
         `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days.`,
         `Chromium without a window, 1280 x 800, each page in a window of its own with nothing in its cache, ${options.rounds} rounds; browser, ` +
         "service and PostgreSQL share the machine. Work is what the browser counts on the page's thread from the request on, the start of the application " +
-        `included. Scrolling: ${wheelTurns} turns of the wheel, then to the end and back. Work and tasks are processor time of the page's thread; ` +
+        `included. The queue: filtered by its method, the first of 200 rows marked by its key, all up to the last by the shift key, and approved. Scrolling: ${wheelTurns} turns of the wheel, then to the end and back. Work and tasks are processor time of the page's thread; ` +
         "the other times are a clock's, and hold what the machine takes for others: compare them with the empty page's."
       ],
       headlines: [],

@@ -58,7 +58,7 @@ function RowCheck({ name, rowKey, selection }: {
         type="checkbox"
         checked={isMarked}
         aria-label={`Select ${name}`}
-        onChange={() => selection.toggle(rowKey)}
+        onChange={(event) => selection.mark([rowKey], event.currentTarget.checked)}
       />
     </label>
   )
@@ -273,13 +273,26 @@ export function DataTable<R extends object>(
     }
   })
 
-  /** Keys of the row that has the focus: `x` marks it, the arrows go to its neighbours. Elsewhere than in the table they do nothing. */
+  /** Row that was marked last, from which a range is marked. */
+  const marked = useRef<RowKey>(undefined)
+  /** Notes the row that is marked, or not any more; of a range, does the same to all from the row before it, in the order of the list. */
+  const extend = ({ selection }: Marking<R>, row: R, isMarked: boolean, isRange: boolean): void => {
+    const key = rowKey(row)
+    const keys = isRange && marked.current !== undefined ? drawn.map(({ original }) => rowKey(original)) : []
+    const ends = [keys.indexOf(marked.current ?? key), keys.indexOf(key)]
+    const [from, to] = [Math.min(...ends), Math.max(...ends)]
+    if (from >= 0) selection.mark(keys.slice(from, to + 1), isMarked)
+    marked.current = key
+  }
+
+  /** Keys of the row that has the focus: `x` marks it, with shift the rows up to it, the arrows go to its neighbours. Elsewhere than in the table they do nothing. */
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const row = rowOf(event.target, body.current)
     if (row === null || event.altKey || event.ctrlKey || event.metaKey) return
     const original = rowAt(row)
-    if (event.key === "x" && marking !== undefined && original !== undefined) {
+    if (event.key.toLowerCase() === "x" && marking !== undefined && original !== undefined) {
       marking.selection.toggle(rowKey(original))
+      extend(marking, original, marking.selection.has(rowKey(original)), event.shiftKey)
     } else if (event.key === "Enter" && event.target instanceof HTMLInputElement && original !== undefined) {
       opening?.open(original)
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
@@ -294,6 +307,9 @@ export function DataTable<R extends object>(
   const onClick = (event: React.MouseEvent): void => {
     const row = rowOf(event.target, body.current)
     const original = row === null ? undefined : rowAt(row)
+    if (marking !== undefined && original !== undefined && event.target instanceof HTMLInputElement) {
+      extend(marking, original, event.target.checked, event.shiftKey)
+    }
     if (opening === undefined || original === undefined || (window.getSelection()?.toString() ?? "") !== "") return
     if (event.target instanceof Element && event.target.closest("a, button, input, label") === null) {
       opening.open(original)
