@@ -47,8 +47,12 @@ globalThis.focusWalk = (() => {
     }).join("|")
 
   const isCovered = (element) => {
-    const { bottom, left, right, top } = element.getBoundingClientRect()
-    if (right - left < 2 || bottom - top < 2) return false
+    const whole = element.getBoundingClientRect()
+    if (whole.width < 2 || whole.height < 2) return false
+    // of what is larger than the window, such as a long table, the part that can be seen
+    const [left, right] = [Math.max(whole.left, 0), Math.min(whole.right, innerWidth)]
+    const [top, bottom] = [Math.max(whole.top, 0), Math.min(whole.bottom, innerHeight)]
+    if (right <= left || bottom <= top) return true
     return ![[0.5, 0.5], [0.1, 0.5], [0.9, 0.5]].some(([x, y]) => {
       const hit = document.elementFromPoint(left + (right - left) * x, top + (bottom - top) * y)
       return hit !== null &&

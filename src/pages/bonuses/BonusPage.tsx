@@ -13,7 +13,7 @@ import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
 import { columnsOf, columnsOfList, factsOf } from "../parts/shown.tsx"
 import { Money, moneyText, PageLink, Status } from "../parts/Values.tsx"
-import { ChangeBonus, SwitchBonus, TermsText } from "./Terms.tsx"
+import { BonusActions, TermsText } from "./Terms.tsx"
 
 const liabilityColumns = columnsOfList(
   "bonus.show",
@@ -65,8 +65,7 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
   return (
     <Stack>
       <PageHead heading={bonus.name}>
-        <ChangeBonus bonus={bonus} />
-        <SwitchBonus bonus={bonus} />
+        <BonusActions bonus={bonus} />
       </PageHead>
       {bonus.description !== "" && <Text size="sm" style={{ whiteSpace: "pre-line" }}>{bonus.description}</Text>}
       <Facts
@@ -96,7 +95,6 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
         params={{ bonus: bonus.id }}
         filters={filters}
         columns={grantColumns}
-        csv={false}
         empty="Granted to nobody yet. Staff grant it on the page of a player; promo codes and operators do by themselves."
       />
     </Stack>

@@ -1,9 +1,7 @@
 /** Bonus catalogue: terms, and editing them. */
-import { Group } from "@mantine/core"
-import { buttonColumn } from "../parts/columns.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { AddBonus, ChangeBonus, SwitchBonus } from "./Terms.tsx"
+import { AddBonus, useBonusActions } from "./Terms.tsx"
 
 const filters = filtersOf("bonus.list")
 
@@ -19,16 +17,11 @@ const columns = columnsOf(
   ["max_bet", { zero: "–" }],
   ["valid_days", { label: "Days" }],
   ["max_grants_per_player", { label: "Per player", zero: "–" }],
-  "is_active",
-  buttonColumn((bonus) => (
-    <Group gap={4} justify="flex-end" wrap="nowrap">
-      <ChangeBonus bonus={bonus} />
-      <SwitchBonus bonus={bonus} />
-    </Group>
-  ))
+  "is_active"
 )
 
 export default function BonusesPage() {
+  const rowActions = useBonusActions()
   return (
     <ListPage
       heading="Bonuses"
@@ -36,6 +29,7 @@ export default function BonusesPage() {
       paging="whole"
       filters={filters}
       columns={columns}
+      rowActions={rowActions}
       actions={<AddBonus />}
       empty="No bonuses yet. Add one; a promo code, the operator or staff grant it to players then."
     />

@@ -32,7 +32,7 @@ export function Contributions({ description, label, onChange, value }: OwnInput)
             onChange={(share) => onChange({ ...shares, [id]: share })}
           />
           <Button
-            size="compact-xs"
+            size="compact-sm"
             variant="default"
             aria-label={`Leave out ${nameOf(id)}`}
             onClick={() => onChange(without(id))}

@@ -9,7 +9,7 @@ import { buttonColumn } from "../parts/columns.tsx"
 import { type FieldList, formOf, type Inputs } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { PageLink, Status } from "../parts/Values.tsx"
+import { countText, PageLink, Status } from "../parts/Values.tsx"
 import type { Bonus } from "./Terms.tsx"
 
 type Promo = Row<"promo.list">
@@ -102,7 +102,8 @@ export default function PromoCodesPage() {
       }],
       ["redemptions", {
         label: "Redeemed",
-        cell: ({ max_redemptions: maximum, redemptions }) => `${redemptions}${maximum === null ? "" : ` of ${maximum}`}`
+        cell: ({ max_redemptions: maximum, redemptions }) =>
+          `${countText(redemptions)}${maximum === null ? "" : ` of ${countText(maximum)}`}`
       }],
       ["expires_at", { absent: "never" }],
       { id: "state", header: "State", value: stateOf, cell: (promo) => <Status of={stateOf(promo)} /> },

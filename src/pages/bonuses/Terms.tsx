@@ -1,12 +1,14 @@
 /** Terms of a bonus: form and textual description. */
 import { List, Paper, Text } from "@mantine/core"
+import { useMemo } from "react"
 import { bonusTypes } from "../../domain/state/Bonus.ts"
 import { type BonusTerms, describeBonusTerms } from "../../domain/bonus/BonusTermsText.ts"
 import type { Row } from "../app/api.ts"
 import { useOperators } from "../app/session.tsx"
 import { useGameNames } from "../games/GameNames.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, type ActionProps, rowAction } from "../parts/ActionButton.tsx"
 import { type FieldList, formOf, type Inputs, type OwnInput } from "../parts/Fields.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { moneyText } from "../parts/Values.tsx"
 import { Contributions, sharesOf } from "./Contributions.tsx"
 
@@ -136,42 +138,48 @@ export function AddBonus() {
 }
 
 /** Changes a bonus for future grants. */
-export function ChangeBonus({ bonus }: { readonly bonus: Bonus }) {
+const change = (operators: Operators, bonus: Bonus): ActionProps<"bonus.update"> => ({
+  action: "bonus.update",
+  label: "Change bonus",
+  params: { bonus: bonus.id },
+  fields: termFields(operators, bonus),
+  toPayload: settled,
+  isUpdate: true,
+  explanation: "For grants from then on. Players who have it keep the terms that they were granted.",
+  preview: (values) => <Preview terms={termsOf(values, bonus)} currency={currencyOf(operators, bonus, undefined)} />,
+  size: "lg",
+  done: "Bonus changed"
+})
+
+/** Withdraws a bonus from the catalogue, or restores it. */
+const switchOver = ({ id, is_active: isActive, name }: Bonus): ActionProps<"bonus.update"> => ({
+  action: "bonus.update",
+  label: isActive ? "Switch bonus off" : "Switch bonus on",
+  params: { bonus: id },
+  fixed: { active: !isActive },
+  explanation: isActive
+    ? `${name} is granted to nobody from then on. Players who have it keep it.`
+    : `${name} can be granted again.`,
+  done: `${name}: ${isActive ? "off" : "on"}`,
+  undo: { action: "bonus.update", request: { params: { bonus: id }, payload: { active: isActive } } }
+})
+
+/** Actions on a bonus, on its page. */
+export function BonusActions({ bonus }: { readonly bonus: Bonus }) {
   const operators = useOperators()
   return (
-    <ActionButton
-      action="bonus.update"
-      label="Change bonus"
-      params={{ bonus: bonus.id }}
-      fields={termFields(operators, bonus)}
-      toPayload={settled}
-      isUpdate
-      explanation="For grants from then on. Players who have it keep the terms that they were granted."
-      preview={(values) => (
-        <Preview
-          terms={termsOf(values, bonus)}
-          currency={currencyOf(operators, bonus, undefined)}
-        />
-      )}
-      size="lg"
-      done="Bonus changed"
-    />
+    <>
+      <ActionButton {...change(operators, bonus)} />
+      <ActionButton {...switchOver(bonus)} />
+    </>
   )
 }
 
-/** Withdraws a bonus from the catalogue, or restores it. */
-export function SwitchBonus({ bonus: { id, is_active: isActive, name } }: { readonly bonus: Bonus }) {
-  return (
-    <ActionButton
-      action="bonus.update"
-      label={isActive ? "Switch bonus off" : "Switch bonus on"}
-      params={{ bonus: id }}
-      fixed={{ active: !isActive }}
-      explanation={isActive
-        ? `${name} is granted to nobody from then on. Players who have it keep it.`
-        : `${name} can be granted again.`}
-      done={`${name}: ${isActive ? "off" : "on"}`}
-      undo={{ action: "bonus.update", request: { params: { bonus: id }, payload: { active: isActive } } }}
-    />
-  )
+/** Actions on a bonus, in its row. */
+export const useBonusActions = (): RowActions<Bonus> => {
+  const operators = useOperators()
+  return useMemo(() => ({
+    nameOf: ({ name }) => name,
+    of: (bonus) => [rowAction({ ...change(operators, bonus), isNext: true }), rowAction(switchOver(bonus))]
+  }), [operators])
 }

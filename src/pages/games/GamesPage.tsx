@@ -77,7 +77,7 @@ export default function GamesPage() {
       ids: false,
       provider: { kind: "choice", options: providers },
       active: { options: [{ value: "true", label: "active" }, { value: "false", label: "inactive" }] }
-    }), [providers])
+    }, ["name", "provider", "type"]), [providers])
   return (
     <ListPage
       heading="Games"

@@ -6,7 +6,7 @@ import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Count, Instant, Money, PageLink } from "../parts/Values.tsx"
+import { Count, countText, Instant, Money, PageLink } from "../parts/Values.tsx"
 
 type Overview = Data<"figures.overview">
 
@@ -101,7 +101,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
               of the last 50 failed{late ? ", deliveries are late" : ""}
               {since !== null && (
                 <>
-                  ; {undelivered} not delivered since <Instant at={since} seconds={false} />
+                  ; {countText(undelivered)} not delivered since <Instant at={since} seconds={false} />
                 </>
               )}
             </Text>
@@ -112,7 +112,8 @@ function Attention({ overview }: { readonly overview: Overview }) {
         <Alert color="orange" variant="light" title="Provider errors">
           {providers.map(({ calls, errors, id, name, slug }) => (
             <Text size="sm" key={id}>
-              <PageLink to={`/providers/${slug}`}>{name}</PageLink>: {errors} of {calls} calls of the last ten minutes
+              <PageLink to={`/providers/${slug}`}>{name}</PageLink>: {countText(errors)} of {countText(calls)}{" "}
+              calls of the last ten minutes
             </Text>
           ))}
         </Alert>
@@ -121,7 +122,7 @@ function Attention({ overview }: { readonly overview: Overview }) {
         <Alert color="orange" variant="light" title="Jobs fail or are late">
           {jobs.map(({ failures, last_error: error, late, name }) => (
             <Text size="sm" key={name}>
-              <PageLink to="/jobs">{name}</PageLink>: {failures} failures{late ? ", late" : ""}
+              <PageLink to="/jobs">{name}</PageLink>: {countText(failures)} failures{late ? ", late" : ""}
               {error === null ? "" : `, ${error}`}
             </Text>
           ))}
@@ -155,10 +156,10 @@ export default function HomePage() {
             <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
               <Figure
                 name="Active players today"
-                note={`${overview.registrations} registered today`}
+                note={`${countText(overview.registrations)} registered today`}
                 to={may("player.list") && "/players"}
               >
-                {overview.active_players}
+                <Count of={overview.active_players} />
               </Figure>
               <Figure
                 name="Withdrawals waiting"
@@ -181,11 +182,11 @@ export default function HomePage() {
                 note={may("alert.list")
                   ? (
                     <>
-                      {overview.open_alerts.unassigned} unassigned ·{" "}
+                      {countText(overview.open_alerts.unassigned)} unassigned ·{" "}
                       <PageLink to="/alerts?status=waiting">Open the list</PageLink>
                     </>
                   )
-                  : `${overview.open_alerts.unassigned} unassigned`}
+                  : `${countText(overview.open_alerts.unassigned)} unassigned`}
               >
                 <Count of={overview.open_alerts.count} />
                 {overview.open_alerts.is_lower_bound ? "+" : ""}
@@ -194,9 +195,9 @@ export default function HomePage() {
                 name="Rounds open for a day"
                 note={overview.open_rounds.for_a_day > 0
                   ? <PageLink to="/rounds?state=open">Open rounds</PageLink>
-                  : `${overview.open_rounds.for_two_days} for two days`}
+                  : `${countText(overview.open_rounds.for_two_days)} for two days`}
               >
-                {overview.open_rounds.for_a_day}
+                <Count of={overview.open_rounds.for_a_day} />
                 {overview.open_rounds.is_lower_bound ? "+" : ""}
               </Figure>
             </SimpleGrid>

@@ -37,7 +37,7 @@ export function DefaultLimits(
             onChange={(units) => onChange({ ...limits, [field]: units })}
           />
           <Button
-            size="compact-xs"
+            size="compact-sm"
             variant="default"
             aria-label={`Leave out ${asHeading(field)}`}
             onClick={() => onChange(without(field))}

@@ -84,7 +84,7 @@ const announce = (message: string, undo: Undo | undefined): void => {
       <Group justify="space-between">
         {message}
         <Button
-          size="compact-xs"
+          size="compact-sm"
           variant="default"
           onClick={() => {
             notifications.hide(id)

@@ -56,6 +56,10 @@ export const onStepKey = (event: React.KeyboardEvent, { close, mark, next, previ
   event.preventDefault()
 }
 
+/** A button without a step is switched off, yet keeps the focus that it may have. */
+const unless = (step: (() => void) | undefined) =>
+  step === undefined ? { "data-disabled": true, "aria-disabled": true } : { onClick: step }
+
 /** Panel of details. The focus goes to its heading when a person opens it, not with the page. */
 export function Beside({ children, heading, steps, takesFocus }: {
   readonly takesFocus: () => boolean
@@ -85,8 +89,7 @@ export function Beside({ children, heading, steps, takesFocus }: {
           <Button
             size="compact-sm"
             variant="default"
-            disabled={steps.previous === undefined}
-            onClick={steps.previous}
+            {...unless(steps.previous)}
             aria-keyshortcuts="k"
           >
             Previous <Kbd size="xs" ml={6} aria-hidden>k</Kbd>
@@ -94,8 +97,7 @@ export function Beside({ children, heading, steps, takesFocus }: {
           <Button
             size="compact-sm"
             variant="default"
-            disabled={steps.next === undefined}
-            onClick={steps.next}
+            {...unless(steps.next)}
             aria-keyshortcuts="j"
           >
             Next <Kbd size="xs" ml={6} aria-hidden>j</Kbd>

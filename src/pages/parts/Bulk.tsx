@@ -1,6 +1,6 @@
 /** Actions on several rows: the bar that counts them, one confirmation that says what is left out, and what became of each. */
 import { Button, Group, Stack, Text } from "@mantine/core"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import type { Action } from "../app/api.ts"
 import { usePermission } from "../app/session.tsx"
 import { rowAction } from "./ActionButton.tsx"
@@ -134,7 +134,13 @@ export function BulkBar<R extends object>({ bulk, hasMore, keyOf, more, rows, se
   const marked = useMarked(selection)
   const [dialog, setDialog] = useState<React.ReactNode>()
   const chosen = rows.filter((row) => marked.has(keyOf(row)))
-  const close = () => setDialog(undefined)
+  const bar = useRef<HTMLDivElement>(null)
+  // buttons come and go with what is marked: the bar keeps the focus for them
+  const keepFocus = () => bar.current?.focus({ preventScroll: true })
+  const close = () => {
+    setDialog(undefined)
+    keepFocus()
+  }
 
   const open = (action: BulkAction<R>, taken: ReadonlyArray<R>, label: string) => {
     const names = new Map(taken.map((row) => [Number(keyOf(row)), bulk.nameOf(row)]))
@@ -187,7 +193,7 @@ export function BulkBar<R extends object>({ bulk, hasMore, keyOf, more, rows, se
 
   return (
     <>
-      <div className="bulk-bar" role="region" aria-label={`Selected ${bulk.noun[1]}`}>
+      <div className="bulk-bar" role="region" tabIndex={-1} ref={bar} aria-label={`Selected ${bulk.noun[1]}`}>
         <Text size="sm" role="status" component="div">
           {chosen.length === 0
             ? `${countText(rows.length)}${hasMore ? " or more" : ""} ${
@@ -199,12 +205,28 @@ export function BulkBar<R extends object>({ bulk, hasMore, keyOf, more, rows, se
         <Group gap={6}>
           {buttons}
           {chosen.length > 0 && chosen.length < mostAtOnce && (hasMore || chosen.length < rows.length) && (
-            <Button size="compact-sm" variant="default" onClick={more}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                more()
+                keepFocus()
+              }}
+            >
               {hasMore || rows.length > mostAtOnce ? `Select the first ${mostAtOnce}` : "Select all"}
             </Button>
           )}
           {chosen.length > 0 && (
-            <Button size="compact-sm" variant="subtle" onClick={selection.clear}>Select none</Button>
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              onClick={() => {
+                selection.clear()
+                keepFocus()
+              }}
+            >
+              Select none
+            </Button>
           )}
         </Group>
       </div>

@@ -36,7 +36,11 @@ export default function Chart(
     if (container.current === null || width === 0) return
     const text = colorOf("--mantine-color-text")
     const grid = colorOf("--mantine-color-default-border")
-    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+    const font = `12px ${getComputedStyle(document.body).fontFamily}`
+    const pen = document.createElement("canvas").getContext("2d")
+    if (pen !== null) pen.font = font
+    const widthOf = (label: string): number => pen?.measureText(label).width ?? 0
+    const axis = { font, stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
     const [first, last] = [points[0], points.at(-1)]
     if (first === undefined || last === undefined) return
     const isOfDays = Date.parse(last.at) - Date.parse(first.at) > 3 * 86_400_000
@@ -59,7 +63,8 @@ export default function Chart(
         legend: { live: true },
         axes: [{ ...axis, space: 70, values: (_, times) => times.map((seconds) => moment.format(seconds * 1000)) }, {
           ...axis,
-          size: 90,
+          // as wide as its longest label, which is drawn inside
+          size: (_, labels) => 16 + Math.max(24, ...(labels ?? []).map((each) => Math.ceil(widthOf(each)))),
           values: (_, values) => values.map(format)
         }],
         // of the last point, unless another one is hovered

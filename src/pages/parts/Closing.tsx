@@ -2,8 +2,17 @@
 import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core"
 import { createContext, useContext, useEffect, useRef, useState } from "react"
 
+/** Gives the focus back to the element that had it, when a question that took it is gone. */
+const useFocusBack = (): void => {
+  const [before] = useState(() => document.activeElement)
+  useEffect(() => () => {
+    if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+  }, [before])
+}
+
 /** Question before input is dropped. The focus is on the answer that drops nothing. */
 export function DiscardQuestion({ discard, keep }: { readonly discard: () => void; readonly keep: () => void }) {
+  useFocusBack()
   return (
     <Alert color="orange" variant="light" title="Discard what you entered?" role="alertdialog">
       <Group mt="xs">
@@ -44,7 +53,8 @@ export function ResultDialog(
 ) {
   // undefined: nothing that is shown once
   const [oneTime, setOneTime] = useState<Shown>()
-  const [isAsking, setAsking] = useState(false)
+  // false: asked, and answered by staying
+  const [isAsking, setAsking] = useState<boolean>()
   const isOneTime = oneTime !== undefined
   const isLost = oneTime?.isKept === false
   return (
@@ -60,7 +70,7 @@ export function ResultDialog(
       <OneTime value={setOneTime}>
         <Stack>
           {children}
-          {isAsking && isLost
+          {isAsking === true && isLost
             ? (
               <Alert color="orange" variant="light" title="Not copied yet" role="alertdialog">
                 <Text size="sm">Once this is closed, nobody can see it again: a new one would have to be made.</Text>
@@ -79,7 +89,11 @@ export function ResultDialog(
             )
             : (
               <Group justify="flex-end">
-                <Button {...(isLost ? { variant: "default" } : {})} onClick={() => isLost ? setAsking(true) : close()}>
+                <Button
+                  {...(isLost ? { variant: "default" } : {})}
+                  autoFocus={isAsking === false}
+                  onClick={() => isLost ? setAsking(true) : close()}
+                >
                   Close
                 </Button>
                 {isLost && (

@@ -13,6 +13,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { createContext, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useSeveralOperators } from "../app/session.tsx"
 import { useKeptFocus } from "./keptFocus.ts"
+import { useScrollRegion } from "./scrolling.ts"
 import { type RowActions, useRowMenu } from "./RowMenu.tsx"
 import { type RowKey, type Selection, useIsMarked, useMarked } from "./selection.ts"
 
@@ -114,7 +115,8 @@ const classes: Readonly<Record<string, string>> = Table.classes
  */
 export const useRowDrawing = <R extends object>(columns: ReadonlyArray<Column<R>>, height?: number) => {
   const drawn = useMemo(() => new WeakMap<R, { readonly index: number; readonly element: React.ReactElement }>(), [
-    columns
+    columns,
+    height
   ])
   const rowProps = { className: classes["tr"], "data-with-row-border": true, "data-hover": true, style: { height } }
   const cell = height === undefined ? classes["td"] : `${classes["td"]} one-line`
@@ -166,7 +168,8 @@ const rowOf = (target: EventTarget, body: HTMLTableSectionElement | null): HTMLT
  * `value` are sorted locally.
  */
 export function DataTable<R extends object>(
-  { columns: given, label, marking, minWidth = 640, onSort, opening, rowActions, rowKey, rows, sort, sorts }: {
+  { columns: given, label, marking, minWidth = 640, onSort, opening, ref, rowActions, rowKey, rows, sort, sorts }: {
+    readonly ref?: React.Ref<HTMLDivElement>
     readonly label: string
     /** In pixels. In a narrower space the table scrolls horizontally. */
     readonly minWidth?: number
@@ -228,6 +231,7 @@ export function DataTable<R extends object>(
   const draw = useRowDrawing(columns)
   const body = useRef<HTMLTableSectionElement>(null)
   const keptFocus = useKeptFocus(body)
+  const scroll = useScrollRegion(`Rows of ${label}`)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {
     const top = body.current === null ? 0 : body.current.getBoundingClientRect().top + window.scrollY
@@ -352,15 +356,15 @@ export function DataTable<R extends object>(
 
   return (
     <InTable value={true}>
-      <div className="table-frame" {...keptFocus} onKeyDown={onKeyDown} onClick={onClick}>
-        <Table.ScrollContainer minWidth={minWidth} type="native">
+      <div className="table-frame" ref={ref} {...keptFocus} onKeyDown={onKeyDown} onClick={onClick}>
+        <div className="table-scroll" ref={scroll}>
           <Table
+            miw={minWidth}
             role="table"
             className={opening === undefined ? "cards" : "cards opens"}
             aria-label={label}
             aria-rowcount={rows.length + 1}
             highlightOnHover
-            stickyHeader
             verticalSpacing={6}
             fz="sm"
           >
@@ -403,7 +407,7 @@ export function DataTable<R extends object>(
               {after > 0 && <tr aria-hidden style={{ height: after }} />}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </div>
         {menu}
       </div>
     </InTable>

@@ -165,11 +165,12 @@ export function MoreFilters({ filters }: { readonly filters: ReadonlyArray<Filte
   const [search, setSearch] = useAddress()
   const [isOpen, setOpen] = useState(false)
   const textOf = useChosenText()
+  const adding = useRef<HTMLButtonElement>(null)
   return (
     <>
       <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus returnFocus withinPortal={false}>
         <Popover.Target>
-          <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Button ref={adding} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             Add filter
           </Button>
         </Popover.Target>
@@ -198,7 +199,11 @@ export function MoreFilters({ filters }: { readonly filters: ReadonlyArray<Filte
             key={filter.name}
             type="button"
             className="chip mantine-focus-auto"
-            onClick={() => setSearch({ [filter.name]: undefined })}
+            onClick={() => {
+              // the chip goes, with the focus that it has
+              adding.current?.focus({ preventScroll: true })
+              setSearch({ [filter.name]: undefined })
+            }}
           >
             <span className="visually-hidden">Remove filter</span> {text} <span aria-hidden>×</span>
           </button>

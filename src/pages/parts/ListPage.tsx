@@ -1,7 +1,7 @@
 /** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
 import { Button, Group, Stack, Text, Title } from "@mantine/core"
 import { useIntersection } from "@mantine/hooks"
-import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { queries } from "virtual:staff-api"
 import { useAddress } from "../app/address.ts"
 import { type Action, addressOf, asRows, type Request, type Row } from "../app/api.ts"
@@ -31,8 +31,8 @@ const filterLabels: Readonly<Record<string, string>> = {
 
 type QueryName<A extends Action> = Extract<keyof NonNullable<Request<A>["query"]>, string>
 
-/** Filters that stand beside each other; more are added one by one. */
-const shownAtMost = 4
+/** Filters that stand beside each other, a search and two more; others are added one by one. */
+const shownAtMost = 3
 const shownFirst = 2
 
 /** The field of a range's beginning, which draws both ends. */
@@ -103,7 +103,6 @@ export interface ListProps<A extends Action> {
   readonly sorts?: Readonly<Record<string, { readonly ascending?: string; readonly descending?: string }>>
   /** Text of an empty list, with the next step. */
   readonly empty: string
-  readonly csv?: boolean
   /** Actions on several rows. */
   readonly bulk?: Bulk<Row<A>>
   /** Details of a row beside the list. */
@@ -125,7 +124,7 @@ export function ExportLinks<A extends Action>({ action, of, params, query, size 
   readonly params?: Request<A>["params"]
   readonly query: object
   readonly of?: string
-  readonly size?: "xs" | "compact-xs"
+  readonly size?: "xs" | "compact-sm"
 }) {
   return (
     <Group gap="xs">
@@ -148,13 +147,12 @@ export function ExportLinks<A extends Action>({ action, of, params, query, size 
 
 /** Filters of a list, stored in the address, and the links to its exports. */
 export function Filters<A extends Action>(
-  { action, csv, filters, heading, params, query }: {
+  { action, filters, heading, params, query }: {
     readonly heading: string
     readonly action: A
     readonly params?: Request<A>["params"]
     readonly query: object
     readonly filters: ReadonlyArray<Filter>
-    readonly csv?: boolean
   }
 ) {
   const [search, setSearch] = useAddress()
@@ -163,13 +161,20 @@ export function Filters<A extends Action>(
   const isFiltered = filters.some(({ name }) => search[name] !== undefined)
   const operators = useOperators()
   const more = filters.filter(({ isShown, kind }) => isShown === false && (kind !== "operator" || operators.length > 1))
+  const form = useRef<HTMLDivElement>(null)
   const clear = () => {
     setSearch(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
     setClearings((count) => count + 1)
   }
+  // the button that had the focus goes with the last filter
+  useEffect(() => {
+    if (clearings > 0) form.current?.querySelector<HTMLElement>("input, button")?.focus({ preventScroll: true })
+  }, [clearings])
   return (
     <Group
       component="form"
+      ref={form}
+      className="filters"
       role="search"
       aria-label={`Filters of ${heading}`}
       align="flex-start"
@@ -188,7 +193,7 @@ export function Filters<A extends Action>(
       <Group gap="xs" mt={20}>
         {more.length > 0 && <MoreFilters filters={more} />}
         {isFiltered && <Button size="xs" variant="default" onClick={clear}>Clear</Button>}
-        {csv !== false && <ExportLinks action={action} params={params} query={query} />}
+        <ExportLinks action={action} params={params} query={query} />
       </Group>
     </Group>
   )
@@ -196,6 +201,30 @@ export function Filters<A extends Action>(
 
 /** Distance from the end of a list at which the next part is loaded. */
 const nearPx = 600
+
+/** Focus of the button that loads more rows: once the last are there it is gone, and the focus goes to the first row that it brought. */
+const useMoreButton = (count: number, hasMore: boolean) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const focused = useRef<number>(undefined)
+  useLayoutEffect(() => {
+    const { current } = focused
+    if (hasMore || current === undefined) return
+    focused.current = undefined
+    const row = frame.current?.querySelector<HTMLTableRowElement>(`tr[aria-rowindex="${current + 2}"]`)
+    if (row === null || row === undefined || document.activeElement !== document.body) return
+    row.tabIndex = -1
+    row.focus()
+  }, [count, hasMore])
+  const focus = useMemo(() => ({
+    onFocus: () => {
+      focused.current = count
+    },
+    onBlur: () => {
+      focused.current = undefined
+    }
+  }), [count])
+  return { frame, focus }
+}
 
 /** List without a heading, as part of a page. */
 export function List<A extends Action>(props: ListProps<A>) {
@@ -213,6 +242,7 @@ export function List<A extends Action>(props: ListProps<A>) {
     const loaded = asRows(action, (list.data?.pages ?? []).flatMap(({ data }) => data))
     return groupOf === undefined || sort !== undefined ? loaded : grouped(loaded, groupOf)
   }, [action, groupOf, list.data, sort])
+  const more = useMoreButton(rows.length, list.hasNextPage)
   const { entry, ref } = useIntersection({ root: null, rootMargin: `${nearPx}px` })
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = list
   const isNearEnd = entry?.isIntersecting === true
@@ -289,7 +319,7 @@ export function List<A extends Action>(props: ListProps<A>) {
     <Stack gap="sm">
       {filters.length > 0
         ? <Filters {...props} filters={filters} query={query} />
-        : props.csv !== false && (
+        : (
           <Group>
             <ExportLinks action={action} params={props.params} query={query} of={heading} />
           </Group>
@@ -306,6 +336,7 @@ export function List<A extends Action>(props: ListProps<A>) {
         />
       )}
       <DataTable
+        ref={more.frame}
         label={heading}
         columns={columns}
         rows={rows}
@@ -329,8 +360,10 @@ export function List<A extends Action>(props: ListProps<A>) {
           <Button
             size="xs"
             variant="default"
-            loading={isFetchingNextPage}
-            onClick={() => void fetchNextPage()}
+            {...more.focus}
+            // not disabled meanwhile, which would take the focus from it
+            aria-busy={isFetchingNextPage}
+            onClick={() => isFetchingNextPage || void fetchNextPage()}
           >
             Show more
           </Button>

@@ -1,6 +1,6 @@
 /** Lists of any known length: random access by scrolling, with only the rows near the viewport loaded and rendered. */
 import { Stack, Table, Text } from "@mantine/core"
-import { useDebouncedValue } from "@mantine/hooks"
+import { useDebouncedValue, useMediaQuery } from "@mantine/hooks"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useLayoutEffect, useMemo, useRef, useState } from "react"
 import { useAddress } from "../app/address.ts"
@@ -11,8 +11,14 @@ import { type Column, useRowDrawing, useTellingColumns } from "./DataTable.tsx"
 import type { Filter } from "./FilterInputs.tsx"
 import { Filters } from "./ListPage.tsx"
 import { Refusal } from "./Refusal.tsx"
+import { useScrollRegion } from "./scrolling.ts"
 
 const rowHeight = 33
+
+/** Heights of a card on a narrow page: one line for each column, one more for a text that takes two, its frame, and the gap to the next. */
+const cardLineHeight = 24
+const cardFrameHeight = 14
+const cardGap = 8
 
 /** Maximum rows; browsers limit the height of an element. */
 const maxRows = 400_000
@@ -46,17 +52,23 @@ export function LongList<A extends Action>(
   const list = useRowWindow(action, { params, query }, from, to)
   const total = Math.min(list.total ?? 0, maxRows)
 
+  // as in the style sheet
+  const isNarrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false })
+  const height = isNarrow ? (columns.length + 1) * cardLineHeight + cardFrameHeight + cardGap : rowHeight
+
   const body = useRef<HTMLTableSectionElement>(null)
+  const scroll = useScrollRegion(`Rows of ${heading}`)
   const [offset, setOffset] = useState(0)
   useLayoutEffect(() => {
     if (body.current !== null) setOffset(body.current.getBoundingClientRect().top + globalThis.scrollY)
-  }, [list.total])
+  }, [isNarrow, list.total])
   const virtualizer = useWindowVirtualizer({
     count: total,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     overscan,
     scrollMargin: offset
   })
+  useLayoutEffect(() => virtualizer.measure(), [height, virtualizer])
   const items = virtualizer.getVirtualItems()
   const [first, last] = [items[0], items.at(-1)]
   const [firstIndex, lastIndex] = [first?.index ?? 0, last?.index ?? 0]
@@ -86,15 +98,16 @@ export function LongList<A extends Action>(
       </Table.Tr>
     </Table.Thead>
   ), [columns])
-  const draw = useRowDrawing(columns, rowHeight)
+  const draw = useRowDrawing(columns, isNarrow ? height - cardGap : height)
 
   return (
     <Stack gap="sm">
       {above}
       {list.error !== null && <Refusal error={list.error} again={list.refetch} />}
-      <div className="long-list" tabIndex={0} role="region" aria-label={`Rows of ${heading}`}>
+      <div className="table-frame long-list" ref={scroll}>
         <Table
           role="table"
+          className="cards"
           aria-label={heading}
           aria-rowcount={total + 1}
           layout="fixed"

@@ -12,7 +12,7 @@ export function CopyValue({ label, value }: { readonly label: string; readonly v
     <Group gap="xs" wrap="nowrap">
       <Code data-copy={value} style={{ overflowWrap: "anywhere" }}>{value}</Code>
       <Button
-        size="compact-xs"
+        size="compact-sm"
         variant="default"
         aria-label={`Copy ${label}`}
         onClick={() => void copy(value).then(setCopied)}

@@ -6,7 +6,7 @@ import { usePermission } from "../app/session.tsx"
 
 /**
  * Menu item. `action`: hidden when the role may not take it; absent for all roles. `dialog`: the dialog that it opens. `isNext`: the next step of the
- * row, with a button of its own beside the menu.
+ * row, with a button of its own beside the menu; of several, the first.
  */
 export interface RowAction {
   readonly label: string
@@ -131,18 +131,21 @@ export const useRowMenu = <R extends object>(
     actions && ((row: R) => {
       const name = actions.nameOf(row)
       const items = actions.of(row).filter(({ action }) => action === undefined || may(action))
-      const rest = items.filter(({ isNext }) => isNext !== true)
+      const [only, ...others] = items
+      // a menu of one harmless action is a detour
+      const isAlone = others.length === 0 && only?.danger !== true
+      const next = items.find(({ isNext }) => isNext === true) ?? (isAlone ? only : undefined)
+      const rest = items.filter((item) => item !== next)
       return (
         <>
-          {items.filter(({ isNext }) => isNext === true).map((chosen, index) => (
-            // keyed by position, so that the focus is on the next step afterwards
+          {/* one element for every next step, so that the focus is on the following one afterwards */}
+          {next !== undefined && (
             <RowButton
-              key={index}
-              onClick={({ currentTarget: button }) => setOpened({ button, name, items, chosen })}
+              onClick={({ currentTarget: button }) => setOpened({ button, name, items, chosen: next })}
             >
-              {chosen.label}
+              {next.label}
             </RowButton>
-          ))}
+          )}
           {rest.length > 0 && (
             <RowButton
               aria-haspopup="menu"

@@ -1,11 +1,9 @@
 /** A bonus of a player: what is left of it, and what to tell the player. */
 import { Button, CopyButton, Group, List, Modal, Paper, Stack, Text } from "@mantine/core"
-import { useDisclosure } from "@mantine/hooks"
-import { useRef } from "react"
 import { useAnswer } from "../app/queries.ts"
 import { Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { RowButton } from "../parts/RowMenu.tsx"
+import type { RowAction } from "../parts/RowMenu.tsx"
 import { factsOf } from "../parts/shown.tsx"
 import { Status } from "../parts/Values.tsx"
 
@@ -44,19 +42,13 @@ export function GrantedBonus({ id }: { readonly id: number }) {
 }
 
 /** Opens {@link GrantedBonus} from a row. */
-export function Explain({ id, name }: { readonly id: number; readonly name: string }) {
-  const button = useRef<HTMLButtonElement>(null)
-  const [opened, { close, open }] = useDisclosure(false, {
-    onClose: () => button.current?.focus({ preventScroll: true })
-  })
-  return (
-    <>
-      <RowButton ref={button} onClick={open}>Explain</RowButton>
-      {opened && (
-        <Modal opened onClose={close} title={name} size="lg">
-          <GrantedBonus id={id} />
-        </Modal>
-      )}
-    </>
+export const explain = (id: number, name: string): RowAction => ({
+  label: "Explain",
+  action: "bonus.granted",
+  isNext: true,
+  dialog: (close) => (
+    <Modal opened onClose={close} title={name} size="lg">
+      <GrantedBonus id={id} />
+    </Modal>
   )
-}
+})

@@ -4,7 +4,7 @@ import { useId, useState } from "react"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Instant, Money, moneyText, PageLink, usePeriodText, words } from "../parts/Values.tsx"
+import { countText, Instant, Money, moneyText, PageLink, usePeriodText, words } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 type Item = Row<"player.timeline">
@@ -55,7 +55,7 @@ function Entries({ at, play, player, title }: {
           ) => (
             <Table.Tr key={id}>
               <Table.Td>
-                <Instant at={made} />
+                <Instant at={made} isBrief />
               </Table.Td>
               <Table.Td>{words(type)}</Table.Td>
               <Table.Td ta="right">
@@ -76,7 +76,7 @@ function Entries({ at, play, player, title }: {
           <PageLink
             to={`/players/${player.id}?tab=ledger&${new URLSearchParams(period).toString()}`}
           >
-            {`${rest} more in the ledger`}
+            {`${countText(rest)} more in the ledger`}
           </PageLink>
         </Text>
       )}

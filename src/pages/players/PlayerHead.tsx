@@ -53,7 +53,7 @@ function HeadFacts({ player }: { readonly player: Player }) {
           <span className="figure">{id}</span>
           <CopyButton value={String(id)}>
             {({ copied, copy }) => (
-              <Button size="compact-xs" variant="default" onClick={copy} aria-label="Copy the id">
+              <Button size="compact-sm" variant="default" onClick={copy} aria-label="Copy the id">
                 {copied ? "Copied" : "Copy"}
               </Button>
             )}

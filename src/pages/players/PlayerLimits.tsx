@@ -76,7 +76,7 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
       cell: ({ field, remaining }) =>
         remaining === null ? "–" : <Value field={field} value={remaining} currency={currency} />
     },
-    { id: "resets", header: "Resets", cell: ({ resetsAt }) => <Instant at={resetsAt} seconds={false} /> },
+    { id: "resets", header: "Resets", cell: ({ resetsAt }) => <Instant at={resetsAt} seconds={false} isBrief /> },
     {
       id: "pending",
       header: "Will change",
@@ -84,7 +84,7 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
         pending === undefined ? "–" : (
           <>
             to <Value field={field} value={pending.requested_value} currency={currency} />,{" "}
-            <Instant at={pending.effective_at} seconds={false} />
+            <Instant at={pending.effective_at} seconds={false} isBrief />
           </>
         )
     },

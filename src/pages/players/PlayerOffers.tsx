@@ -1,15 +1,18 @@
 /** A player's bonuses and free rounds. */
-import { Group, Progress, Stack } from "@mantine/core"
+import { Progress, Stack } from "@mantine/core"
+import { useMemo } from "react"
 import { leftToWager } from "../../domain/bonus/BonusTermsText.ts"
+import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { amounts, buttonColumn } from "../parts/columns.tsx"
 import { type Field, formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListSection } from "../parts/ListPage.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Money, moneyText, Status } from "../parts/Values.tsx"
-import { Explain } from "./GrantedBonus.tsx"
+import { explain } from "./GrantedBonus.tsx"
 import type { Player } from "./player.ts"
 
 const bonusFilters = filtersOf("player.bonuses")
@@ -17,54 +20,51 @@ const bonusFilters = filtersOf("player.bonuses")
 /** Above this number, games are entered as ids instead of chosen. */
 const maxGames = 100
 
-const bonusColumns = (player: Player) =>
-  columnsOf(
-    "player.bonuses",
-    "id",
-    ["name", { label: "Bonus", to: ({ bonus_id: id }) => `/bonuses/${id}` }],
-    ["state", { cell: ({ result, state }) => <Status of={result ?? state} /> }],
-    "amount",
-    ["wagered_amount", {
-      label: "Wagered",
-      isLeft: true,
-      cell: ({ currency, wager_requirement: requirement, wagered_amount: wagered, wagering_progress: percent }) =>
-        requirement === 0 ? "nothing to wager" : (
-          <Stack gap={2}>
-            <span>
-              <Money amount={wagered} currency={currency} /> of <Money amount={requirement} currency={currency} />
-            </span>
-            <Progress value={percent} size="sm" aria-label={`Wagered: ${percent} %`} />
-          </Stack>
-        )
-    }],
-    amounts("left", "Left to wager", (bonus) =>
-      bonus.state === "finished" ? null : leftToWager({
-        wagerRequirement: bonus.wager_requirement,
-        wagered: bonus.wagered_amount
-      })),
-    ["converted_amount", { label: "Converted" }],
-    ["created_at", { label: "Granted" }],
-    "expires_at",
-    buttonColumn(({ amount, currency, id, name, state }) => (
-      <Group gap={4} wrap="nowrap">
-        <Explain id={id} name={name} />
-        {state !== "finished" && (
-          <ActionButton
-            action="bonus.cancel"
-            label="Cancel bonus"
-            params={{ bonus: id }}
-            fields={formOf("bonus.cancel")}
-            explanation={`${name} of ${
-              moneyText(amount, currency)
-            }. What is left of its funds is taken from the player.`}
-            typed={player.username}
-            danger
-            done={`Bonus ${id} cancelled`}
-          />
-        )}
-      </Group>
-    ))
-  )
+const bonusColumns = columnsOf(
+  "player.bonuses",
+  "id",
+  ["name", { label: "Bonus", to: ({ bonus_id: id }) => `/bonuses/${id}` }],
+  ["state", { cell: ({ result, state }) => <Status of={result ?? state} /> }],
+  "amount",
+  ["wagered_amount", {
+    label: "Wagered",
+    isLeft: true,
+    cell: ({ currency, wager_requirement: requirement, wagered_amount: wagered, wagering_progress: percent }) =>
+      requirement === 0 ? "nothing to wager" : (
+        <Stack gap={2}>
+          <span>
+            <Money amount={wagered} currency={currency} /> of <Money amount={requirement} currency={currency} />
+          </span>
+          <Progress value={percent} size="sm" aria-label={`Wagered: ${percent} %`} />
+        </Stack>
+      )
+  }],
+  amounts("left", "Left to wager", (bonus) =>
+    bonus.state === "finished" ? null : leftToWager({
+      wagerRequirement: bonus.wager_requirement,
+      wagered: bonus.wagered_amount
+    })),
+  ["converted_amount", { label: "Converted" }],
+  ["created_at", { label: "Granted" }],
+  "expires_at"
+)
+
+const bonusActions = ({ username }: Player): RowActions<Row<"player.bonuses">> => ({
+  nameOf: ({ id }) => `bonus ${id}`,
+  of: ({ amount, currency, id, name, state }) => [
+    explain(id, name),
+    ...(state === "finished" ? [] : [rowAction({
+      action: "bonus.cancel",
+      label: "Cancel bonus",
+      params: { bonus: id },
+      fields: formOf("bonus.cancel"),
+      explanation: `${name} of ${moneyText(amount, currency)}. What is left of its funds is taken from the player.`,
+      typed: username,
+      danger: true,
+      done: `Bonus ${id} cancelled`
+    })])
+  ]
+})
 
 const roundsColumns = (player: Player) =>
   columnsOf(
@@ -133,6 +133,7 @@ function Issue({ player }: { readonly player: Player }) {
 }
 
 export function PlayerOffers({ player }: { readonly player: Player }) {
+  const actions = useMemo(() => bonusActions(player), [player])
   return (
     <Stack>
       <ListSection
@@ -141,7 +142,8 @@ export function PlayerOffers({ player }: { readonly player: Player }) {
         paging="walk"
         params={{ player: player.id }}
         filters={bonusFilters}
-        columns={bonusColumns(player)}
+        columns={bonusColumns}
+        rowActions={actions}
         empty="No bonuses yet. Grant one above, or give the player a promo code."
       />
       <ListSection

@@ -57,7 +57,7 @@ const noteColumns = columnsOf("player.notes", ["created_at", { label: "At" }], [
   "text",
   {
     label: "Note",
-    cell: ({ text }) => <Text size="sm" lineClamp={3} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+    cell: ({ text }) => <Text size="sm" lineClamp={3} title={text} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
   }
 ])
 

@@ -1,9 +1,10 @@
 /** Provider form: its fields depend on the vendor's protocol. */
 import { protocols } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
-import { ActionButton } from "../parts/ActionButton.tsx"
+import { ActionButton, type ActionProps, rowAction } from "../parts/ActionButton.tsx"
 import { type Field, type FieldList, filledFrom, formOf, type Inputs } from "../parts/Fields.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { asHeading } from "../parts/Values.tsx"
 
 export type Provider = Row<"provider.list">
@@ -100,35 +101,45 @@ export function AddProvider() {
   )
 }
 
-export function ChangeProvider({ provider }: { readonly provider: Provider }) {
+const change = (provider: Provider): ActionProps<"provider.update"> => ({
+  action: "provider.update",
+  label: "Change provider",
+  params: { provider: String(provider.id) },
+  fields: providerFields(provider),
+  toPayload: (values) => gathered(provider.protocol, values),
+  isUpdate: true,
+  size: "lg",
+  done: "Provider changed"
+})
+
+/** Disables a provider's games, or enables them again. */
+const switchOver = ({ active, id, name }: Provider): ActionProps<"provider.update"> => {
+  const params = { provider: String(id) }
+  return {
+    action: "provider.update",
+    label: active ? "Switch provider off" : "Switch provider on",
+    params,
+    fixed: { active: !active },
+    explanation: active
+      ? `No game of ${name} is offered or takes bets from then on. What was begun is settled all the same.`
+      : `The games of ${name} are offered again, and take bets.`,
+    done: `${name}: ${active ? "off" : "on"}`,
+    undo: { action: "provider.update", request: { params, payload: { active } } }
+  }
+}
+
+/** Actions on a provider, on its page. */
+export function ProviderActions({ provider }: { readonly provider: Provider }) {
   return (
-    <ActionButton
-      action="provider.update"
-      label="Change provider"
-      params={{ provider: String(provider.id) }}
-      fields={providerFields(provider)}
-      toPayload={(values) => gathered(provider.protocol, values)}
-      isUpdate
-      size="lg"
-      done="Provider changed"
-    />
+    <>
+      <ActionButton {...change(provider)} />
+      <ActionButton {...switchOver(provider)} />
+    </>
   )
 }
 
-/** Disables a provider's games, or enables them again. */
-export function SwitchProvider({ provider: { active, id, name } }: { readonly provider: Provider }) {
-  const params = { provider: String(id) }
-  return (
-    <ActionButton
-      action="provider.update"
-      label={active ? "Switch provider off" : "Switch provider on"}
-      params={params}
-      fixed={{ active: !active }}
-      explanation={active
-        ? `No game of ${name} is offered or takes bets from then on. What was begun is settled all the same.`
-        : `The games of ${name} are offered again, and take bets.`}
-      done={`${name}: ${active ? "off" : "on"}`}
-      undo={{ action: "provider.update", request: { params, payload: { active } } }}
-    />
-  )
+/** Actions on a provider, in its row. */
+export const providerActions: RowActions<Provider> = {
+  nameOf: ({ name }) => name,
+  of: (provider) => [rowAction({ ...change(provider), isNext: true }), rowAction(switchOver(provider))]
 }

@@ -16,7 +16,7 @@ import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Clip, Count, Instant, PageLink, Status } from "../parts/Values.tsx"
-import { ChangeProvider, ownProtocol, settingLabel, SwitchProvider } from "./ProviderForm.tsx"
+import { ownProtocol, ProviderActions, settingLabel } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
 
 type Details = Data<"provider.show">
@@ -42,7 +42,13 @@ type RefusalCount = readonly [reason: string, count: number]
 
 const refusalColumns: ReadonlyArray<Column<RefusalCount>> = [
   { id: "reason", header: "Reason", value: ([reason]) => reason, cell: ([reason]) => reason },
-  { id: "count", header: "Calls", align: "right", value: ([, count]) => count, cell: ([, count]) => count }
+  {
+    id: "count",
+    header: "Calls",
+    align: "right",
+    value: ([, count]) => count,
+    cell: ([, count]) => <Count of={count} />
+  }
 ]
 
 function Health({ details }: { readonly details: Details }) {
@@ -150,7 +156,7 @@ function Synced({ report }: { readonly report: Data<"provider.sync"> }) {
     <Facts
       columns={1}
       facts={[
-        ["Games that the vendor has", report.games],
+        ["Games that the vendor has", <Count key="games" of={report.games} />],
         [`Added (${report.added.length})`, listed(report.added)],
         [`Changed (${report.changed.length})`, listed(report.changed)],
         [`Gone, and switched off (${report.gone.length})`, listed(report.gone)],
@@ -170,7 +176,7 @@ function Found({ details }: { readonly details: Details }) {
   return (
     <Stack gap="lg">
       <PageHead heading={details.name}>
-        <ChangeProvider provider={details} />
+        <ProviderActions provider={details} />
         {hasVendor && (
           <ActionButton
             action="provider.sync"
@@ -182,7 +188,6 @@ function Found({ details }: { readonly details: Details }) {
             result={({ data }) => <Synced report={data} />}
           />
         )}
-        <SwitchProvider provider={details} />
         {!hasVendor && (
           <ActionButton
             action="provider.rotate"

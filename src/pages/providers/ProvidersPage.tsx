@@ -1,9 +1,7 @@
 /** Game providers: protocol and status. */
-import { Group } from "@mantine/core"
-import { buttonColumn } from "../parts/columns.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
-import { AddProvider, ChangeProvider, ownProtocol, SwitchProvider } from "./ProviderForm.tsx"
+import { AddProvider, ownProtocol, providerActions } from "./ProviderForm.tsx"
 
 const columns = columnsOf(
   "provider.list",
@@ -18,13 +16,7 @@ const columns = columnsOf(
     isLeft: true,
     cell: ({ protocol, sync_hours: hours }) => protocol === ownProtocol || hours === 0 ? "by hand" : `every ${hours} h`
   }],
-  ["created_at", { label: "Added" }],
-  buttonColumn((provider) => (
-    <Group gap={4} justify="flex-end" wrap="nowrap">
-      <ChangeProvider provider={provider} />
-      <SwitchProvider provider={provider} />
-    </Group>
-  ))
+  ["created_at", { label: "Added" }]
 )
 
 export default function ProvidersPage() {
@@ -34,6 +26,7 @@ export default function ProvidersPage() {
       action="provider.list"
       paging="whole"
       columns={columns}
+      rowActions={providerActions}
       actions={<AddProvider />}
       empty="No providers yet. Add one: its games are offered to the players of all operators."
     />

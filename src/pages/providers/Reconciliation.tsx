@@ -6,7 +6,7 @@ import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { Clip, Money, PageLink } from "../parts/Values.tsx"
+import { Clip, countText, Money, PageLink, words } from "../parts/Values.tsx"
 
 type Report = Data<"provider.reconcile">
 type Difference = Report["different"][number]
@@ -51,9 +51,9 @@ function Differences(
 ) {
   return total > 0 && (
     <Stack gap="xs">
-      <Title order={3} size="h5">{heading} ({total})</Title>
+      <Title order={3} size="h5">{heading} ({countText(total)})</Title>
       <DataTable label={heading} columns={columns} rows={rows} rowKey={({ id }) => id} />
-      {rows.length < total && <Text size="sm">The first {rows.length} of {total}.</Text>}
+      {rows.length < total && <Text size="sm">The first {countText(rows.length)} of {countText(total)}.</Text>}
     </Stack>
   )
 }
@@ -66,7 +66,7 @@ const leftColumns: ReadonlyArray<Column<NotUnderstood>> = [
 
 /** Kinds of lines with their counts. */
 const counted = (lines: Report["lines"]["here"]): string =>
-  Object.entries(lines).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`).join(", ") || "none"
+  Object.entries(lines).map(([kind, count]) => `${countText(count)} ${words(kind)}`).join(", ") || "none"
 
 function Compared({ report }: { readonly report: Report }) {
   const { date, different, lines, matched, not_understood: left, only_here: onlyHere, only_vendor: onlyVendor } = report
@@ -77,7 +77,7 @@ function Compared({ report }: { readonly report: Report }) {
         facts={[
           ["Day", date],
           ["Compared by", report.by],
-          ["The same on both sides", matched],
+          ["The same on both sides", countText(matched)],
           ["Lines of the vendor", counted(lines.vendor)],
           ["Lines here", counted(lines.here)]
         ]}
@@ -85,7 +85,7 @@ function Compared({ report }: { readonly report: Report }) {
       {report.is_clean && <Text size="sm">Each line of both sides was understood, and is the same.</Text>}
       {totals.not_understood > 0 && (
         <Stack gap="xs">
-          <Title order={3} size="h5">Not understood ({totals.not_understood})</Title>
+          <Title order={3} size="h5">Not understood ({countText(totals.not_understood)})</Title>
           <DataTable
             label="Not understood"
             columns={leftColumns}
@@ -93,7 +93,7 @@ function Compared({ report }: { readonly report: Report }) {
             rowKey={({ id, reason }) => `${id ?? ""} ${reason}`}
           />
           {left.length < totals.not_understood && (
-            <Text size="sm">The first {left.length} of {totals.not_understood}.</Text>
+            <Text size="sm">The first {countText(left.length)} of {countText(totals.not_understood)}.</Text>
           )}
         </Stack>
       )}

@@ -13,7 +13,7 @@ import { ExportLinks, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { columnsOf, columnsOfList } from "../parts/shown.tsx"
-import { asHeading, Count, Instant, instantText, Money, moneyText } from "../parts/Values.tsx"
+import { asHeading, Count, countText, Instant, instantText, Money, moneyText } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
 
@@ -39,7 +39,7 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
   const step = Date.parse(range.to) - Date.parse(range.from) < 7 * dayMs ? "hour" : "day"
   const query = useAnswer("report.series", { query: { ...range, metric, step } })
   const format = useMemo(
-    () => isCount(metric) ? (value: number) => String(value) : (value: number) => moneyText(value, currency),
+    () => isCount(metric) ? countText : (value: number) => moneyText(value, currency),
     [currency, metric]
   )
   const points = useMemo(
@@ -114,7 +114,7 @@ function Breakdown(
             action="report.breakdown"
             query={{ ...range, by }}
             of={heading.toLowerCase()}
-            size="compact-xs"
+            size="compact-sm"
           />
         </>
       }
@@ -142,7 +142,11 @@ const costColumns = columnsOf(
   ["liability_at", {
     label: "Running and liability as of",
     cell: ({ liability_at: at, running }) =>
-      at !== null ? <Instant at={at} /> : running === null ? "Not read yet: it is every five minutes" : ""
+      at !== null
+        ? <Instant at={at} seconds={false} isBrief />
+        : running === null
+        ? "Not read yet: it is every five minutes"
+        : ""
   }]
 )
 
@@ -162,11 +166,11 @@ function Summary({ currency, range }: { readonly range: Range; readonly currency
           ["Wins", money(casino.wins)],
           ["Bonus conversions", money(converted)],
           ["Net gaming revenue", <Money key="net" amount={net} currency={currency} signed />],
-          ["Rounds", casino.rounds],
-          ["Players who played", casino.players],
+          ["Rounds", <Count key="rounds" of={casino.rounds} />],
+          ["Players who played", <Count key="players" of={casino.players} />],
           ["Deposits", money(payments.deposits)],
           ["Withdrawals", money(payments.withdrawals)],
-          ["Registered", players.registered]
+          ["Registered", <Count key="registered" of={players.registered} />]
         ]}
       />
       {unconverted.length > 0 && (
@@ -309,7 +313,7 @@ function AllOperators({ range }: { readonly range: Range }) {
       )}
       <TableSection
         heading="By operator"
-        actions={<ExportLinks action="report.operators" query={asked} of="by operator" size="compact-xs" />}
+        actions={<ExportLinks action="report.operators" query={asked} of="by operator" size="compact-sm" />}
         query={query}
         columns={columns}
         rows={rows}

@@ -2,32 +2,33 @@
 import { Alert, Button, Code, Group, Image, Modal, Stack, Text, TextInput } from "@mantine/core"
 import { useDisclosure } from "@mantine/hooks"
 import { useState } from "react"
-import { call, type Data, type Row } from "../app/api.ts"
+import { call, type Data } from "../app/api.ts"
 import { refetchNouns } from "../app/queries.ts"
 import { useOperatorOf, useSession } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { ListSection, PageHead } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import { Refusal } from "../parts/Refusal.tsx"
-import { Clip, Instant, Status } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { Instant, Status } from "../parts/Values.tsx"
 
 const methods = { password: "password", ticket: "link", oidc: "identity provider" } as const
 
-const columns: ReadonlyArray<Column<Row<"session.list">>> = [
-  { id: "created", header: "Signed in", cell: ({ created_at: at }) => <Instant at={at} /> },
-  { id: "method", header: "By", cell: ({ method }) => methods[method] },
-  { id: "seen", header: "Last seen", cell: ({ last_seen_at: at }) => <Instant at={at} seconds={false} /> },
-  { id: "address", header: "Address", cell: ({ address }) => address },
-  { id: "agent", header: "Browser", cell: ({ user_agent: agent }) => <Clip>{agent}</Clip> },
+const columns = columnsOf(
+  "session.list",
+  ["created_at", { label: "Signed in", seconds: true }],
+  ["method", { label: "By", cell: ({ method }) => methods[method] }],
+  ["last_seen_at", { label: "Last seen" }],
+  "address",
+  ["user_agent", { label: "Browser", width: 280 }],
   buttonColumn(({ id, is_current: isCurrent }) =>
     isCurrent
       ? <Status of="this session" />
       : <ActionButton action="session.revoke" label="End session" params={{ session: id }} />
   )
-]
+)
 
 /** Enrolment: QR code, first code of the device, and the recovery codes, shown once. */
 function SecondFactorSteps(

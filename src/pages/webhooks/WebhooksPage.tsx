@@ -6,52 +6,46 @@ import { useAddress } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
-import { ActionButton } from "../parts/ActionButton.tsx"
-import { buttonColumn } from "../parts/columns.tsx"
+import { ActionButton, type ActionProps, rowAction } from "../parts/ActionButton.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import type { RowActions } from "../parts/RowMenu.tsx"
 import { columnsOf, factsOf } from "../parts/shown.tsx"
-import { Clip, Instant } from "../parts/Values.tsx"
+import { Clip, countText, Instant } from "../parts/Values.tsx"
 import { AddWebhook, changes, withSecret } from "./AddWebhook.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 
 type Webhook = Row<"webhook.list">
+type SetSearch = ReturnType<typeof useAddress>[1]
 
 const filters = filtersOf("webhook.list")
 
-const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
+const counted = (count: number, one: string, several: string): string =>
+  `${countText(count)} ${count === 1 ? one : several}`
 
 const eventsOf = ({ events: own }: Webhook): string => own.length === eventTypes.length ? "all" : own.join(", ")
 
-function Change({ webhook }: { readonly webhook: Webhook }) {
-  return (
-    <ActionButton
-      action="webhook.update"
-      label="Change webhook"
-      params={{ webhook: webhook.id }}
-      fields={formOf("webhook.update", changes, { record: webhook })}
-      isUpdate
-      size="lg"
-      done="Webhook changed"
-    />
-  )
-}
+const change = (webhook: Webhook): ActionProps<"webhook.update"> => ({
+  action: "webhook.update",
+  label: "Change webhook",
+  params: { webhook: webhook.id },
+  fields: formOf("webhook.update", changes, { record: webhook }),
+  isUpdate: true,
+  size: "lg",
+  done: "Webhook changed"
+})
 
-function Ping({ webhook }: { readonly webhook: Webhook }) {
-  const [, setSearch] = useAddress()
-  return (
-    <ActionButton
-      action="webhook.ping"
-      label="Send ping"
-      params={{ webhook: webhook.id }}
-      explanation={`Sends a test event to ${webhook.url}, signed like every other. It is tried once.`}
-      done="Ping sent"
-      onDone={({ data }) => setSearch({ webhook: String(webhook.id), delivery: String(data.id) })}
-    />
-  )
-}
+/** Opens the delivery of the ping. */
+const ping = ({ id, url }: Webhook, setSearch: SetSearch): ActionProps<"webhook.ping"> => ({
+  action: "webhook.ping",
+  label: "Send ping",
+  params: { webhook: id },
+  explanation: `Sends a test event to ${url}, signed like every other. It is tried once.`,
+  done: "Ping sent",
+  onDone: ({ data }) => setSearch({ webhook: String(id), delivery: String(data.id) })
+})
 
 /** What has not arrived since an instant, in words. `since`: absent for ever. */
 function Undelivered({ id, since }: { readonly id: number; readonly since?: string | undefined }) {
@@ -74,9 +68,9 @@ function Undelivered({ id, since }: { readonly id: number; readonly since?: stri
   }
   return (
     <>
-      <b>{counted(failed + retrying, "delivery has", "deliveries have")} not arrived</b>: {failed} given up, {retrying}
+      <b>{counted(failed + retrying, "delivery has", "deliveries have")} not arrived</b>: {countText(failed)} given up,
       {" "}
-      tried again by itself. The first is of <Instant at={first} />.
+      {countText(retrying)} tried again by itself. The first is of <Instant at={first} />.
     </>
   )
 }
@@ -143,8 +137,8 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
           <Title order={2} size="h4">Webhook {id}</Title>
           <Group gap="xs">
             <SendAgain webhook={webhook} />
-            <Ping webhook={webhook} />
-            <Change webhook={webhook} />
+            <ActionButton {...ping(webhook, setSearch)} />
+            <ActionButton {...change(webhook)} />
             <ActionButton
               action="webhook.redeliver"
               label="Redeliver"
@@ -204,7 +198,7 @@ function Chosen({ webhook }: { readonly webhook: Webhook }) {
 
 export default function WebhooksPage() {
   const may = usePermission()
-  const [search] = useAddress()
+  const [search, setSearch] = useAddress()
   const webhooks = useAnswer("webhook.list", {}, { enabled: may("webhook.list") }).data?.data ?? none
   const chosen = webhooks.find(({ id }) => String(id) === search["webhook"])
   const columns = useMemo(() =>
@@ -215,14 +209,12 @@ export default function WebhooksPage() {
       "operator_id",
       ["events", { cell: (webhook) => <Clip width={220}>{eventsOf(webhook)}</Clip> }],
       "active",
-      ["created_at", { label: "Added" }],
-      buttonColumn((webhook) => (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
-          <Ping webhook={webhook} />
-          <Change webhook={webhook} />
-        </Group>
-      ))
+      ["created_at", { label: "Added" }]
     ), [search])
+  const rowActions = useMemo((): RowActions<Webhook> => ({
+    nameOf: ({ id }) => `webhook ${id}`,
+    of: (webhook) => [rowAction({ ...change(webhook), isNext: true }), rowAction(ping(webhook, setSearch))]
+  }), [setSearch])
   return (
     <Stack>
       <ListPage
@@ -232,6 +224,7 @@ export default function WebhooksPage() {
         paging="whole"
         filters={filters}
         columns={columns}
+        rowActions={rowActions}
         empty="No webhooks yet. Add the address of the operator's system that events are to be sent to."
       />
       {chosen !== undefined && <Chosen webhook={chosen} />}

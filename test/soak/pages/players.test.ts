@@ -8,7 +8,7 @@ import { dataOf, fresh, made, openCasino, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
-import { choose, done, notified } from "../../kit/PageSteps.ts"
+import { choose, done, notified, press } from "../../kit/PageSteps.ts"
 import { codeOf } from "../../kit/StaffBrowser.ts"
 
 // Goal: staff find a player and act on the account in the pages, with effect in the service. Method: a real browser; effects
@@ -177,7 +177,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       })
       assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, null])
       yield* Effect.promise(async () => {
-        const dialog = await dialogOf(page, "Cancel bonus")
+        await press(page, "Cancel bonus", { menuOf: page.getByRole("row").filter({ hasText: bonus.name }) })
+        const dialog = page.getByRole("dialog", { name: "Cancel bonus" })
         await dialog.getByLabel(/^Type /).fill(player.username)
         await dialog.getByRole("button", { name: "Cancel bonus" }).click()
         await page.getByRole("table", { name: "Bonuses" }).getByText("cancelled").waitFor()
