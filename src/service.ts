@@ -62,7 +62,9 @@ import { FigureReadings } from "./features/figures/FigureReadings.ts"
 import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
+import { OperatorProfiles } from "./features/profiles/OperatorProfiles.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
+import { ProfileBook } from "./store/ProfileBook.ts"
 import { RoundClosing } from "./features/rounds/RoundClosing.ts"
 import { StaleRounds } from "./features/settlement/StaleRounds.ts"
 import { ProviderWallet } from "./features/settlement/ProviderWallet.ts"
@@ -99,6 +101,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     PlayerTokens.layer,
     layerEndedSessions,
     ResponsibleGaming.layer,
+    OperatorProfiles.layer,
     Reports.layer,
     KeyFigures.layer,
     BonusCosts.layer,
@@ -118,7 +121,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     )
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(
-      actors,
+      actors.pipe(Layer.provideMerge(ProfileBook.layer)),
       RemoteCommands.layer,
       Idempotency.layer,
       ActiveOperators.layer,

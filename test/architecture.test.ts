@@ -77,15 +77,19 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Folders of a room from the lowest to the highest: each may import those before it. `.` is the room's own files. */
 const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
-  domain: words(". state staff operator compliance player bonus limit settlement original payment wallet standing"),
+  domain: words(
+    ". jurisdiction state staff operator compliance player bonus limit settlement original payment wallet standing"
+  ),
   contract: words(`common account secrets corrections bonuses freeRounds games responsibleGaming payments ledger
-    originals wallet players sessions settlement reports keys operators providers staff staffSessions audit compliance
+    originals wallet players sessions settlement reports profiles keys operators providers staff staffSessions audit compliance
     jobs rounds search webhooks nodes figures document .`),
-  features: words(`keys exchangeRates payments operators staff staffSessions games bonuses compliance corrections
+  features: words(
+    `keys exchangeRates profiles payments operators staff staffSessions games bonuses compliance corrections
     integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
-    responsibleGaming sessions reports search webhooks demo`),
+    responsibleGaming sessions reports search webhooks demo`
+  ),
   endpoints: words(`account audit bonuses compliance corrections figures freeRounds games jobs keys ledger
-    nodes operators originals payments wallet players providers reports responsibleGaming rounds search secrets
+    nodes operators originals payments profiles wallet players providers reports responsibleGaming rounds search secrets
     sessions settlement staff staffSessions webhooks`)
 }
 

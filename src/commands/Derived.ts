@@ -1,11 +1,11 @@
 /** Commands derived from the staff contract: a noun for each group of endpoints, a verb for each endpoint. */
-import { Console, Context, Effect, Option, Schema, Stream } from "effect"
+import { Console, Context, Effect, Option, Schema, SchemaAST, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { type Field, fieldsOf } from "../contract/common/RequestFields.ts"
 import { StaffAction } from "../contract/common/StaffAction.ts"
 import { BackofficeApi } from "../contract/StaffApi.ts"
-import { integer } from "../platform/CliFlags.ts"
+import { integer, jsonFileArgument } from "../platform/CliFlags.ts"
 import { checkExport } from "./CheckExport.ts"
 import { callFor, type StaffRequest, streamFor } from "./Calls.ts"
 import { argumentOf, flagOf, kebab } from "./Flags.ts"
@@ -39,6 +39,8 @@ interface Parts {
   readonly params: ReadonlyArray<Field>
   readonly query: ReadonlyArray<Field>
   readonly payload: ReadonlyArray<Field> | undefined
+  /** The body is a document of its own, which a file holds. */
+  readonly isDocument: boolean
 }
 
 const partsOf = (endpoint: HttpApiEndpoint.Top): Parts => {
@@ -48,7 +50,8 @@ const partsOf = (endpoint: HttpApiEndpoint.Top): Parts => {
     endpoint,
     params: namesIn(endpoint.path).flatMap((name) => params.filter((field) => field.name === name)),
     query: fieldsOf(endpoint.query),
-    payload: bodies.length === 0 ? undefined : bodies.flatMap(fieldsOf)
+    payload: bodies.length === 0 ? undefined : bodies.flatMap(fieldsOf),
+    isDocument: bodies.some(({ ast }) => SchemaAST.isObjects(ast) && ast.indexSignatures.length > 0)
   }
 }
 
@@ -57,28 +60,34 @@ const inPath = (argument: Argument.Argument<unknown>): Argument.Argument<unknown
   Argument.filter(argument, (value) => !["", ".", ".."].includes(String(value)), () => "Expected an id or a name")
 
 /** Arguments and flags of a command by field. A resource alone in the path is `id`. */
-const inputOf = ({ params, payload = [], query }: Parts) => {
+const inputOf = ({ isDocument, params, payload = [], query }: Parts) => {
   const [only, ...others] = params
   const nameInPath = (field: Field): string => others.length === 0 && field === only ? "id" : field.name
   const fields = [...params, ...query, ...payload]
-  return Object.fromEntries(
-    fields.map((field): readonly [string, Argument.Argument<unknown> | Flag.Flag<unknown>] => {
+  return Object.fromEntries([
+    ...(isDocument ? [["document", jsonFileArgument("file")] as const] : []),
+    ...fields.map((field): readonly [string, Argument.Argument<unknown> | Flag.Flag<unknown>] => {
       const { form: { kind = params.includes(field) ? "argument" : "flag", name } } = field
       if (kind === "flag") return [field.name, flagOf(field)]
       const argument = argumentOf(field, name ?? nameInPath(field), field.name.replaceAll("_", " "))
       return [field.name, params.includes(field) ? inPath(argument) : argument]
     })
-  )
+  ])
 }
 
-const requestOf = ({ endpoint, params, payload, query }: Parts, input: unknown): StaffRequest => ({
+const documentIn = (input: unknown) => {
+  const document = isRecord(input) ? input["document"] : undefined
+  return isRecord(document) ? document : undefined
+}
+
+const requestOf = ({ endpoint, isDocument, params, payload, query }: Parts, input: unknown): StaffRequest => ({
   method: endpoint.method,
   path: Object.entries(textsOf(valuesOf(params, input))).reduce(
     (path, [name, value]) => path.replace(`:${name}`, encodeURIComponent(value)),
     endpoint.path
   ),
   query: textsOf(valuesOf(query, input)),
-  payload: payload === undefined ? undefined : valuesOf(payload, input)
+  payload: isDocument ? documentIn(input) : payload === undefined ? undefined : valuesOf(payload, input)
 })
 
 /** Prints a stream as it comes; one of events, which has no end, for some seconds. */

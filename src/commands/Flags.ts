@@ -3,6 +3,7 @@ import { SchemaAST } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { parameterDescriptions } from "../contract/document/Words.ts"
 import { type Field, isInteger, literalsOf, sentence, withoutNull } from "../contract/common/RequestFields.ts"
+import type { FlagForm } from "../contract/common/StaffAction.ts"
 import {
   about,
   boolean,
@@ -12,6 +13,7 @@ import {
   jsonFile,
   listFrom,
   listOf,
+  listWithNone,
   numberOrNone,
   numbersByName,
   orNone,
@@ -27,7 +29,13 @@ const unknownType = (name: string): never => {
   throw new Error(`the command line has no flag for the type of the field ${name}`)
 }
 
-const listFlag = (name: string, description: string, { rest: [element] }: SchemaAST.Arrays): Flag.Flag<unknown> => {
+const listFlag = (
+  name: string,
+  description: string,
+  { rest: [element] }: SchemaAST.Arrays,
+  { hasNone }: FlagForm = {}
+): Flag.Flag<unknown> => {
+  if (hasNone === true) return listWithNone(name, description)
   if (element !== undefined && SchemaAST.isNumber(element)) return idsOf(name, description)
   const words = element === undefined ? undefined : literalsOf(element)
   return words === undefined ? listOf(name, description) : listFrom(name, words, description)
@@ -64,7 +72,7 @@ const valueFlag = (name: string, { description, form, type }: Omit<Field, "name"
     return isInteger(type) ? integer(name, description) : about(Flag.Finite(name), description)
   }
   if (SchemaAST.isString(type)) return form.isSecret === true ? secretText(name, description) : text(name, description)
-  if (SchemaAST.isArrays(type)) return listFlag(name, description, type)
+  if (SchemaAST.isArrays(type)) return listFlag(name, description, type, form)
   return SchemaAST.isObjects(type) ? recordFlag(name, description, type) : unknownType(name)
 }
 

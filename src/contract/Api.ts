@@ -8,6 +8,7 @@ import { PaymentsGroup } from "./payments/Api.ts"
 import { PlayersGroup } from "./players/Api.ts"
 import { PlayerSessionGroup } from "./sessions/Api.ts"
 import { ProviderWalletGroup } from "./settlement/Api.ts"
+import { ProfilesGroup } from "./profiles/Api.ts"
 import { ReportsGroup } from "./reports/Api.ts"
 import { ResponsibleGamingGroup } from "./responsibleGaming/Api.ts"
 import { WalletGroup } from "./wallet/Api.ts"
@@ -35,6 +36,7 @@ export const OperatorApi = HttpApi.make("operator")
     BonusesGroup,
     FreeRoundsGroup,
     ResponsibleGamingGroup,
+    ProfilesGroup,
     ReportsGroup
   )
   .prefix("/api/v1/operator")

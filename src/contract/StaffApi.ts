@@ -8,6 +8,7 @@ import { GameGroup } from "./games/StaffApi.ts"
 import { KeyGroup } from "./keys/StaffApi.ts"
 import { LedgerGroup } from "./ledger/StaffApi.ts"
 import { OperatorGroup } from "./operators/StaffApi.ts"
+import { ProfileGroup } from "./profiles/StaffApi.ts"
 import { ProviderGroup } from "./providers/StaffApi.ts"
 import { StaffGroup } from "./staff/StaffApi.ts"
 import { SessionGroup, SignInGroup } from "./staffSessions/StaffApi.ts"
@@ -63,6 +64,7 @@ export const BackofficeApi = staffDocumented(
       StaffGroup,
       SessionGroup,
       OperatorGroup,
+      ProfileGroup,
       KeyGroup,
       ProviderGroup,
       GameGroup,

@@ -57,6 +57,9 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "round",
   "transaction",
   "q",
+  // jurisdictions, which operators share
+  "code",
+  "version",
   // items of a bulk action, each looked for when its turn comes
   "payments",
   "alerts",

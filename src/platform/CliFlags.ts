@@ -1,6 +1,6 @@
 /** Flag types of the command line, for `effect/cli`. */
 import { Effect, FileSystem, Option, type PlatformError, Schema, Stdio, Stream } from "effect"
-import { CliError, Flag } from "effect/cli"
+import { Argument, CliError, Flag } from "effect/cli"
 
 export const about = <A>(flag: Flag.Flag<A>, description: string) => Flag.withDescription(flag, description)
 
@@ -11,28 +11,41 @@ export const integer = (name: string, description: string) => about(Flag.Int(nam
 export const boolean = (name: string, description: string) =>
   about(Flag.Literals(name, ["true", "false"]), description).pipe(Flag.map((value) => value === "true"))
 
-const words = (value: string): ReadonlyArray<string> =>
-  value.split(",").map((word) => word.trim()).filter((word) => word !== "" && word !== "none")
+const allWords = (value: string): ReadonlyArray<string> =>
+  value.split(",").map((word) => word.trim()).filter((word) => word !== "")
+
+const words = (value: string): ReadonlyArray<string> => allWords(value).filter((word) => word !== "none")
 
 const parseObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
-/** JSON object in a file, or on standard input with `-`. */
+/** The JSON object of a file, or of standard input with `-`. */
+const objectIn = (option: string, kind: "flag" | "argument") =>
+(
+  file: string
+): Effect.Effect<{ readonly [name: string]: unknown }, CliError.CliError, Stdio.Stdio | FileSystem.FileSystem> => {
+  const content: Effect.Effect<string, PlatformError.PlatformError, Stdio.Stdio | FileSystem.FileSystem> = file === "-"
+    ? Effect.flatMap(Stdio.Stdio, ({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
+    // not as a stream, which uses positioned reads and fails on pipes
+    : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file))
+  return content.pipe(
+    Effect.flatMap(parseObject),
+    // without the content, which may be secret
+    Effect.mapError(() =>
+      new CliError.InvalidValue({ option, value: file, expected: "a file with a JSON object", kind })
+    )
+  )
+}
+
+const ofFile = "a file with a JSON object, or - for standard input"
+
 export const jsonFile = (name: string, description: string) =>
-  text(name, `${description}: a file with a JSON object, or - for standard input`).pipe(
-    Flag.mapEffect((file) => {
-      const content: Effect.Effect<string, PlatformError.PlatformError, Stdio.Stdio | FileSystem.FileSystem> =
-        file === "-"
-          ? Effect.flatMap(Stdio.Stdio, ({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
-          // not as a stream, which uses positioned reads and fails on pipes
-          : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(file))
-      return content.pipe(
-        Effect.flatMap(parseObject),
-        // without the content, which may be secret
-        Effect.mapError(() =>
-          new CliError.InvalidValue({ option: name, value: file, expected: "a file with a JSON object", kind: "flag" })
-        )
-      )
-    })
+  text(name, `${description}: ${ofFile}`).pipe(Flag.mapEffect(objectIn(name, "flag")))
+
+/** A whole request body in a file. */
+export const jsonFileArgument = (name: string) =>
+  Argument.String(name).pipe(
+    Argument.withDescription(`The document: ${ofFile}`),
+    Argument.mapEffect(objectIn(name, "argument"))
   )
 
 /** Secret; `-` reads it from the first line of standard input, so that it appears in no process list and no shell history. */
@@ -53,6 +66,10 @@ export const secretText = (name: string, description: string) =>
 /** Comma-separated list; `none` is the empty one. */
 export const listOf = (name: string, description: string) =>
   text(name, `${description}, comma-separated`).pipe(Flag.map(words))
+
+/** Comma-separated list in which `none` is a word like any other. */
+export const listWithNone = (name: string, description: string) =>
+  text(name, `${description}, comma-separated`).pipe(Flag.map(allWords))
 
 /** Comma-separated list of known words. */
 export const listFrom = <const Word extends string>(name: string, known: ReadonlyArray<Word>, description: string) =>

@@ -82,6 +82,8 @@ const rights: Readonly<Record<string, Rights>> = {
       "id operator_id username currency is_test registration_source registration_ip registration_promo_code registration_affiliate_id registration_btag terms_version terms_accepted_at created_at"
     )
   },
+  profile_factors: appendOnly,
+  profile_versions: { fixed: columns("code version document imported_at imported_by") },
   promo_codes: { fixed: columns("id operator_id code created_at") },
   promo_redemptions: appendOnly,
   // the operator of rows older than the column is filled in

@@ -16,6 +16,7 @@ import { BulkTransitions } from "../features/payments/BulkTransitions.ts"
 import { PaymentQueue } from "../features/payments/PaymentQueue.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
 import { Operators } from "../features/operators/Operators.ts"
+import { ProfileVersions } from "../features/profiles/ProfileVersions.ts"
 import { PlayerNotes } from "../features/players/PlayerNotes.ts"
 import { PlayerHistory } from "../features/players/PlayerHistory.ts"
 import { PlayerWalk } from "../features/players/PlayerWalk.ts"
@@ -38,6 +39,7 @@ export const layerBackoffice = Layer.mergeAll(
   StaffReads.layer,
   LedgerRestores.layer,
   Operators.layer,
+  ProfileVersions.layer,
   ApiKeys.layer,
   Providers.layer,
   Catalogue.layer,

@@ -26,6 +26,7 @@ import { KeyHandlers } from "../endpoints/keys/StaffHandlers.ts"
 import { LedgerHandlers } from "../endpoints/ledger/StaffHandlers.ts"
 import { NodeHandlers } from "../endpoints/nodes/StaffHandlers.ts"
 import { OperatorHandlers } from "../endpoints/operators/StaffHandlers.ts"
+import { ProfileHandlers } from "../endpoints/profiles/StaffHandlers.ts"
 import { PaymentMethodHandlers } from "../endpoints/payments/MethodHandlers.ts"
 import { PaymentHandlers } from "../endpoints/payments/StaffHandlers.ts"
 import { PlayerHandlers } from "../endpoints/players/StaffHandlers.ts"
@@ -96,6 +97,7 @@ const Handlers = Layer.mergeAll(
   SignInHandlers,
   SessionHandlers,
   OperatorHandlers,
+  ProfileHandlers,
   KeyHandlers,
   ProviderHandlers,
   GameHandlers,

@@ -13,6 +13,7 @@ import { AccountHandlers } from "../endpoints/account/Handlers.ts"
 import { BonusesHandlers } from "../endpoints/bonuses/Handlers.ts"
 import { FreeRoundsHandlers } from "../endpoints/freeRounds/Handlers.ts"
 import { GamesHandlers } from "../endpoints/games/Handlers.ts"
+import { ProfilesHandlers } from "../endpoints/profiles/Handlers.ts"
 import { PaymentsHandlers } from "../endpoints/payments/Handlers.ts"
 import { PlayerSessionHandlers } from "../endpoints/sessions/Handlers.ts"
 import { PlayersHandlers } from "../endpoints/players/Handlers.ts"
@@ -36,6 +37,7 @@ const Handlers = Layer.mergeAll(
   WalletHandlers,
   PaymentsHandlers,
   GamesHandlers,
+  ProfilesHandlers,
   ResponsibleGamingHandlers,
   ReportsHandlers,
   PlayerSessionHandlers,

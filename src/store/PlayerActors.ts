@@ -11,6 +11,7 @@ import type { Query } from "../domain/state/Rounds.ts"
 import * as Actors from "../engine/Actors.ts"
 import type { EngineFailure } from "../engine/Failures.ts"
 import type { Store } from "../engine/Machine.ts"
+import { builtInBook, ProfileBook } from "./ProfileBook.ts"
 import { makePlayerStore } from "./internal/PlayerStore.ts"
 
 /** Failures of a rule: its refusals, and that the request was accepted before. */
@@ -76,13 +77,25 @@ const refusingFor =
   (playerId: number) => <Error extends StepError>(error: Error | EngineFailure): Error | ActorRefusal =>
     isEngineFailure(error) ? toRefusal(error, playerId) : error
 
-/** Restricts a step to players of this operator; others are not found. */
-const checked = <Reply, Error extends StepError>(
+const rulesUnknown = tryAgain("The rules of the player's jurisdiction are not known here yet. Try again in a moment.")
+
+/** The player under the rules that count at `now`; undefined while this process does not know them. */
+const underRules = ({ rulesOf }: ProfileBook["Service"]) => (player: Player, now: number): Player | undefined => {
+  const rules = rulesOf(player.jurisdiction, player.currency, now)
+  return rules === player.rules ? player : rules === undefined ? undefined : { ...player, rules }
+}
+
+/** Restricts a step to players of this operator, others are not found; the step sees the rules that count now. */
+const checkedUnder = (under: ReturnType<typeof underRules>) =>
+<Reply, Error extends StepError>(
   operatorId: number | null,
   step: Step<Reply, Error>
 ): Step<Reply, Error | ActorRefusal> =>
-(player, context): Decision<Reply, Error | ActorRefusal> =>
-  operatorId !== null && player.operatorId !== operatorId ? { _tag: "Refuse", error: notFound } : step(player, context)
+(held, context): Decision<Reply, Error | ActorRefusal> => {
+  if (operatorId !== null && held.operatorId !== operatorId) return { _tag: "Refuse", error: notFound }
+  const player = under(held, context.now)
+  return player === undefined ? { _tag: "Refuse", error: rulesUnknown } : step(player, context)
+}
 
 export class PlayerActors extends Context.Service<PlayerActors, {
   /**
@@ -115,10 +128,11 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   /** Milliseconds without a successful commit; 0 when the last one succeeded. */
   readonly writesStalledMs: () => number
 }>()("pitboss/store/PlayerActors") {
-  /** Over any store; `layer` uses PostgreSQL. */
-  static readonly layerOver = <E, R>(
+  /** Over any store, with the built-in profiles unless others are given; `layer` uses PostgreSQL. */
+  static readonly layerOver = <E, R, Rules = never>(
     makeStore: Effect.Effect<Store<Player, Change, Query, Knowledge>, E, R>,
-    options: Partial<Omit<Actors.ActorsOptions<Player, Change, Query, Knowledge>, "store">> = {}
+    options: Partial<Omit<Actors.ActorsOptions<Player, Change, Query, Knowledge>, "store">> = {},
+    profiles: Effect.Effect<ProfileBook["Service"], never, Rules> = Effect.succeed(builtInBook)
   ) =>
     Layer.effect(
       PlayerActors,
@@ -133,6 +147,8 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           store
         })
         const clock = yield* Clock.Clock
+        const under = underRules(yield* profiles)
+        const checked = checkedUnder(under)
         const ask = <Reply, Error extends StepError>(
           operatorId: number | null,
           playerId: number,
@@ -153,20 +169,20 @@ export class PlayerActors extends Context.Service<PlayerActors, {
               (exit) => done(Exit.mapError(exit, refusingFor(playerId)<Error | ActorRefusal>))
             ),
           peek: (operatorId, playerId) => {
-            const player = actors.peek(playerId)
-            return player === undefined || operatorId !== null && player.operatorId !== operatorId ||
-                hasBonusDue(player, clock.currentTimeMillisUnsafe())
-              ? undefined
-              : player
+            const held = actors.peek(playerId)
+            if (held === undefined || operatorId !== null && held.operatorId !== operatorId) return undefined
+            const now = clock.currentTimeMillisUnsafe()
+            return hasBonusDue(held, now) ? undefined : under(held, now)
           },
           read: (operatorId, playerId) =>
             Effect.matchEffect(actors.read(playerId), {
               onFailure: (failure) => Effect.fail(toRefusal(failure, playerId)),
-              onSuccess: (player) => {
-                if (operatorId !== null && player.operatorId !== operatorId) return Effect.fail(notFound)
-                return hasBonusDue(player, clock.currentTimeMillisUnsafe())
-                  ? ask(operatorId, playerId, applyDueBonusesStep)
-                  : Effect.succeed(player)
+              onSuccess: (held) => {
+                if (operatorId !== null && held.operatorId !== operatorId) return Effect.fail(notFound)
+                const now = clock.currentTimeMillisUnsafe()
+                if (hasBonusDue(held, now)) return ask(operatorId, playerId, applyDueBonusesStep)
+                const player = under(held, now)
+                return player === undefined ? Effect.fail(rulesUnknown) : Effect.succeed(player)
               }
             }),
           renew: actors.renew,
@@ -176,5 +192,5 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       })
     )
 
-  static readonly layer = PlayerActors.layerOver(makePlayerStore)
+  static readonly layer = PlayerActors.layerOver(makePlayerStore, {}, Effect.service(ProfileBook))
 }

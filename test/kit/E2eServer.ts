@@ -6,6 +6,7 @@ import { layerHttpServices, layerPublicServer } from "../../src/servers/PublicSe
 import { layerCapabilities, layerCapabilitiesOver } from "../../src/service.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { ProfileBook } from "../../src/store/ProfileBook.ts"
 import { listensAt } from "./HttpCalls.ts"
 import { layerNoon } from "./Noon.ts"
 import { balance, makeNodesInProcess, nodesOfRun, ownerAmong } from "./NodesInProcess.ts"
@@ -87,4 +88,4 @@ export const layerThreeNodesLate = layerOfNodes(3, layerCapabilities, false)
 
 /** As {@link layerE2eServer}, with a mailbox per player that a test can fill. */
 export const layerE2eServerWithMailbox = (maxMailbox: number) =>
-  layerOn(layerCapabilitiesOver(PlayerActors.layerOver(makePlayerStore, { maxMailbox })))
+  layerOn(layerCapabilitiesOver(PlayerActors.layerOver(makePlayerStore, { maxMailbox }, Effect.service(ProfileBook))))

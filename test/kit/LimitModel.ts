@@ -3,7 +3,7 @@
  * from which each answer is recomputed, with its own calendar. Written from the rules for limits, not from the
  * code, so that the two check each other.
  */
-import { type LimitField, limitFields } from "../../src/domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../src/domain/LimitFields.ts"
 
 type Window = "day" | "week" | "month" | "year"
 

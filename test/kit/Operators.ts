@@ -17,6 +17,8 @@ export const operatorOf = (id: number, terms: Partial<Operator> = {}): Operator 
   originalMaxPayout: 10_000_000,
   dailyDepositCap: null,
   dailyWithdrawalCap: null,
+  profiles: ["none"],
+  defaultProfile: "none",
   defaultLimits: {},
   disabledFeatures: [],
   ...terms

@@ -4,7 +4,7 @@
  * not from the code, so that the two check each other.
  */
 import type { BonusResult } from "../../src/domain/state/Bonus.ts"
-import type { LimitField } from "../../src/domain/state/Limits.ts"
+import type { LimitField } from "../../src/domain/LimitFields.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import {
   type Action,

@@ -1,4 +1,5 @@
 /** Player values for tests of rules. */
+import { noRules } from "../../src/domain/jurisdiction/Rules.ts"
 import { noActivity } from "../../src/domain/state/Activity.ts"
 import { emptyCounters } from "../../src/domain/state/Limits.ts"
 import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
@@ -10,6 +11,8 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   operatorId: 1,
   currency: "EUR",
   baseCurrency: "EUR",
+  jurisdiction: "none",
+  rules: noRules,
   country: "MT",
   language: "en",
   isTest: false,

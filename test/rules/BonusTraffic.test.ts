@@ -9,7 +9,7 @@ import {
 } from "../../src/domain/bonus/BonusGrants.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import type { Context } from "../../src/domain/state/Decision.ts"
-import { type ExclusionPeriod, periodEnd } from "../../src/domain/limit/ExclusionPeriods.ts"
+import { type ExclusionPeriod, periodEnd } from "../../src/domain/jurisdiction/ExclusionPeriods.ts"
 import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
@@ -268,7 +268,7 @@ class Play {
       }
       case "self-exclude": {
         const { period, playerId } = command
-        const until = periodEnd(period, runner.now)
+        const until = periodEnd(period, runner.now) ?? Infinity
         const answer = runner.ask(selfExcludeStep({ period, until: null, type: null, actor: "key:pk" }), playerId)
         return assert.strictEqual("reply" in answer, model.selfExclude(playerId, until, period === "24_hours"))
       }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
-import { type LimitField, limitFields } from "../../src/domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../src/domain/LimitFields.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import { limitFields } from "../../src/domain/LimitFields.ts"
 import {
   breakMs,
   countDeposit,
   countPlay,
   countWithdrawal,
   emptyCounters,
-  limitFields,
   playSince,
   recordPlay,
   refusePlay,

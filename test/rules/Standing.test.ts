@@ -13,14 +13,10 @@ import {
 } from "../../src/domain/standing/Standing.ts"
 import type { Refusal } from "../../src/domain/Refusal.ts"
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
-import { emptyCounters, limitFields } from "../../src/domain/state/Limits.ts"
-import {
-  exclusionTypes,
-  kycStatuses,
-  noRestrictions,
-  type Player,
-  playerStatuses
-} from "../../src/domain/state/Player.ts"
+import { limitFields } from "../../src/domain/LimitFields.ts"
+import { emptyCounters } from "../../src/domain/state/Limits.ts"
+import { exclusionTypes } from "../../src/domain/jurisdiction/ExclusionPeriods.ts"
+import { kycStatuses, noRestrictions, type Player, playerStatuses } from "../../src/domain/state/Player.ts"
 import { bet, day, makeBonus, makePlayer, minute, noon, providerId, slot, welcome } from "../kit/Messages.ts"
 import { depositOf, withdrawalOf } from "../kit/Payments.ts"
 import { type Answer, does, RuleRunner } from "../kit/RuleRunner.ts"

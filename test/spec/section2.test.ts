@@ -41,6 +41,8 @@ const player = {
   is_verified: "boolean",
   risk_level: "string",
   is_test: "boolean",
+  // beyond the specification: the profile whose rules the player is under
+  jurisdiction: "string",
   restrictions: {
     can_login: "boolean",
     can_deposit: "boolean",

@@ -30,6 +30,8 @@ const owners: { readonly [parameter: string]: "an operator" | "a provider" | "ev
   round: "an operator",
   free_rounds: "an operator",
   game: "everybody",
+  // of a jurisdiction: who may read it is a setting of the operator
+  code: "everybody",
   transaction_id: "a provider"
 }
 

@@ -12,6 +12,7 @@ import { Secrets } from "../../../src/platform/Secrets.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import * as MemoryPlayerStore from "../../../test/kit/MemoryPlayerStore.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { newPlayer } from "../../../test/kit/players.ts"
 
@@ -74,7 +75,7 @@ export const layerPostgres = (url: string) =>
     Layer.provide(Ids.layer),
     Layer.provide(Placement.layerHere),
     Layer.provide(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest), Layer.provideMerge(layerSecrets))),
-    Layer.provide(Outbox.layer),
+    Layer.provide([Outbox.layer, ProfileBook.layerBuiltIn]),
     Layer.provide(Chain.layer.pipe(Layer.provide(ChainKey.layerTest))),
     Layer.provideMerge(
       layerMigrations.pipe(

@@ -57,6 +57,8 @@ export interface FlagForm {
   readonly isSwitch?: true
   /** A secret, also read from standard input. */
   readonly isSecret?: true
+  /** `none` is a value of the list, not its emptiness. */
+  readonly hasNone?: true
   /** Word for null in place of `none`. */
   readonly nullWord?: string
 }

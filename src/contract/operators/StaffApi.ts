@@ -83,6 +83,17 @@ const settings = {
     }),
     shown: Schema.NullOr(money)
   },
+  profiles: {
+    form: Schema.Array(text(64)).annotate({
+      description: "Codes of the jurisdictions of its players (none).",
+      flag: { hasNone: true }
+    }),
+    shown: Schema.Array(Schema.String)
+  },
+  default_profile: {
+    form: text(64, { description: "Jurisdiction of a registration that names none (none)." }),
+    shown: Schema.String
+  },
   // any name: one that is no limit is refused, where a struct would pass over it
   default_limits: {
     form: Schema.Record(Schema.String, Schema.NullOr(Schema.Number)).annotate({

@@ -65,6 +65,10 @@ export const Player = Schema.Struct({
   is_verified: Schema.Boolean,
   risk_level: Schema.String.annotate({ examples: ["low"] }),
   is_test: Schema.Boolean,
+  jurisdiction: Schema.String.annotate({
+    description: "Code of the profile whose rules the player is under.",
+    examples: ["none"]
+  }),
   restrictions: wire(Restrictions).from,
   self_exclusion: Schema.NullOr(SelfExclusion),
   marketing: Schema.Struct({ email: Schema.Boolean, sms: Schema.Boolean, newsletter: Schema.Boolean }),
@@ -107,6 +111,7 @@ export const Player = Schema.Struct({
     is_verified: false,
     risk_level: "low",
     is_test: false,
+    jurisdiction: "none",
     restrictions: {
       can_login: true,
       can_deposit: true,

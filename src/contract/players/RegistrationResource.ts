@@ -5,6 +5,7 @@
 import { Option, Result, Schema, Struct } from "effect"
 import { ipAddress, keptAs, text } from "../common/Fields.ts"
 import { fieldIssues } from "../common/FormErrors.ts"
+import { ageAt } from "../../domain/jurisdiction/Rules.ts"
 import { isCountry, isCurrency, toE164 } from "../../domain/Standards.ts"
 import { formOf } from "../common/Resource.ts"
 import { birthDate, changing, clearable, person } from "./PlayerResource.ts"
@@ -12,6 +13,7 @@ import { birthDate, changing, clearable, person } from "./PlayerResource.ts"
 /** Messages by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }
 
+/** Age of a person whom no jurisdiction says more of. */
 const adultYears = 18
 
 const holds = (message: string, predicate: (text: string) => boolean) =>
@@ -62,7 +64,8 @@ export const Registration = Schema.Struct({
     marketing: Schema.Struct({ email: Schema.Boolean, sms: Schema.Boolean, newsletter: Schema.Boolean }).mapFields(
       Struct.map(optional)
     ),
-    is_test: Schema.Boolean
+    is_test: Schema.Boolean,
+    jurisdiction: text(64, { description: "One of the operator's profiles; without it the default one." })
   }, optional)
 }).annotate({
   identifier: "Registration",
@@ -119,12 +122,6 @@ export interface CheckedRegistration {
   readonly unique: UniqueFields
 }
 
-/** True from the 18th birthday on, by the calendar day in UTC. `birthDate` is `YYYY-MM-DD`, `now` epoch milliseconds. */
-export const isAdult = (birthDate: string, now: number): boolean => {
-  const [year = "", ...monthAndDay] = new Date(now).toISOString().slice(0, 10).split("-")
-  return birthDate <= [String(Number(year) - adultYears), ...monthAndDay].join("-")
-}
-
 const decodeRegistration = Schema.decodeUnknownResult(Registration, { errors: "all" })
 const decodeBirthDate = Schema.decodeUnknownOption(birthDate)
 const decodeUsername = Schema.decodeUnknownOption(forms.username)
@@ -167,10 +164,10 @@ const given = (body: Body): Body =>
   )
 
 /** The refusal of a birth date that is too late. */
-const ageMessages = (sent: unknown, now: number): FieldMessages => {
+const ageMessages = (sent: unknown, now: number, years = adultYears): FieldMessages => {
   const day = decodeBirthDate(sent)
-  return Option.isSome(day) && !isAdult(day.value, now)
-    ? { birth_date: [`must be at least ${adultYears} years ago`] }
+  return Option.isSome(day) && ageAt(day.value, now) < years
+    ? { birth_date: [`must be at least ${years} years ago`] }
     : {}
 }
 
@@ -181,12 +178,25 @@ const uniqueIn = (sent: Body): UniqueFields => ({
   external_id: Option.getOrUndefined(decodeExternalId(sent["external_id"]))
 })
 
+/** The jurisdictions that an operator's players can be registered under. */
+export interface RegistrationTerms {
+  /** Age of the youngest player by jurisdiction, in years. */
+  readonly minimumAges: ReadonlyMap<string, number>
+  readonly defaultProfile: string
+}
+
 /** Checks the body of a registration. `now` is epoch milliseconds. */
-export const checkRegistration = (body: Body, now: number): CheckedRegistration => {
+export const checkRegistration = (body: Body, terms: RegistrationTerms, now: number): CheckedRegistration => {
+  const { defaultProfile, minimumAges } = terms
   const sent = given(body)
   const decoded = decodeRegistration(sent)
-  const tooYoung = ageMessages(sent["birth_date"], now)
-  const messages = { ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}), ...tooYoung }
+  const { jurisdiction = defaultProfile } = sent
+  const years = typeof jurisdiction === "string" ? minimumAges.get(jurisdiction) : undefined
+  const messages = {
+    ...(Result.isFailure(decoded) ? fieldIssues(decoded.failure.issue) : {}),
+    ...(years === undefined ? { jurisdiction: [`must be one of ${[...minimumAges.keys()].join(", ")}`] } : {}),
+    ...ageMessages(sent["birth_date"], now, years)
+  }
   return {
     registration: Result.isSuccess(decoded) && Object.keys(messages).length === 0 ? decoded.success : undefined,
     messages,

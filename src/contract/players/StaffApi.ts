@@ -12,7 +12,7 @@ import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../common/Errors.ts"
 import { Correction } from "../corrections/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { exclusionPeriods, requestChannels } from "../../domain/limit/ExclusionPeriods.ts"
+import { exclusionPeriods, exclusionTypes, requestChannels } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import {
   created,
   cursorPage,
@@ -24,7 +24,7 @@ import {
   walkQuery
 } from "../common/Pagination.ts"
 import { Player, PlayerFilterFields } from "./PlayerResource.ts"
-import { documentExpiry, exclusionTypes, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { documentExpiry, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 import { Wallet } from "../wallet/WalletResource.ts"

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
-import { exclusionTypes } from "../../domain/state/Player.ts"
+import { exclusionPeriods, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { exclusionPeriods } from "../../domain/limit/ExclusionPeriods.ts"
 import { about, EitherOf, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"
 import { instant, oneOf, pathId } from "../common/Fields.ts"

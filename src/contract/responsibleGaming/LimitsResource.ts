@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { limitFields } from "../../domain/state/Limits.ts"
-import { exclusionTypes } from "../../domain/state/Player.ts"
+import { limitFields } from "../../domain/LimitFields.ts"
+import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { boundsOf } from "../../domain/limit/LimitChanges.ts"
 import { perLimit } from "../../domain/limit/LimitUsage.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"

@@ -1,6 +1,7 @@
 /** Initial limits of a new player (SPEC section 4.2; `docs/decisions/0008-responsible-gaming.md`). */
 import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
-import { type LimitField, limitFields, type Limits } from "../state/Limits.ts"
+import { type LimitField, limitFields } from "../LimitFields.ts"
+import type { Limits } from "../state/Limits.ts"
 
 const isAmount = (field: LimitField): boolean => field !== "max_session_minutes"
 

@@ -9,7 +9,8 @@ import { acceptSettings, emitKyc, type SettingsRecord } from "../player/AccountS
 import type { PlayerSettings } from "../state/Change.ts"
 import { type Accept, answer, type Context } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { effectiveLimits, type LimitField, type PendingLimit } from "../state/Limits.ts"
+import type { LimitField } from "../LimitFields.ts"
+import { effectiveLimits, type PendingLimit } from "../state/Limits.ts"
 import { exclusionFields } from "./LimitUsage.ts"
 import type { Player } from "../state/Player.ts"
 

@@ -4,13 +4,17 @@
 import { acceptSettings } from "../player/AccountStatus.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { addMonths, dayMs, type ExclusionPeriod, periodEnd, type requestChannels } from "./ExclusionPeriods.ts"
+import { after } from "../jurisdiction/Duration.ts"
+import {
+  type ExclusionPeriod,
+  type ExclusionType,
+  periodEnd,
+  type requestChannels
+} from "../jurisdiction/ExclusionPeriods.ts"
+import type { Rules } from "../jurisdiction/Rules.ts"
 import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player, sessionsEnd } from "../state/Player.ts"
+import { activeExclusion, type Exclusion, type Player, sessionsEnd } from "../state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
-
-const maxTimeOutMs = 30 * dayMs
-const minSelfExclusionMonths = 3
 
 /** Last instant with a four-digit year, and so with one wire form. */
 const lastInstant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -38,14 +42,21 @@ export type SelfExcludeRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMI
 /** A time-out keeps bonuses; the other two types have the same effects. */
 const isStrong = (type: ExclusionType): boolean => type !== "time_out"
 
-/** Requested end. */
-const endOf = ({ period, until }: SelfExclude, now: number): number | Refusal<"VALIDATION_FAILED"> => {
+/** Requested end; null is none, which only a period has. */
+const endOf = (
+  { period, until }: SelfExclude,
+  rules: Rules,
+  now: number
+): number | null | Refusal<"VALIDATION_FAILED"> => {
   if ((period === null) === (until === null)) {
     const message = "exactly one of period and until must be sent"
     return refuseFields({ period: [message], until: [message] })
   }
+  if (period !== null && rules.breaks.periods[period] === undefined) {
+    return refuseFields({ period: [`must be one of ${Object.keys(rules.breaks.periods).join(", ")}`] })
+  }
   const end = period === null ? until : periodEnd(period, now)
-  return end !== null && Number.isSafeInteger(end) && end <= lastInstant
+  return end === null || Number.isSafeInteger(end) && end <= lastInstant
     ? end
     : refuseFields({ until: ["must be a time before the year 10000"] })
 }
@@ -53,11 +64,11 @@ const endOf = ({ period, until }: SelfExclude, now: number): number | Refusal<"V
 /** Reason for refusing to weaken the exclusion in force. */
 const refuseWeakening = (
   current: Exclusion,
-  end: number,
+  end: number | null,
   type: ExclusionType | null
 ): Refusal<"RESPONSIBLE_GAMING_RULE"> | undefined => {
   const details = { self_exclusion: exclusionFields(current) }
-  if (current.until === null || end <= current.until) {
+  if (current.until === null || end !== null && end <= current.until) {
     return refuse("RESPONSIBLE_GAMING_RULE", "A self-exclusion can be prolonged, never shortened or lifted.", details)
   }
   return type !== null && isStrong(current.type) && !isStrong(type)
@@ -65,43 +76,61 @@ const refuseWeakening = (
     : undefined
 }
 
-/** Type derived from the duration from `now`; null between the two ranges. */
-const derivedType = (end: number, now: number): ExclusionType | null =>
-  end <= now + maxTimeOutMs ? "time_out" : end >= addMonths(now, minSelfExclusionMonths) ? "self_exclusion" : null
+/** Whether a break that ends at `end` is as long as its bounds want it. */
+const isWithin = (
+  { max, min }: { readonly min: string | null; readonly max: string | null },
+  end: number | null,
+  now: number
+) =>
+  (min === null || end === null || end >= after(min, now)) && (max === null || end !== null && end <= after(max, now))
+
+/** Type of a break of this length: a time-out as long as it may be one; null between the bounds of the two. */
+const derivedType = ({ breaks }: Rules, end: number | null, now: number): ExclusionType | null =>
+  isWithin(breaks.time_out, end, now)
+    ? "time_out"
+    : isWithin(breaks.self_exclusion, end, now)
+    ? "self_exclusion"
+    : null
 
 /** Resulting type. A derived type is never weaker than the one in force. */
 const typeOf = (
-  { type }: SelfExclude,
+  { period, type }: SelfExclude,
+  rules: Rules,
   current: Exclusion | null,
-  end: number,
+  end: number | null,
   now: number
 ): ExclusionType | Refusal<"VALIDATION_FAILED"> => {
+  const { breaks } = rules
+  const offered = period === null ? undefined : breaks.periods[period]
   if (type === null) {
-    const derived = derivedType(end, now)
+    const derived = offered ?? derivedType(rules, end, now)
     if (current !== null && isStrong(current.type) && derived !== "self_exclusion") return current.type
-    return derived ?? refuseFields({
-      until: ["must be at most 30 days ahead for a time_out, or at least 3 months for a self_exclusion"]
-    })
+    return derived ?? refuseFields({ until: [lengthsOf(rules)] })
   }
-  if (type === "time_out" && end > now + maxTimeOutMs) {
-    return refuseFields({ type: ["time_out lasts at most 30 days"] })
-  }
-  // an extension starts from one that already lasts three months
-  const isLongEnough = type !== "self_exclusion" || current?.type === "self_exclusion" ||
-    end >= addMonths(now, minSelfExclusionMonths)
-  return isLongEnough ? type : refuseFields({ type: ["self_exclusion lasts at least 3 months"] })
+  // a period on offer is long enough for its type, and so is an extension of a break of the same type
+  if (type === offered || type === "self_closure") return type
+  const isExtension = type === "self_exclusion" && current?.type === "self_exclusion"
+  return isExtension || isWithin(breaks[type], end, now) ? type : refuseFields({ type: [lengthsOf(rules)] })
 }
+
+const lengthText = ({ max, min }: { readonly min: string | null; readonly max: string | null }): string =>
+  [...(min === null ? [] : [`at least ${min}`]), ...(max === null ? [] : [`at most ${max}`])].join(" and ") ||
+  "any time"
+
+const lengthsOf = ({ breaks }: Rules): string =>
+  `must fit: a time_out lasts ${lengthText(breaks.time_out)}, a self_exclusion ${lengthText(breaks.self_exclusion)}`
 
 /** Exclusion resulting from a request. */
 const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclusion | SelfExcludeRefusal => {
   const current = activeExclusion(player, now)
-  const end = endOf(request, now)
-  if (typeof end !== "number") return end
+  const { rules } = player
+  const end = endOf(request, rules, now)
+  if (end !== null && typeof end !== "number") return end
   const refusal = current === null
-    ? end <= now ? refuseFields({ until: ["must be in the future"] }) : undefined
+    ? end !== null && end <= now ? refuseFields({ until: ["must be in the future"] }) : undefined
     : refuseWeakening(current, end, request.type)
   if (refusal !== undefined) return refusal
-  const type = typeOf(request, current, end, now)
+  const type = typeOf(request, rules, current, end, now)
   return typeof type === "string" ? { type, since: current?.since ?? now, until: end } : type
 }
 

@@ -1,15 +1,8 @@
 /** The limits resource: values, pending raises, usage and resets (SPEC section 2.9). */
-import {
-  breakMs,
-  type Counters,
-  effectiveLimits,
-  type LimitField,
-  limitFields,
-  type Limits,
-  playSince,
-  roll
-} from "../state/Limits.ts"
-import { activeExclusion, type Exclusion, type ExclusionType, type Player } from "../state/Player.ts"
+import { type LimitField, limitFields } from "../LimitFields.ts"
+import { breakMs, type Counters, effectiveLimits, type Limits, playSince, roll } from "../state/Limits.ts"
+import type { ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
+import { activeExclusion, type Exclusion, type Player } from "../state/Player.ts"
 import { type Window, windowEnd } from "../state/Windows.ts"
 
 /** Minor units, minutes for `max_session_minutes`. */

@@ -4,29 +4,9 @@
  * Usage is kept as sums per calendar window and updated with the money itself, so that a check needs no query. A window other than the present one
  * counts as empty on the next access.
  */
+import type { LimitField } from "../LimitFields.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { sameWindow, type Window, windowEnd } from "./Windows.ts"
-
-export const limitFields = [
-  "max_single_bet",
-  "max_daily_bet",
-  "max_weekly_bet",
-  "max_monthly_bet",
-  "casino_max_single_bet",
-  "casino_max_daily_bet",
-  "max_daily_loss",
-  "max_weekly_loss",
-  "max_monthly_loss",
-  "max_single_deposit",
-  "max_daily_deposit",
-  "max_weekly_deposit",
-  "max_monthly_deposit",
-  "max_yearly_deposit",
-  "max_balance",
-  "max_session_minutes"
-] as const
-
-export type LimitField = (typeof limitFields)[number]
 
 /** Limits in force; an absent field is not limited. Minor units, minutes for `max_session_minutes`. */
 export type Limits = { readonly [field in LimitField]?: number }

@@ -2,7 +2,7 @@
 
 import { Schema, SchemaGetter } from "effect"
 import { Instant } from "../Instant.ts"
-import { limitFields } from "./Limits.ts"
+import { limitFields } from "../LimitFields.ts"
 
 /** Known ones of the words of a row, which staff may have changed directly in the database. */
 const knownOf = <const Word extends string>(words: ReadonlyArray<Word>) =>
@@ -66,6 +66,9 @@ export const Operator = Schema.Struct({
   /** Maximum total per day of a player's deposits, and of requested withdrawals, in minor units of `currency`. Null: no cap. */
   dailyDepositCap: Schema.NullOr(Schema.Number),
   dailyWithdrawalCap: Schema.NullOr(Schema.Number),
+  /** Codes of the jurisdictions that its players can be registered under, and the one of a registration that names none. */
+  profiles: Schema.Array(Schema.String),
+  defaultProfile: Schema.String,
   /** Initial limits of a player, in minor units of `currency`. */
   defaultLimits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number))
 })

@@ -4,6 +4,8 @@
  * A single writer replaces one value by the next; values are never changed in place.
  */
 import { Schema } from "effect"
+import type { ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
+import type { Rules } from "../jurisdiction/Rules.ts"
 import type { Activity } from "./Activity.ts"
 import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
@@ -49,10 +51,6 @@ export const noRestrictions: Restrictions = {
   excludedFromBonuses: false
 }
 
-export const exclusionTypes = ["self_exclusion", "time_out", "self_closure"] as const
-
-export type ExclusionType = (typeof exclusionTypes)[number]
-
 /** Instants in epoch milliseconds; `until` null means indefinite. */
 export interface Exclusion {
   readonly type: ExclusionType
@@ -95,6 +93,10 @@ export interface Player {
   readonly currency: string
   /** ISO 4217 currency of the operator, used in reports. */
   readonly baseCurrency: string
+  /** Code of the profile whose rules the player is under. */
+  readonly jurisdiction: string
+  /** The rules that count now, with amounts in `currency`: one object for all players of the jurisdiction and the currency. */
+  readonly rules: Rules
   readonly country: string
   readonly language: string
   readonly isTest: boolean

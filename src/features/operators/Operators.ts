@@ -3,13 +3,16 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
-import { type LimitField, limitFields, type Limits } from "../../domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
+import type { Limits } from "../../domain/state/Limits.ts"
 import { missingSteps } from "../../domain/operator/OperatorSetup.ts"
+import { noneCode } from "../../domain/jurisdiction/Profile.ts"
 import { defaultOriginalBounds } from "../../domain/state/Operator.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { isCurrency } from "../../domain/Standards.ts"
 import { iso, toDate } from "../../platform/Time.ts"
+import { ProfileBook } from "../../store/ProfileBook.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -52,6 +55,9 @@ const partsRows = rowsOf(Schema.Struct({
   games: Schema.Number,
   first_call_at: Schema.NullOr(Schema.Date)
 }))
+
+/** Jurisdictions of an operator. */
+const maxProfiles = 20
 
 /** Games counted at most: a catalogue has thousands. */
 const maxGames = 1000
@@ -111,12 +117,34 @@ export class Operators extends Context.Service<Operators, {
       const credentials = yield* Credentials
       const methods = yield* PaymentMethods
       const switches = yield* ActiveOperators
+      const book = yield* ProfileBook
       const references = yield* makeReferences
       const operators = yield* recordsOf("operators", StaffOperator)
+
+      /** A profile that is not known, or a default that is none of those on offer. */
+      const refuseProfiles = Effect.fnUntraced(
+        function*({ default_profile, profiles }: Pick<StaffOperator, "default_profile" | "profiles">) {
+          const known = book.versions()
+          const unknown = profiles.filter((code) => !known.has(code))
+          if (unknown.length > 0) {
+            return yield* Effect.fail(
+              refuseFields({ profiles: [`must be known profiles: ${unknown.join(", ")} is not`] })
+            )
+          }
+          if (profiles.length === 0 || profiles.length > maxProfiles || new Set(profiles).size < profiles.length) {
+            return yield* Effect.fail(refuseFields({ profiles: [`must be 1 to ${maxProfiles} different codes`] }))
+          }
+          if (!profiles.includes(default_profile)) {
+            return yield* Effect.fail(refuseFields({ default_profile: ["must be one of profiles"] }))
+          }
+        }
+      )
 
       const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
         yield* refuseCurrency(input.currency)
         const defaultLimits = yield* limitsOf(input.default_limits)
+        const { default_profile: defaultProfile = noneCode, profiles = [noneCode] } = input
+        yield* refuseProfiles({ profiles, default_profile: defaultProfile })
         return yield* auditLog.change(actor, ({ newId, now, record }) =>
           Effect.gen(function*() {
             const operator: StaffOperator = {
@@ -132,6 +160,8 @@ export class Operators extends Context.Service<Operators, {
               original_max_payout: defaultOriginalBounds.maxPayout,
               daily_deposit_cap: null,
               daily_withdrawal_cap: null,
+              profiles: [noneCode],
+              default_profile: noneCode,
               ...input,
               default_limits: { ...defaultLimits },
               created_at: iso(now),
@@ -174,6 +204,7 @@ export class Operators extends Context.Service<Operators, {
             const different = applyUpdate<StaffOperator, typeof input>(before, input)
             if (different === before) return before
             if (different.currency !== before.currency) yield* refusePlayers(id)
+            yield* refuseProfiles(different)
             const after = { ...different, updated_at: iso(now) }
             yield* operators.update(before, after)
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })

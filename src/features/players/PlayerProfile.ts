@@ -2,7 +2,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { Player } from "../../contract/players/PlayerResource.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { exclusionTypes } from "../../domain/state/Player.ts"
+import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { columnsOf, picker, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"

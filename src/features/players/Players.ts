@@ -36,6 +36,7 @@ import {
   type FieldMessages,
   type Registration
 } from "../../contract/players/RegistrationResource.ts"
+import { ProfileBook } from "../../store/ProfileBook.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
@@ -114,6 +115,7 @@ const toRow = (
   is_verified: false,
   risk_level: "low",
   is_test: registration.is_test ?? false,
+  jurisdiction: registration.jurisdiction ?? operator.defaultProfile,
   can_login: true,
   can_deposit: true,
   can_withdraw: true,
@@ -183,6 +185,7 @@ export class Players extends Context.Service<Players, {
       const columns = sql.literal(playerColumns)
       const list = yield* makePlayerList
       const factorOf = yield* makeFactorOf
+      const book = yield* ProfileBook
       const findTaken = yield* makeFindTaken
       const insertPlayer = yield* makeInsertPlayer
       const isExcluded = yield* makeIsExcluded
@@ -222,7 +225,12 @@ export class Players extends Context.Service<Players, {
         function*(operator: Operator, body: { readonly [field: string]: unknown }, options: RegisterOptions) {
           const { claim } = options
           const now = yield* Clock.currentTimeMillis
-          const { messages, registration, unique } = checkRegistration(body, now)
+          const { defaultProfile, profiles: codes } = operator
+          const minimumAges = new Map(codes.flatMap((code) => {
+            const counting = book.current(code, now)
+            return counting === undefined ? [] : [[code, counting.profile.minimum_age] as const]
+          }))
+          const { messages, registration, unique } = checkRegistration(body, { defaultProfile, minimumAges }, now)
 
           /** Says which fields are taken, unless it was an earlier try of this same request that took them. */
           const refuseTaken = Effect.fnUntraced(function*(fields: FieldMessages) {
@@ -242,6 +250,13 @@ export class Players extends Context.Service<Players, {
           if (limits === null) {
             return yield* refuseTaken({
               currency: [`has no exchange rate to ${base}, which the operator's default limits need`]
+            })
+          }
+
+          const { jurisdiction = defaultProfile } = registration
+          if (!(yield* book.meet(jurisdiction, currency))) {
+            return yield* refuseTaken({
+              currency: ["has no exchange rate to that of the jurisdiction, whose rules have amounts"]
             })
           }
 

@@ -1,6 +1,6 @@
 /** Limits that new players of an operator begin with. */
 import { Button, Group, Input, Select, Stack, Text } from "@mantine/core"
-import { type LimitField, limitFields } from "../../domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
 import type { OwnInput } from "../parts/Fields.tsx"
 import { moneyForm, UnitsInput } from "../parts/NumberField.tsx"
 import { asHeading } from "../parts/Values.tsx"

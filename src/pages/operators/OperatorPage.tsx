@@ -1,7 +1,7 @@
 /** One operator: what it needs before its players can play, its settings, keys and webhooks. */
 import { Badge, Group, List as Steps, Paper, Stack, Text, Title } from "@mantine/core"
 import type { SetupStep } from "../../domain/operator/OperatorSetup.ts"
-import { limitFields } from "../../domain/state/Limits.ts"
+import { limitFields } from "../../domain/LimitFields.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

@@ -1,6 +1,6 @@
 /** A player's limits and their usage, each to be set at the player's request. */
 import { Progress, Stack, Text } from "@mantine/core"
-import { type LimitField, limitFields } from "../../domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"

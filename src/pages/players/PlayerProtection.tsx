@@ -1,8 +1,8 @@
 /** What staff do at a player's request: exclude, and set a limit. Each says before it is sent from when it holds, and until when. */
 import { NativeSelect, Radio, SimpleGrid, Text } from "@mantine/core"
-import { exclusionPeriods, periodEnd } from "../../domain/limit/ExclusionPeriods.ts"
+import { exclusionPeriods, periodEnd, standardPeriods } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { raisedAt } from "../../domain/limit/LimitRaise.ts"
-import { type LimitField, limitFields } from "../../domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
@@ -18,7 +18,7 @@ function PeriodChoice({ label, onChange, value }: OwnInput) {
   return (
     <Radio.Group label={label} value={typeof value === "string" ? value : ""} onChange={onChange} withAsterisk>
       <SimpleGrid cols={2} verticalSpacing={6} mt={4}>
-        {[...exclusionPeriods, ownEnd].map((period, index) => (
+        {[...exclusionPeriods.filter((period) => period in standardPeriods), ownEnd].map((period, index) => (
           <Radio
             key={period}
             value={period}
@@ -55,6 +55,8 @@ function ExclusionEnd({ values }: { readonly values: Record<string, unknown> }) 
     <Text size="sm" aria-live="polite">
       {end === undefined
         ? "Choose how long the exclusion lasts."
+        : end === null
+        ? "Excluded without an end."
         : `Excluded until ${date(end)}. It cannot be shortened or lifted before then, only prolonged.`}
     </Text>
   )

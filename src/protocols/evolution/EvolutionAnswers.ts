@@ -1,5 +1,5 @@
 /** Answers to Evolution's One Wallet. */
-import type { LimitField } from "../../domain/state/Limits.ts"
+import type { LimitField } from "../../domain/LimitFields.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { toMajorText } from "../Decimal.ts"

@@ -3,16 +3,18 @@ import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/state/Bonus.ts"
-import { limitFields, type Limits, type PendingLimit } from "../../domain/state/Limits.ts"
+import { limitFields } from "../../domain/LimitFields.ts"
+import type { Limits, PendingLimit } from "../../domain/state/Limits.ts"
+import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import {
   endedSessionsCarried,
   openSessionsCarried,
-  exclusionTypes,
   kycStatuses,
   type Player,
   playerStatuses,
   Restrictions
 } from "../../domain/state/Player.ts"
+import { noRules } from "../../domain/jurisdiction/Rules.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { emptyRecent } from "../../domain/state/Recent.ts"
@@ -47,6 +49,7 @@ const PlayerRow = Schema.Struct({
   operatorId: Schema.Number,
   currency: Schema.String,
   baseCurrency: Schema.String,
+  jurisdiction: Schema.String,
   country: Schema.String,
   language: Schema.String,
   isTest: Schema.Boolean,
@@ -129,6 +132,8 @@ const toPlayer = ({
   ...row
 }: typeof PlayerRow.Type): Player => ({
   ...row,
+  // replaced by those that count before anybody sees the player
+  rules: noRules,
   restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
   exclusion: type === null || since === null ? null : { type, since, until },
   limits: row.limits satisfies Limits,

@@ -6,6 +6,7 @@ import { layerPersonal } from "../../kit/Personal.ts"
 import { holdsByIndex, isRare, SearchBounds } from "../../../src/features/players/internal/PlayerSearch.ts"
 import { numberCursors } from "../../../src/store/Cursors.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { Players } from "../../../src/features/players/Players.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { runs } from "../../kit/Runs.ts"
@@ -35,6 +36,7 @@ const generate = Effect.gen(function*() {
 
 const live = Players.layer.pipe(
   Layer.provide(layerPersonal),
+  Layer.provide(ProfileBook.layerBuiltIn),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Layer.effectDiscard(generate)),

@@ -8,6 +8,7 @@ import type { Operator } from "../../../src/domain/state/Operator.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import type { PlayerProfile } from "../../../src/features/players/PlayerProfile.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { Players } from "../../../src/features/players/Players.ts"
 import { operatorOf } from "../../kit/Operators.ts"
 import { TestDatabase } from "../../kit/TestDatabase.ts"
@@ -29,6 +30,7 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 // The clock is set before anything sleeps: on the way from 1970 every timer of the pools would have to run.
 const live = Players.layer.pipe(
   Layer.provide(layerPersonal),
+  Layer.provide(ProfileBook.layerBuiltIn),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(seed),
   Layer.provideMerge(Ids.layer),

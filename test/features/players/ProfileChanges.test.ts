@@ -47,11 +47,13 @@ const values = [
   []
 ]
 
+const terms = { defaultProfile: "none", minimumAges: new Map([["none", 18]]) }
+
 describe("checkProfileChanges", () => {
   it("judges every value as a registration does", () => {
     for (const field of profileFields.filter((name) => name !== "marketing.email")) {
       for (const value of values) {
-        const registered = checkRegistration({ ...whole, [field]: value }, now)
+        const registered = checkRegistration({ ...whole, [field]: value }, terms, now)
         const checked = checkProfileChanges({ [field]: value }, now)
         const label = `${field} ${JSON.stringify(value)}`
         assert.deepStrictEqual(checked.messages, registered.messages, label)

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { checkRegistration, isAdult } from "../../../src/contract/players/RegistrationResource.ts"
+import { checkRegistration } from "../../../src/contract/players/RegistrationResource.ts"
 
 const now = Date.parse("2026-11-20T12:00:00.000Z")
+
+const terms = { defaultProfile: "none", minimumAges: new Map([["none", 18], ["x-late", 21]]) }
 
 const complete = {
   username: "lucky_luke",
@@ -13,7 +15,8 @@ const complete = {
   terms_accepted: true
 }
 
-const check = (fields: { readonly [field: string]: unknown }) => checkRegistration({ ...complete, ...fields }, now)
+const check = (fields: { readonly [field: string]: unknown }) =>
+  checkRegistration({ ...complete, ...fields }, terms, now)
 const badFields = (fields: { readonly [field: string]: unknown }) => Object.keys(check(fields).messages).sort()
 const valueOf = (fields: { readonly [field: string]: unknown }) => check(fields).registration
 
@@ -59,7 +62,7 @@ describe("checkRegistration", () => {
       marketing: { email: 1, sms: "no", newsletter: 0 },
       is_test: "true"
     }
-    const { messages } = checkRegistration(broken, now)
+    const { messages } = checkRegistration(broken, terms, now)
     const expected = Object.keys(broken).filter((field) => field !== "marketing")
     assert.deepStrictEqual(
       Object.keys(messages).sort(),
@@ -154,13 +157,29 @@ describe("checkRegistration", () => {
   })
 })
 
-describe("isAdult", () => {
+describe("an age", () => {
   it("counts calendar days in UTC", () => {
-    const at = (text: string) => Date.parse(text)
-    assert.isFalse(isAdult("2008-11-21", at("2026-11-20T23:59:59.999Z")))
-    assert.isTrue(isAdult("2008-11-21", at("2026-11-21T00:00:00.000Z")))
+    const messages = (birth_date: string, at: string) =>
+      Object.keys(checkRegistration({ ...complete, birth_date }, terms, Date.parse(at)).messages)
+    assert.deepStrictEqual(messages("2008-11-21", "2026-11-20T23:59:59.999Z"), ["birth_date"])
+    assert.deepStrictEqual(messages("2008-11-21", "2026-11-21T00:00:00.000Z"), [])
     // born on a leap day: of age on the first of March of a common year
-    assert.isFalse(isAdult("2008-02-29", at("2026-02-28T12:00:00.000Z")))
-    assert.isTrue(isAdult("2008-02-29", at("2026-03-01T00:00:00.000Z")))
+    assert.deepStrictEqual(messages("2008-02-29", "2026-02-28T12:00:00.000Z"), ["birth_date"])
+    assert.deepStrictEqual(messages("2008-02-29", "2026-03-01T00:00:00.000Z"), [])
+  })
+})
+
+describe("a registration's jurisdiction", () => {
+  it("is one of the operator's profiles", () => {
+    assert.strictEqual(valueOf({ jurisdiction: "x-late" })?.jurisdiction, "x-late")
+    assert.deepStrictEqual(check({ jurisdiction: "se" }).messages, { jurisdiction: ["must be one of none, x-late"] })
+  })
+
+  it("says how old a player has to be", () => {
+    const fields = { birth_date: "2006-11-20" }
+    assert.deepStrictEqual(badFields(fields), [])
+    assert.deepStrictEqual(check({ ...fields, jurisdiction: "x-late" }).messages, {
+      birth_date: ["must be at least 21 years ago"]
+    })
   })
 })

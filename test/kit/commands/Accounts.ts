@@ -187,6 +187,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         original_max_payout: 10_000_000,
         daily_deposit_cap: null,
         daily_withdrawal_cap: null,
+        profiles: ["none"],
+        default_profile: "none",
         default_limits: {}
       })
       const key = yield* done(`key create --operator ${id}`)

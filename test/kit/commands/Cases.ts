@@ -10,6 +10,7 @@ import { freeRoundsCases } from "./FreeRounds.ts"
 import { nodeCases } from "./Nodes.ts"
 import { paymentCases } from "./Payments.ts"
 import { playerCases } from "./Players.ts"
+import { profileCases } from "./Profiles.ts"
 import { readingCases } from "./Reading.ts"
 import type { CommandCase } from "./Scene.ts"
 import { secretCases } from "./Secrets.ts"
@@ -27,6 +28,7 @@ const ownCases: ReadonlyArray<CommandCase> = [
   ...readingCases,
   ...secretCases,
   ...nodeCases,
+  ...profileCases,
   ...alertCases,
   ...figureCases
 ]

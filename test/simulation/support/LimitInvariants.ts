@@ -1,7 +1,7 @@
 /** Invariants of limits, exclusions and locks, recomputed from the commits by the model of limits. */
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import type { Change, PlayerSettings } from "../../../src/domain/state/Change.ts"
-import { type LimitField, limitFields } from "../../../src/domain/state/Limits.ts"
+import { type LimitField, limitFields } from "../../../src/domain/LimitFields.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import type { Transaction } from "../../../src/domain/state/Rounds.ts"
 import {

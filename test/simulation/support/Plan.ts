@@ -2,8 +2,8 @@
  * Plan of one run: requests with their callers and times, and faults. Every item of a plan is independent, with a random source of its
  * own, so that removing one leaves the rest unchanged.
  */
-import type { ExclusionPeriod } from "../../../src/domain/limit/ExclusionPeriods.ts"
-import type { LimitField } from "../../../src/domain/state/Limits.ts"
+import type { ExclusionPeriod } from "../../../src/domain/jurisdiction/ExclusionPeriods.ts"
+import type { LimitField } from "../../../src/domain/LimitFields.ts"
 import type { PaymentTransitionName } from "../../../src/domain/payment/PaymentTransitions.ts"
 import type { KycStatus, PlayerStatus } from "../../../src/domain/state/Player.ts"
 import type { Adjustment, Bet, Closing, Rollback, Win } from "../../../src/domain/settlement/Settlement.ts"

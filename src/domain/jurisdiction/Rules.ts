@@ -1,0 +1,115 @@
+/**
+ * Rules that count for a player: those of the profile's version in force, with its amounts in the player's currency. One object for all players of a
+ * profile and a currency; a bet compares what stands in it and looks nothing up.
+ */
+import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
+import { limitFields } from "../LimitFields.ts"
+import { amountAt, stricterOf } from "./Differences.ts"
+import { noneProfile } from "./BuiltIn.ts"
+import type { Profile } from "./Profile.ts"
+
+/** A version of a profile. Versions of a code are numbered from 1 and never change. */
+export interface ProfileVersion {
+  readonly version: number
+  /** Epoch milliseconds from which it counts; a version that waits for an approval does not count. */
+  readonly validFrom: number
+  readonly isApproved: boolean
+  /** Epoch milliseconds from which what is looser than before counts as well. */
+  readonly looserFrom: number
+  readonly document: Profile
+}
+
+export interface Rules extends Profile {
+  readonly version: number
+}
+
+export interface InForce {
+  readonly profile: Profile
+  readonly version: number
+  readonly validFrom: number
+  /** Epoch milliseconds until which this counts, if no version is added; infinite when nothing is due. */
+  readonly until: number
+}
+
+/** What counts at `now`, of the versions of one code; undefined before the first. */
+export const inForce = (versions: ReadonlyArray<ProfileVersion>, now: number): InForce | undefined => {
+  let current: InForce | undefined
+  let until = Infinity
+  const due = versions.filter(({ isApproved }) => isApproved).sort((a, b) =>
+    a.validFrom - b.validFrom || a.version - b.version
+  )
+  for (const { document, looserFrom, validFrom, version } of due) {
+    if (now < validFrom) {
+      until = Math.min(until, validFrom)
+      break
+    }
+    const waits = current !== undefined && now < looserFrom
+    until = waits ? looserFrom : Infinity
+    current = {
+      profile: waits && current !== undefined ? stricterOf(current.profile, document) : document,
+      version,
+      validFrom,
+      until
+    }
+  }
+  return current === undefined ? undefined : { ...current, until }
+}
+
+/** True when a document has an amount, which a player of another currency needs a factor for. */
+export const hasAmounts = ({ bonuses, deposits, limits, stakes, vulnerability }: Profile): boolean =>
+  [limits.caps, limits.contact_above].some((amounts) => Object.keys(amounts).some((field) => !isMinutes(field))) ||
+  deposits.net_cap !== null || stakes.length > 0 || bonuses.max_amount !== null || vulnerability !== null
+
+const isMinutes = (field: string): boolean => field === "max_session_minutes"
+
+/**
+ * The rules of a version in a player's currency: the largest amounts of no greater value, as with an operator's default limits. `factor` is minor
+ * units of the profile's currency for one of the player's.
+ */
+export const rulesIn = ({ profile, version }: Pick<InForce, "profile" | "version">, factor: Factor): Rules => {
+  const amount = (value: number): number => thresholdIn(value, factor) ?? value
+  const orNull = (value: number | null): number | null => value === null ? null : amount(value)
+  const perLimit = (amounts: Profile["limits"]["caps"]): Profile["limits"]["caps"] => {
+    const converted: { [field in (typeof limitFields)[number]]?: number } = {}
+    for (const field of limitFields) {
+      const value = amounts[field]
+      if (value !== undefined) converted[field] = isMinutes(field) ? value : amount(value)
+    }
+    return converted
+  }
+  const byAge = (cap: { readonly amount: number; readonly amount_under: number | null }) => ({
+    amount: amount(cap.amount),
+    amount_under: orNull(cap.amount_under)
+  })
+  const { bonuses, deposits: { net_cap }, limits, stakes, vulnerability } = profile
+  return {
+    ...profile,
+    version,
+    limits: { ...limits, caps: perLimit(limits.caps), contact_above: perLimit(limits.contact_above) },
+    deposits: { net_cap: net_cap === null ? null : { ...net_cap, ...byAge(net_cap) } },
+    stakes: stakes.map((stake) => ({ ...stake, ...byAge(stake) })),
+    bonuses: { ...bonuses, max_amount: orNull(bonuses.max_amount) },
+    vulnerability: vulnerability === null
+      ? null
+      : { ...vulnerability, net_deposits: amount(vulnerability.net_deposits) }
+  }
+}
+
+/** The rules of the profile `none`: what a player has whose jurisdiction says nothing. */
+export const noRules: Rules = { ...noneProfile, version: 1 }
+
+/** Age in whole years at `now`, by the calendar day in UTC; who was born on 29 February is a year older on 1 March. `birthDate` is `YYYY-MM-DD`. */
+export const ageAt = (birthDate: string, now: number): number => {
+  const today = new Date(now).toISOString().slice(0, 10)
+  const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))
+  return today.slice(5) < birthDate.slice(5) ? years - 1 : years
+}
+
+/** The lowest cap on a stake in a category at an age, minor units; undefined when there is none. */
+export const stakeCap = ({ stakes }: Rules, category: string, age: number): number | undefined => {
+  let lowest: number | undefined
+  for (const stake of stakes) {
+    if (stake.categories.includes(category)) lowest = Math.min(lowest ?? Infinity, amountAt(stake, age))
+  }
+  return lowest
+}

@@ -1,0 +1,337 @@
+/** Profiles of jurisdictions as staff keep them: new versions and their approval (`docs/decisions/0057-jurisdictions.md`). */
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { fieldIssues } from "../../contract/common/FormErrors.ts"
+import { instant, integer } from "../../contract/common/Fields.ts"
+import type { StaffProfile, StaffProfileSummary, StaffProfileVersion } from "../../contract/profiles/StaffApi.ts"
+import { differencesOf } from "../../domain/jurisdiction/Differences.ts"
+import { after } from "../../domain/jurisdiction/Duration.ts"
+import { isOwnCode, Profile } from "../../domain/jurisdiction/Profile.ts"
+import { inForce, type ProfileVersion } from "../../domain/jurisdiction/Rules.ts"
+import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
+import { objectionMessage, objectionToApproval } from "../../domain/staff/FourEyes.ts"
+import { isCurrency } from "../../domain/Standards.ts"
+import type { Actor } from "../../office/Actor.ts"
+import { AuditLog } from "../../office/AuditLog.ts"
+import { makeStaffFacts } from "../../office/SpendingFacts.ts"
+import { iso, toDate } from "../../platform/Time.ts"
+import { ProfileBook } from "../../store/ProfileBook.ts"
+import { orTryAgain, rowsOf } from "../../store/Rows.ts"
+
+/** Versions of a code, and codes of operators' own. */
+const maxVersions = 1000
+const maxOwnCodes = 100
+
+const Import = Schema.Struct({
+  ...Profile.fields,
+  version: Schema.optionalKey(integer(2, maxVersions)),
+  valid_from: Schema.optionalKey(instant)
+})
+
+const decodeImport = Schema.decodeUnknownResult(Import, { errors: "all", onExcessProperty: "error" })
+
+const useRows = rowsOf(Schema.Struct({
+  code: Schema.String,
+  operators: Schema.Number,
+  active: Schema.Number,
+  hours: Schema.Number
+}))
+
+const proposalRows = rowsOf(Schema.Struct({
+  version: Schema.Number,
+  importedBy: Schema.String,
+  importedAt: Schema.Date,
+  validFrom: Schema.Date,
+  approvedBy: Schema.NullOr(Schema.String),
+  isApproved: Schema.Boolean
+}))
+
+const notFound = refuse("NOT_FOUND", "There is no such profile, or it has no such version.")
+
+const refuseEarlier = ({ version }: ProfileVersion) =>
+  refuse(
+    "INVALID_REQUEST",
+    `Version ${version} is approved already, and takes the place of this one. Add the document anew.`,
+    {
+      version
+    }
+  )
+
+const dayMs = 86_400_000
+
+type Versions = ReadonlyArray<ProfileVersion>
+
+type Unavailable = Refusal<"TRY_AGAIN">
+
+/** The approved version before another: what it changes. */
+const versionBefore = (versions: Versions, version: number): ProfileVersion | undefined =>
+  versions.findLast((other) => other.isApproved && other.version < version)
+
+/** What a version changes; nothing when it is the first. */
+const changesIn = (versions: Versions, { document, version }: ProfileVersion) => {
+  const before = versionBefore(versions, version)
+  return before === undefined ? [] : differencesOf(before.document, document)
+}
+
+export class ProfileVersions extends Context.Service<ProfileVersions, {
+  /** Every code, with the version that counts now. */
+  readonly list: Effect.Effect<ReadonlyArray<StaffProfileSummary>, Unavailable>
+  /** A version, by default the one that counts now. */
+  readonly show: (code: string, version?: number) => Effect.Effect<StaffProfile, Refusal<"NOT_FOUND"> | Unavailable>
+  /**
+   * Adds a version. One of a built-in code waits for another person's approval, and so does a looser one of a code that an active operator uses; others
+   * count from their time on.
+   */
+  readonly add: (
+    actor: Actor,
+    document: { readonly [field: string]: unknown }
+  ) => Effect.Effect<StaffProfileVersion, Refusal<"VALIDATION_FAILED"> | Unavailable>
+  /** Approves a version that waits. */
+  readonly approve: (
+    actor: Actor,
+    code: string,
+    version: number
+  ) => Effect.Effect<StaffProfileVersion, Refusal<"NOT_FOUND" | "INSUFFICIENT_SCOPE" | "INVALID_REQUEST"> | Unavailable>
+}>()("pitboss/profiles/ProfileVersions") {
+  static readonly layer = Layer.effect(
+    ProfileVersions,
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const book = yield* ProfileBook
+      const auditLog = yield* AuditLog
+      const staffFacts = yield* makeStaffFacts
+
+      /** Operators by the code that they offer. */
+      const uses = useRows(
+        sql`SELECT code, count(*)::float8 AS operators, count(*) FILTER (WHERE o.active)::float8 AS active,
+            max(o.cooling_off_hours)::float8 AS hours
+          FROM operators o CROSS JOIN LATERAL unnest(o.profiles) AS code GROUP BY code`
+      )
+
+      const rowsOfCode = (code: string) =>
+        proposalRows(
+          sql`SELECT version, imported_by AS "importedBy", imported_at AS "importedAt", valid_from AS "validFrom",
+              approved_by AS "approvedBy", approved_at IS NOT NULL AS "isApproved"
+            FROM profile_versions WHERE code = ${code} ORDER BY version LIMIT ${maxVersions}`
+        )
+
+      const statusOf = ({ isApproved }: ProfileVersion) => isApproved ? "approved" as const : "proposed" as const
+
+      const describe = (
+        code: string,
+        versions: Versions,
+        one: ProfileVersion,
+        by: { readonly importedBy: string; readonly approvedBy: string | null } | undefined
+      ): StaffProfileVersion => ({
+        code,
+        version: one.version,
+        status: statusOf(one),
+        valid_from: iso(one.validFrom),
+        looser_from: iso(one.looserFrom),
+        imported_by: by?.importedBy ?? null,
+        approved_by: by?.approvedBy ?? null,
+        differences: changesIn(versions, one)
+      })
+
+      /** A version as the book has it now. */
+      const shown = Effect.fnUntraced(function*(code: string, version: number) {
+        const versions = book.versions().get(code) ?? []
+        const one = versions.find((other) => other.version === version)
+        if (one === undefined) return yield* Effect.fail(notFound)
+        const rows = yield* rowsOfCode(code)
+        return { versions, one, row: rows.find((row) => row.version === version) }
+      })
+
+      const documentOf = (one: ProfileVersion, document = one.document) => ({
+        ...document,
+        version: one.version,
+        valid_from: iso(one.validFrom)
+      })
+
+      const current = Effect.fnUntraced(function*(code: string) {
+        const now = yield* Clock.currentTimeMillis
+        return book.current(code, now)
+      })
+
+      const list = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const counts = new Map((yield* uses).map((row) => [row.code, row.operators]))
+        return [...book.versions()].flatMap(([code, versions]): ReadonlyArray<StaffProfileSummary> => {
+          const counting = inForce(versions, now)
+          const newest = versions.findLast(({ isApproved }) => !isApproved)
+          const one = versions.find(({ version }) => version === counting?.version) ?? versions[0]
+          return one === undefined ? [] : [{
+            code,
+            name: one.document.name,
+            version: one.version,
+            status: statusOf(one),
+            valid_from: iso(one.validFrom),
+            proposed: newest?.version ?? null,
+            operators: counts.get(code) ?? 0
+          }]
+        })
+      }).pipe(orTryAgain, Effect.withSpan("ProfileVersions.list"))
+
+      const show = Effect.fn("ProfileVersions.show")(function*(code: string, version?: number) {
+        const counting = yield* current(code)
+        const { one, row, versions } = yield* shown(code, version ?? counting?.version ?? 1)
+        return {
+          ...describe(code, versions, one, row),
+          document: documentOf(one),
+          versions: versions.map((other) => ({
+            code,
+            version: other.version,
+            status: statusOf(other),
+            valid_from: iso(other.validFrom),
+            is_current: other.version === counting?.version
+          }))
+        }
+      }, orTryAgain)
+
+      /** When what is looser may count: as a raise of a limit would, after the longest wait that there is. */
+      const looserFrom = (validFrom: number, before: Profile, hours: number): number =>
+        Math.max(
+          after(before.limits.raise.wait ?? "PT0S", validFrom),
+          validFrom + Math.max(dayMs, hours * 3_600_000)
+        )
+
+      const refuseCode = (document: Profile, versions: Versions): Refusal<"VALIDATION_FAILED"> | undefined => {
+        const [first] = versions
+        if (first === undefined && !isOwnCode(document.code)) {
+          return refuseFields({ code: ["must be a built-in code, or begin with x-"] })
+        }
+        const isNewCode = first === undefined && [...book.versions().keys()].filter(isOwnCode).length >= maxOwnCodes
+        if (isNewCode) return refuseFields({ code: [`there are ${maxOwnCodes} codes of operators' own already`] })
+        if (versions.length >= maxVersions) return refuseFields({ code: [`has ${maxVersions} versions already`] })
+        if (!isCurrency(document.currency)) {
+          return refuseFields({ currency: ["must be an active ISO 4217 currency code"] })
+        }
+        return first !== undefined && document.currency !== first.document.currency
+          ? refuseFields({ currency: [`must be ${first.document.currency}, as in every version of the profile`] })
+          : undefined
+      }
+
+      const add = Effect.fn("ProfileVersions.add")(
+        function*(actor: Actor, body: { readonly [field: string]: unknown }) {
+          const decoded = decodeImport(body)
+          if (Result.isFailure(decoded)) return yield* Effect.fail(refuseFields(fieldIssues(decoded.failure.issue)))
+          const { valid_from: sentFrom, version: sentVersion, ...document } = decoded.success
+          const { code } = document
+          yield* auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              // one version of a code at a time
+              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`profile ${code}`}, 0))`
+              yield* book.refresh
+              const versions = book.versions().get(code) ?? []
+              const refusal = refuseCode(document, versions)
+              if (refusal !== undefined) return yield* Effect.fail(refusal)
+              const version = (versions.at(-1)?.version ?? 0) + 1
+              const before = versionBefore(versions, version)
+              if (sentVersion !== undefined && sentVersion !== version) {
+                return yield* Effect.fail(refuseFields({ version: [`must be ${version}, the next one`] }))
+              }
+              const validFrom = sentFrom === undefined ? now : Math.max(now, Date.parse(sentFrom))
+              const use = (yield* uses).find((row) => row.code === code)
+              const differences = before === undefined ? [] : differencesOf(before.document, document)
+              const isLooser = (use?.active ?? 0) > 0 && differences.some(({ effect }) => effect === "looser")
+              const waits = !isOwnCode(code) || isLooser
+              const looser = isLooser && before !== undefined
+                ? looserFrom(validFrom, before.document, use?.hours ?? 0)
+                : validFrom
+              yield* sql`INSERT INTO profile_versions ${
+                sql.insert({
+                  code,
+                  version,
+                  document: JSON.stringify(document),
+                  valid_from: toDate(validFrom),
+                  looser_from: toDate(looser),
+                  approved_at: waits ? null : toDate(now),
+                  approved_by: null,
+                  imported_at: toDate(now),
+                  imported_by: actor.label
+                })
+              }`
+              yield* record({
+                action: "profile.import",
+                subject: `profile:${code}`,
+                before: before === undefined ? null : { version: before.version },
+                after: { version, status: waits ? "proposed" : "approved", valid_from: iso(validFrom), differences }
+              })
+            }))
+          yield* book.refresh
+          const newest = book.versions().get(code)?.at(-1)
+          const { one, row, versions } = yield* shown(code, newest?.version ?? 0)
+          return describe(code, versions, one, row)
+        },
+        // what was added a moment ago is there
+        Effect.catchIf((error): error is typeof notFound => error === notFound, Effect.die),
+        orTryAgain
+      )
+
+      const refuseSamePerson = Effect.fnUntraced(
+        function*(
+          actor: Actor,
+          { importedAt, importedBy }: { readonly importedAt: Date; readonly importedBy: string }
+        ) {
+          const refuseTo = (reason: string, message: string) =>
+            Effect.fail(refuse("INSUFFICIENT_SCOPE", message, { reason, imported_by: importedBy }))
+          if (actor.label === importedBy) {
+            return yield* refuseTo("second_approver", "Somebody else has to approve this version.")
+          }
+          const { staff, trust } = yield* staffFacts([actor.label, importedBy])
+          const objection = objectionToApproval({
+            actor: staff.get(actor.label),
+            others: [staff.get(importedBy)],
+            correctors: [],
+            requestedAt: importedAt.getTime(),
+            trust
+          })
+          if (objection !== undefined) return yield* refuseTo(objection, objectionMessage(objection))
+        }
+      )
+
+      const approve = Effect.fn("ProfileVersions.approve")(
+        function*(actor: Actor, code: string, version: number) {
+          yield* auditLog.change(actor, ({ now, record }) =>
+            Effect.gen(function*() {
+              yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`profile ${code}`}, 0))`
+              yield* book.refresh
+              const { one, row, versions } = yield* shown(code, version)
+              if (row === undefined || row.isApproved) return
+              const later = versions.find((other) => other.isApproved && other.version > version)
+              if (later !== undefined) return yield* Effect.fail(refuseEarlier(later))
+              yield* refuseSamePerson(actor, row)
+              const use = (yield* uses).find((other) => other.code === code)
+              const before = versionBefore(versions, version)
+              const validFrom = Math.max(now, one.validFrom)
+              const isLooser = (use?.active ?? 0) > 0 &&
+                changesIn(versions, one).some(({ effect }) => effect === "looser")
+              const looser = isLooser && before !== undefined
+                ? looserFrom(validFrom, before.document, use?.hours ?? 0)
+                : validFrom
+              yield* sql`UPDATE profile_versions SET approved_at = ${toDate(now)}, approved_by = ${actor.label},
+                  valid_from = ${toDate(validFrom)}, looser_from = ${toDate(looser)}
+                WHERE code = ${code} AND version = ${version}`
+              yield* record({
+                action: "profile.approve",
+                subject: `profile:${code}`,
+                before: { version, status: "proposed" },
+                after: { version, status: "approved", valid_from: iso(validFrom), looser_from: iso(looser) }
+              })
+            }))
+          yield* book.refresh
+          const { one, row, versions } = yield* shown(code, version)
+          return describe(code, versions, one, row)
+        },
+        orTryAgain
+      )
+
+      return ProfileVersions.of({
+        list,
+        show,
+        add,
+        approve
+      })
+    })
+  )
+}

@@ -1,0 +1,184 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { bootstrapToken, dataOf, type Fields, fresh, made, openCasino, registration, staffCall } from "../kit/Casino.ts"
+
+// Goal: an operator offers jurisdictions, a player is under one, and a version counts for everybody on the next request, at every node. Method: over
+// HTTP, with profiles made for the case.
+
+const codeOf = () => fresh("x-test-")
+
+const personOf = (more: Fields = {}) => registration(fresh("player-"), more)
+
+const importProfile = (document: Fields, token = bootstrapToken) =>
+  staffCall("POST", "/backoffice/v1/profiles", { name: "Test", ...document }, { authorization: `Bearer ${token}` })
+
+const approve = (code: string, version: number, token: string) =>
+  staffCall("POST", `/backoffice/v1/profiles/${code}/versions/${version}/approve`, {}, {
+    authorization: `Bearer ${token}`
+  })
+
+const effectsOf = ({ data }: { readonly data: Fields }): ReadonlyArray<unknown> =>
+  Array.isArray(data["differences"]) ? data["differences"].map(({ effect, path }) => `${path} ${effect}`) : []
+
+layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", (it) => {
+  it.effect("2.3: an operator reads those it may use, and no others", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ profiles: ["se", "none"], default_profile: "se" })
+      const listed = yield* casino.get("/profiles")
+      assert.deepStrictEqual(listed.data, [
+        { code: "se", name: "Sweden", version: 1, valid_from: "1970-01-01T00:00:00.000Z", is_default: true },
+        { code: "none", name: "No jurisdiction", version: 1, valid_from: "1970-01-01T00:00:00.000Z", is_default: false }
+      ])
+      const { data } = yield* casino.get("/profiles/se")
+      assert.deepInclude(data, { code: "se", currency: "SEK", version: 1, minimum_age: 18 })
+      assert.deepStrictEqual(data.limits.raise, {
+        wait: "PT72H",
+        until_period_ends: true,
+        confirm: false,
+        confirm_within: "P7D"
+      })
+      for (const code of ["gb", "x-unknown", "SE"]) {
+        assert.strictEqual((yield* casino.get(`/profiles/${code}`)).code, "NOT_FOUND")
+      }
+    }))
+
+  it.effect("2.4: a registration names one of them, or gets the default; the player carries it, and no update changes it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ profiles: ["se", "ca-on"], default_profile: "se" })
+      yield* made("/rates", { currency: "EUR", base: "SEK", rate: 11 })
+      const byDefault = dataOf(yield* casino.post("/players", personOf()), 201)
+      assert.strictEqual(byDefault.jurisdiction, "se")
+      const ontario = dataOf(yield* casino.post("/players", { ...personOf(), jurisdiction: "ca-on" }), 201)
+      assert.strictEqual(ontario.jurisdiction, "ca-on")
+      const refused = yield* casino.post("/players", { ...personOf(), jurisdiction: "gb" })
+      assert.deepStrictEqual([refused.status, refused.code, Object.keys(refused.details)], [
+        422,
+        "VALIDATION_FAILED",
+        ["jurisdiction"]
+      ])
+      yield* casino.patch(`/players/${ontario.id}`, { jurisdiction: "se", city: "Toronto" })
+      const { data } = yield* casino.get(`/players/${ontario.id}`)
+      assert.deepInclude(data, { jurisdiction: "ca-on", city: "Toronto" })
+    }))
+
+  it.effect("1.4: amounts need a rate to the player's currency; without one a registration is refused", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      yield* importProfile({ code, currency: "CHF", limits: { caps: { max_daily_bet: 1000 } } })
+      const casino = yield* openCasino({ profiles: [code], default_profile: code })
+      const refused = yield* casino.post("/players", { ...personOf(), currency: "SEK" })
+      assert.deepStrictEqual([refused.code, Object.keys(refused.details)], ["VALIDATION_FAILED", ["currency"]])
+      yield* made("/rates", { currency: "SEK", base: "CHF", rate: 0.08 })
+      dataOf(yield* casino.post("/players", { ...personOf(), currency: "SEK" }), 201)
+    }))
+
+  it.effect("2.2: a document with an unknown key or a wrong value is refused by its path", () =>
+    Effect.gen(function*() {
+      const wrong: ReadonlyArray<readonly [document: Fields, path: string]> = [
+        [{ colour: "red" }, "colour"],
+        [{ limits: { raise: { wait: "soon" } } }, "limits.raise.wait"],
+        [{ limits: { caps: { max_hourly_bet: 5 } } }, "limits.caps.max_hourly_bet"],
+        [{ minimum_age: 12 }, "minimum_age"],
+        [{ currency: "XXX" }, "currency"],
+        [{ version: 7 }, "version"]
+      ]
+      const code = codeOf()
+      yield* importProfile({ code })
+      for (const [document, path] of wrong) {
+        const { code: refused, details } = yield* importProfile({ code, ...document })
+        assert.deepStrictEqual([refused, Object.keys(details)], ["VALIDATION_FAILED", [path]], path)
+      }
+      assert.deepStrictEqual(Object.keys((yield* importProfile({ code: "gb2" })).details), ["code"])
+    }))
+
+  it.effect("2.5: a stricter version counts for the next request of every player, at every node", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      yield* importProfile({ code })
+      const casino = yield* openCasino({ profiles: [code], default_profile: code })
+      const player = dataOf(yield* casino.post("/players", personOf()), 201)
+      const exclude = casino.post(`/players/${player.id}/self-exclusion`, { period: "6_weeks" })
+      assert.deepStrictEqual(Object.keys((yield* exclude).details), ["period"])
+      const { data, status } = yield* importProfile({
+        code,
+        minimum_age: 21,
+        breaks: { periods: { "24_hours": "time_out", "6_weeks": "time_out" }, time_out: { min: null, max: "P6W" } }
+      })
+      // removing periods loosens what is on offer, and the operator is live
+      assert.deepStrictEqual([status, data["status"]], [201, "proposed"])
+      const { token } = yield* made("/staff", { name: "Second", role: "compliance" })
+      const { token: first } = yield* made("/staff", { name: "First", role: "admin" })
+      const stricter = yield* importProfile({ code, minimum_age: 21, breaks: { periods: sixWeeks } }, first)
+      assert.deepStrictEqual(effectsOf(stricter), ["minimum_age stricter", "breaks.periods.6_weeks stricter"])
+      assert.strictEqual(stricter.data["status"], "approved")
+      // what was proposed before cannot take its place any more
+      assert.strictEqual((yield* approve(code, 2, token)).code, "INVALID_REQUEST")
+      const young = personOf({ birth_date: bornYearsAgo(20) })
+      // within two seconds at a node that was not told
+      const refused = yield* casino.post("/players", young).pipe(
+        Effect.repeat({ while: ({ status }) => status === 201, schedule: Schedule.spaced("200 millis"), times: 15 })
+      )
+      assert.deepStrictEqual(refused.details, { birth_date: ["must be at least 21 years ago"] })
+      assert.strictEqual((yield* exclude).status, 200)
+    }))
+
+  it.effect("2.6: a looser version of a used code, and any of a built-in one, wait for another person", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      const strict = { code, limits: { raise: { wait: "P7D" } } }
+      const first = yield* importProfile(strict)
+      assert.deepInclude(first.data, { code, version: 1, status: "approved", differences: [] })
+      yield* openCasino({ profiles: [code], default_profile: code })
+      const { token: admin } = yield* made("/staff", { name: "First", role: "admin" })
+      const { token: other } = yield* made("/staff", { name: "Second", role: "compliance" })
+      const looser = yield* importProfile({ ...strict, limits: { raise: { wait: "PT24H" } } }, admin)
+      assert.deepInclude(looser.data, { version: 2, status: "proposed" })
+      assert.deepStrictEqual(effectsOf(looser), ["limits.raise.wait looser"])
+      assert.deepInclude(yield* approve(code, 2, admin), { status: 403, code: "INSUFFICIENT_SCOPE" })
+      const approved = yield* approve(code, 2, other)
+      assert.deepInclude(approved.data, { version: 2, status: "approved" })
+      // what is looser waits as a raise of a limit does: seven days
+      const { looser_from: from, valid_from: since } = approved.data
+      assert.strictEqual(Date.parse(from) - Date.parse(since), 7 * 86_400_000)
+      assert.strictEqual((yield* approve(code, 9, other)).code, "NOT_FOUND")
+      const builtIn = yield* staffCall("GET", "/backoffice/v1/profiles/mt")
+      const { valid_from: _since, version: _version, ...document } = builtIn.data.document
+      const next = yield* importProfile({ ...document, minimum_age: 25 }, admin)
+      assert.deepInclude(next.data, { code: "mt", status: "proposed" })
+      assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/profiles/mt")).data.document.minimum_age, 18)
+    }))
+
+  it.effect("an operator offers known profiles only, and its default among them", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const update = (body: Fields) => staffCall("PATCH", `/backoffice/v1/operators/${casino.slug}`, body)
+      for (
+        const [body, field] of [
+          [{ profiles: ["none", "x-nowhere"] }, "profiles"],
+          [{ profiles: [] }, "profiles"],
+          [{ profiles: ["gb"] }, "default_profile"],
+          [{ default_profile: "gb" }, "default_profile"]
+        ] as const
+      ) assert.deepStrictEqual(Object.keys((yield* update(body)).details), [field], JSON.stringify(body))
+      const { data } = yield* update({ profiles: ["gb", "none"], default_profile: "gb" })
+      assert.deepInclude(data, { profiles: ["gb", "none"], default_profile: "gb" })
+    }))
+})
+
+const sixWeeks = {
+  "24_hours": "time_out",
+  "7_days": "time_out",
+  "30_days": "time_out",
+  "6_weeks": "self_closure",
+  "3_months": "self_exclusion",
+  "6_months": "self_exclusion",
+  "12_months": "self_exclusion",
+  "5_years": "self_exclusion"
+}
+
+/** A birthday half a year before now. */
+const bornYearsAgo = (years: number): string => {
+  const date = new Date(Date.now() - 182 * 86_400_000)
+  return `${date.getUTCFullYear() - years}-${date.toISOString().slice(5, 10)}`
+}
