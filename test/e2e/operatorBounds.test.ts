@@ -154,7 +154,8 @@ const samples: { readonly [name: string]: string } = {
   metric: "bets",
   step: "day",
   by: "provider",
-  staff: "1"
+  staff: "1",
+  code: "se"
 }
 
 /** Actions with endless answers: only named resources are requested. */

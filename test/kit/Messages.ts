@@ -23,8 +23,8 @@ export const hour = 60 * minute
 export const day = 24 * hour
 
 export const providerId = 1
-export const slot: SettledGame = { id: 11, providerId, type: "rng", active: true }
-export const roulette: SettledGame = { id: 12, providerId, type: "live", active: true }
+export const slot: SettledGame = { id: 11, providerId, type: "rng", category: "slots", active: true }
+export const roulette: SettledGame = { id: 12, providerId, type: "live", category: "live", active: true }
 
 /** Sessions at these providers that never expire. */
 export const openSessionsAt = (providerIds: ReadonlyArray<number>): Player["openSessions"] =>

@@ -13,7 +13,7 @@ describe("a negative balance", () => {
         providerId: 5,
         transactionId: "t",
         currency: "EUR",
-        game: { id: 7, providerId: 1, type: "rng", active: true },
+        game: { id: 7, providerId: 1, type: "rng", category: "slots", active: true },
         roundId: "r",
         amount,
         session: { id: 1, expiresAt: 10 },

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields } from "../../src/domain/LimitFields.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
+import { limitBit } from "../../src/domain/state/Limits.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import { newPlayer } from "../kit/players.ts"
 
@@ -108,7 +109,8 @@ describe("setLimitsStep", () => {
   })
 
   it("writes nothing for what is so already: the value in force, no limit, the raise that waits", () => {
-    const player = set(newPlayer({ limits: { max_daily_bet: 100, max_balance: 5 } }), { max_daily_bet: 500 }, start)
+    const limits = { max_daily_bet: 100, max_balance: 5 }
+    const player = set(newPlayer({ limits, limitsSet: limitBit("max_balance") }), { max_daily_bet: 500 }, start)
     const sent = { max_daily_bet: 500, max_balance: 5, max_daily_loss: null }
     const { change, idsUsed, reply, state } = decide(player, sent, start + hour)
     assert.isNull(change)
@@ -143,12 +145,14 @@ describe("setLimitsStep", () => {
       sessionsEndedAt: null,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
       pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],
+      limitsSet: limitBit("max_daily_bet") | limitBit("max_balance"),
       updatedAt: start
     })
     assert.deepStrictEqual(state, {
       ...player,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
-      pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }]
+      pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],
+      limitsSet: limitBit("max_daily_bet") | limitBit("max_balance")
     })
     assert.deepStrictEqual(change?.audit, [{
       id: 100,

@@ -244,7 +244,7 @@ const addHouses = Effect.fnUntraced(function*(agent: Http.Agent, port: number) {
 const actionOf = ({ protocol, provider }: House) => {
   const { ends, roundOfBet, settlesOnce } = manners[protocol]
   const about = { policy: policies[protocol], providerId: provider.id }
-  const game = { id: provider.game.id, providerId: provider.id, type: "rng", active: true } as const
+  const game = { id: provider.game.id, providerId: provider.id, type: "rng", category: "slots", active: true } as const
   const closes = (isTold: boolean): Closing => ends === "as told" ? isTold : ends === "when settled" && "when_settled"
   return (message: Message): Action => {
     switch (message.kind) {

@@ -188,7 +188,10 @@ const limits = {
     field: "string",
     current_value: "integer | null",
     requested_value: "integer | null",
-    effective_at: "timestamp"
+    effective_at: "timestamp",
+    // beyond the specification: a raise that a jurisdiction wants confirmed
+    confirm_from: { maybe: "timestamp" },
+    confirm_until: { maybe: "timestamp" }
   }] as const,
   self_exclusion: orNull(selfExclusion),
   // beyond SPEC: usage of each

@@ -420,7 +420,13 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
         exclusion: { type: "time_out", since: noon, until: noon + day },
         sessionsEndedAt: noon,
         limits: { max_single_bet: 7 },
-        pendingLimits: [{ field: "max_single_bet", value: null, effectiveAt: noon + day }],
+        pendingLimits: [{
+          field: "max_single_bet",
+          value: null,
+          effectiveAt: noon + day,
+          confirmUntil: noon + 8 * day
+        }],
+        limitsSet: 5,
         updatedAt: noon
       }
     })

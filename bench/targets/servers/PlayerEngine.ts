@@ -58,7 +58,7 @@ export const placeBet = (actors: PlayerActors["Service"], player: number, id: st
       providerId,
       transactionId: id,
       currency: "EUR",
-      game: { id: gameId, providerId, type: "rng", active: true },
+      game: { id: gameId, providerId, type: "rng", category: "slots", active: true },
       roundId: id,
       amount: stake,
       session: { id: 1, expiresAt: Number.MAX_SAFE_INTEGER },

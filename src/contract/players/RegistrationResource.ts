@@ -5,7 +5,7 @@
 import { Option, Result, Schema, Struct } from "effect"
 import { ipAddress, keptAs, text } from "../common/Fields.ts"
 import { fieldIssues } from "../common/FormErrors.ts"
-import { ageAt } from "../../domain/jurisdiction/Rules.ts"
+import { ageAt, dayNumber } from "../../domain/jurisdiction/Rules.ts"
 import { isCountry, isCurrency, toE164 } from "../../domain/Standards.ts"
 import { formOf } from "../common/Resource.ts"
 import { birthDate, changing, clearable, person } from "./PlayerResource.ts"
@@ -65,6 +65,10 @@ export const Registration = Schema.Struct({
       Struct.map(optional)
     ),
     is_test: Schema.Boolean,
+    // any name: one that is no limit is refused, where a struct would pass over it
+    limits: Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "Limits that the player begins with, as in a change of limits."
+    }),
     jurisdiction: text(64, { description: "One of the operator's profiles; without it the default one." })
   }, optional)
 }).annotate({
@@ -166,7 +170,7 @@ const given = (body: Body): Body =>
 /** The refusal of a birth date that is too late. */
 const ageMessages = (sent: unknown, now: number, years = adultYears): FieldMessages => {
   const day = decodeBirthDate(sent)
-  return Option.isSome(day) && ageAt(day.value, now) < years
+  return Option.isSome(day) && ageAt(dayNumber(day.value), now) < years
     ? { birth_date: [`must be at least ${years} years ago`] }
     : {}
 }

@@ -209,7 +209,8 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
       }),
       reason: auditReason
     }),
-    success: single(Limits)
+    success: single(Limits),
+    error: refusals("RESPONSIBLE_GAMING_RULE")
   }).annotateMerge(
     action("Change limits at the player's request; a lower one at once, a higher one after the cooling-off", {
       roles: ["support", "compliance"],

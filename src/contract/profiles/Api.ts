@@ -1,6 +1,6 @@
 /** Profiles of jurisdictions for operators. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { about, RequiredScope } from "../common/Annotations.ts"
+import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { text } from "../common/Fields.ts"
 import { list, single } from "../common/Pagination.ts"
 import { ProfileDocument, ProfileSummary } from "./ProfileResource.ts"
@@ -24,4 +24,8 @@ export const ProfilesGroup = HttpApiGroup.make("profiles")
           "units of its currency, durations are ISO 8601."
       ))
   )
-  .annotate(OpenApi.Description, "Rules of the jurisdictions that the operator's players are under.")
+  .annotate(RequiredFeature, "players")
+  .annotateMerge(OpenApi.annotations({
+    title: "Jurisdictions",
+    description: "Rules of the jurisdictions that the operator's players are under."
+  }))

@@ -38,7 +38,8 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
         identifier: "LimitsRequest",
         examples: [{ limits: { max_daily_deposit: 10_000, max_single_bet: null } }]
       }),
-      success: Changed
+      success: Changed,
+      error: refusals("RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredScope, "limits:write")
       .annotateMerge(about(

@@ -39,7 +39,11 @@ export const Limits = Schema.Struct({
     field: limitName,
     current_value: minutesOrMoney,
     requested_value: minutesOrMoney,
-    effective_at: timestamp
+    effective_at: timestamp,
+    confirm_from: Schema.optionalKey(timestamp.annotate({
+      description: "With a raise that has to be confirmed, which is never in force by itself."
+    })),
+    confirm_until: Schema.optionalKey(timestamp)
   })),
   self_exclusion: Schema.NullOr(SelfExclusion),
   usage: Schema.Struct(perLimit(() => Usage))

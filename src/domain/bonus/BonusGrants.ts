@@ -9,6 +9,7 @@ import type { Redemption } from "../state/Change.ts"
 import { type Accept, answer, type Context, type Decision, type Knowledge, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { hasBonusDue } from "../state/WaitingBonuses.ts"
+import { ageAt } from "../jurisdiction/Rules.ts"
 import { isAmount, isBalance, maxBalance } from "../Money.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
@@ -89,6 +90,23 @@ export const refuseWagered = (player: Player, now: number): GrantRefusal | undef
   // by a draft: what is due by time makes room
   refuseReceiver(player, now) ?? refuseWaiting(new Draft(player, { now, firstId: 0, known: undefined }))
 
+/** Rule of the jurisdiction that a bonus breaks, by its name in the profile; undefined when none. */
+const brokenRule = (
+  { birthDay, bonusGrants, rules: { bonuses } }: Player,
+  bonus: CatalogueBonus,
+  amount: number,
+  now: number
+): keyof Player["rules"]["bonuses"] | undefined => {
+  const { first_only, max_amount, max_wagering_multiplier, min_valid_days, minimum_age } = bonuses
+  if (minimum_age !== null && ageAt(birthDay, now) < minimum_age) return "minimum_age"
+  if (first_only && Object.keys(bonusGrants).length > 0) return "first_only"
+  if (max_wagering_multiplier !== null && bonus.wageringMultiplier > max_wagering_multiplier) {
+    return "max_wagering_multiplier"
+  }
+  if (max_amount !== null && amount > max_amount) return "max_amount"
+  return min_valid_days !== null && bonus.validDays < min_valid_days ? "min_valid_days" : undefined
+}
+
 /** Grant with its terms, or the refusal. */
 const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | GrantRefusal => {
   const { now, player } = draft
@@ -110,6 +128,13 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
     )
   }
   const amount = sent ?? bonus.defaultAmount
+  const broken = brokenRule(player, bonus, amount, now)
+  if (broken !== undefined) {
+    return invalid(`The rules of the player's jurisdiction do not allow this bonus: ${broken}.`, {
+      reason: "jurisdiction",
+      rule: broken
+    })
+  }
   const wagerRequirement = amount * bonus.wageringMultiplier
   const maxConversion = amount * bonus.maxConversionMultiplier
   const isValid = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&

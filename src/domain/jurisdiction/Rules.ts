@@ -98,12 +98,22 @@ export const rulesIn = ({ profile, version }: Pick<InForce, "profile" | "version
 /** The rules of the profile `none`: what a player has whose jurisdiction says nothing. */
 export const noRules: Rules = { ...noneProfile, version: 1 }
 
-/** Age in whole years at `now`, by the calendar day in UTC; who was born on 29 February is a year older on 1 March. `birthDate` is `YYYY-MM-DD`. */
-export const ageAt = (birthDate: string, now: number): number => {
-  const today = new Date(now).toISOString().slice(0, 10)
-  const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))
-  return today.slice(5) < birthDate.slice(5) ? years - 1 : years
+/** A day as a number that orders days: 20081121 of `2008-11-21`. */
+export const dayNumber = (date: string): number => Number(date.replaceAll("-", ""))
+
+/** Age in whole years at `now`, by the calendar day in UTC; who was born on 29 February is a year older on 1 March. `birthDay` is a {@link dayNumber}. */
+export const ageAt = (birthDay: number, now: number): number => {
+  const date = new Date(now)
+  const today = (date.getUTCFullYear() * 100 + date.getUTCMonth() + 1) * 100 + date.getUTCDate()
+  return Math.floor((today - birthDay) / 10_000)
 }
+
+/** Categories of games that caps on stakes tell apart. */
+const categories: ReadonlySet<string> = new Set(["slots", "table", "live", "jackpot", "instant", "crash"])
+
+/** The category of a game as caps see it: a game of chance of an unknown one counts as a slot. */
+export const cappedCategory = (type: "rng" | "live", category: string): string =>
+  type === "live" || categories.has(category) ? category : "slots"
 
 /** The lowest cap on a stake in a category at an age, minor units; undefined when there is none. */
 export const stakeCap = ({ stakes }: Rules, category: string, age: number): number | undefined => {

@@ -10,7 +10,7 @@ import type { PlayerSettings } from "../state/Change.ts"
 import { type Accept, answer, type Context } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import type { LimitField } from "../LimitFields.ts"
-import { effectiveLimits, type PendingLimit } from "../state/Limits.ts"
+import { effectiveLimits, type PendingLimit, waits } from "../state/Limits.ts"
 import { exclusionFields } from "./LimitUsage.ts"
 import type { Player } from "../state/Player.ts"
 
@@ -20,7 +20,7 @@ export const exclusionRetentionMs = 720 * 60_000
 /** Audit log label of the actor. */
 const actor = "scheduler"
 
-const isDue = (now: number) => ({ effectiveAt }: PendingLimit): boolean => now >= effectiveAt
+const isDue = (now: number) => (change: PendingLimit): boolean => !waits(change, now)
 
 const limitsOf = (limits: Player["limits"], fields: ReadonlyArray<LimitField>) => ({
   limits: Object.fromEntries(fields.map((field) => [field, limits[field] ?? null]))
@@ -45,7 +45,9 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
       action: "player.limits",
       before: limitsOf(player.limits, fields),
       after: limitsOf(changed.limits, fields),
-      reason: "the cooling-off is over"
+      reason: raised.every(({ confirmUntil }) => confirmUntil !== undefined)
+        ? "the raise was not confirmed in time"
+        : "the cooling-off is over"
     })
   }
 

@@ -3,15 +3,16 @@
  * `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
-import { answer, type Context, type Decision } from "../state/Decision.ts"
+import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { type LimitField, limitFields } from "../LimitFields.ts"
-import { effectiveLimits, type Limits, type PendingLimit } from "../state/Limits.ts"
+import { isOwn, limitBit, type Limits, ownLimits, type PendingLimit, waits } from "../state/Limits.ts"
+import { after } from "../jurisdiction/Duration.ts"
 import { raisedAt } from "./LimitRaise.ts"
-import { type LimitsResource, limitsResource } from "./LimitUsage.ts"
+import { type LimitsResource, limitsResource, raiseTimes } from "./LimitUsage.ts"
 import { isAmount, maxAmount } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
-import { type Refusal, refuseFields } from "../Refusal.ts"
+import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
 const minSessionMinutes = 5
 const maxSessionMinutes = 1440
@@ -71,16 +72,17 @@ export interface LimitsOutcome {
 /** The limits of a request under their wire names. */
 const touched = (limits: Limits, waiting: ReadonlyArray<PendingLimit>, fields: LimitChanges) => ({
   limits: Object.fromEntries([...fields.keys()].map((field) => [field, limits[field] ?? null])),
-  pending_changes: waiting.filter(({ field }) => fields.has(field)).map(({ effectiveAt, field, value }) => ({
-    field,
-    requested_value: value,
-    effective_at: new Date(effectiveAt).toISOString()
+  pending_changes: waiting.filter(({ field }) => fields.has(field)).map((change) => ({
+    field: change.field,
+    requested_value: change.value,
+    ...raiseTimes(change)
   }))
 })
 
 interface Decided {
   readonly limits: Limits
   readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly limitsSet: number
   readonly applied: ReadonlyArray<LimitField>
   readonly pending: ReadonlyArray<LimitField>
   readonly hasChange: boolean
@@ -90,27 +92,36 @@ interface Decided {
  * Effect of each limit sent, given the value in force and the pending one:
  * - stricter, or the first: in force at once; a pending raise of it is dropped;
  * - equal: a pending raise is withdrawn;
- * - looser: pending for the cooling-off period from now, in place of an earlier raise. An identical pending raise keeps its time.
+ * - looser: pending for the cooling-off period from now, in place of an earlier raise, and for a confirmation where the jurisdiction wants one. An
+ *   identical pending raise keeps its time.
  */
 const decide = (
+  { limitsSet: setBefore, rules }: Player,
   current: Limits,
   waiting: ReadonlyArray<PendingLimit>,
   { changes, coolingOffHours }: SetLimits,
   now: number
 ): Decided => {
+  const { raise } = rules.limits
   const limits: { [field in LimitField]?: number } = { ...current }
   const pendingLimits = new Map(waiting.map((change) => [change.field, change]))
   const applied: Array<LimitField> = []
   const pending: Array<LimitField> = []
   let hasChange = false
+  let limitsSet = setBefore
   for (const [field, value] of changes) {
     const before = current[field] ?? null
     const waits = pendingLimits.get(field)
-    const effectiveAt = raisedAt({ current: before, value, waiting: waits }, coolingOffHours, now)
+    const effectiveAt = raisedAt(field, { current: before, value, waiting: waits }, { coolingOffHours, raise }, now)
+    if (value !== null && (limitsSet & limitBit(field)) === 0) {
+      limitsSet |= limitBit(field)
+      hasChange = true
+    }
     if (effectiveAt !== undefined) {
       pending.push(field)
       if (waits?.effectiveAt === effectiveAt && waits.value === value) continue
-      pendingLimits.set(field, { field, value, effectiveAt })
+      const confirmUntil = raise.confirm ? { confirmUntil: after(raise.confirm_within, effectiveAt) } : {}
+      pendingLimits.set(field, { field, value, effectiveAt, ...confirmUntil })
     } else {
       applied.push(field)
       if (waits === undefined && value === before) continue
@@ -120,24 +131,64 @@ const decide = (
     }
     hasChange = true
   }
-  return { limits, pendingLimits: [...pendingLimits.values()], applied, pending, hasChange }
+  return { limits, pendingLimits: [...pendingLimits.values()], limitsSet, applied, pending, hasChange }
+}
+
+export type SetLimitsRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMING_RULE">
+
+/** Refuses a limit above the cap of the jurisdiction, or none where there is a cap. */
+export const refuseCapped = (field: LimitField, cap: number): Refusal<"VALIDATION_FAILED"> =>
+  refuseFields({ [`limits.${field}`]: [`must be at most ${cap}, which the jurisdiction allows`] })
+
+/** Refuses what the jurisdiction does not allow: more than its cap, none where there is one, none where one of a group has to be set. */
+const refuseChanges = (player: Player, current: Limits, { changes }: SetLimits): SetLimitsRefusal | undefined => {
+  const { caps, required } = player.rules.limits
+  for (const [field, value] of changes) {
+    const cap = caps[field]
+    if (cap !== undefined && (value === null ? isOwn(player, current, field) : value > cap)) {
+      return refuseCapped(field, cap)
+    }
+  }
+  const isSet = (field: LimitField): boolean => {
+    const value = changes.get(field)
+    return value === undefined ? isOwn(player, current, field) : value !== null
+  }
+  const emptied = required.find((group) =>
+    group.some((field) => changes.get(field) === null) && group.some((field) => isOwn(player, current, field)) &&
+    !group.some(isSet)
+  )
+  return emptied === undefined ? undefined : refuse(
+    "RESPONSIBLE_GAMING_RULE",
+    `One of these limits has to be set: ${emptied.join(", ")}.`,
+    { required: emptied }
+  )
 }
 
 /** Changes the limits sent. Pending raises that are due are applied first and written. */
 export const setLimitsStep =
-  (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, never> => {
+  (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, SetLimitsRefusal> => {
     const { now } = context
-    const current = effectiveLimits(player.limits, player.pendingLimits, now)
-    const waiting = player.pendingLimits.filter(({ effectiveAt }) => now < effectiveAt)
-    const { applied, hasChange, limits, pending, pendingLimits } = decide(current, waiting, command, now)
+    const current = ownLimits(player, now)
+    const refusal = refuseChanges(player, current, command)
+    if (refusal !== undefined) return refused(refusal)
+    const waiting = player.pendingLimits.filter((change) => waits(change, now))
+    const { applied, hasChange, limits, limitsSet, pending, pendingLimits } = decide(
+      player,
+      current,
+      waiting,
+      command,
+      now
+    )
+    const { wait } = player.rules.limits.raise
+    const waitHours = wait === null ? 0 : Math.ceil((after(wait, now) - now) / 3_600_000)
     const outcome = (next: Player): LimitsOutcome => ({
       resource: limitsResource(next, now),
       applied,
       pending,
-      coolingOffHours: command.coolingOffHours
+      coolingOffHours: Math.max(command.coolingOffHours, waitHours)
     })
     if (!hasChange) return answer(player, outcome(player))
-    const accepted = acceptSettings(new Draft(player, context), { limits, pendingLimits }, {
+    const accepted = acceptSettings(new Draft(player, context), { limits, limitsSet, pendingLimits }, {
       actor: command.actor,
       action: command.reason === undefined ? "player.limits" : "player.limit",
       before: touched(current, waiting, command.changes),

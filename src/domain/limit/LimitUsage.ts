@@ -1,9 +1,20 @@
 /** The limits resource: values, pending raises, usage and resets (SPEC section 2.9). */
 import { type LimitField, limitFields } from "../LimitFields.ts"
-import { breakMs, type Counters, effectiveLimits, type Limits, playSince, roll } from "../state/Limits.ts"
+import {
+  breakMs,
+  type Counters,
+  type Limits,
+  ownLimits,
+  type PendingLimit,
+  playSince,
+  roll,
+  waits
+} from "../state/Limits.ts"
 import type { ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
 import { activeExclusion, type Exclusion, type Player } from "../state/Player.ts"
 import { type Window, windowEnd } from "../state/Windows.ts"
+
+const iso = (at: number): string => new Date(at).toISOString()
 
 /** Minor units, minutes for `max_session_minutes`. */
 interface Usage {
@@ -21,7 +32,16 @@ interface PendingChange {
   readonly requested_value: number | null
   /** ISO 8601. */
   readonly effective_at: string
+  /** With a raise that has to be confirmed: from when, and until when it can be. */
+  readonly confirm_from?: string
+  readonly confirm_until?: string
 }
+
+/** Times of a raise under their wire names. */
+export const raiseTimes = ({ confirmUntil, effectiveAt }: PendingLimit) => ({
+  effective_at: iso(effectiveAt),
+  ...(confirmUntil === undefined ? {} : { confirm_from: iso(effectiveAt), confirm_until: iso(confirmUntil) })
+})
 
 export interface LimitsResource {
   readonly player_id: number
@@ -37,8 +57,6 @@ export interface ExclusionFields {
   readonly since: string
   readonly until: string | null
 }
-
-const iso = (at: number): string => new Date(at).toISOString()
 
 /** Exclusion under its wire names. */
 export const exclusionFields = (exclusion: Exclusion): ExclusionFields => ({
@@ -122,18 +140,18 @@ const usageOf = (
 
 const pendingChanges = (player: Player, limits: Limits, now: number): ReadonlyArray<PendingChange> =>
   player.pendingLimits
-    .filter(({ effectiveAt }) => now < effectiveAt)
+    .filter((change) => waits(change, now))
     .sort((a, b) => a.effectiveAt - b.effectiveAt || limitFields.indexOf(a.field) - limitFields.indexOf(b.field))
-    .map(({ effectiveAt, field, value }) => ({
-      field,
-      current_value: limits[field] ?? null,
-      requested_value: value,
-      effective_at: iso(effectiveAt)
+    .map((change) => ({
+      field: change.field,
+      current_value: limits[change.field] ?? null,
+      requested_value: change.value,
+      ...raiseTimes(change)
     }))
 
 /** Limits resource at `now`: due raises are in `limits`, the others in `pending_changes`. */
 export const limitsResource = (player: Player, now: number): LimitsResource => {
-  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const limits = ownLimits(player, now)
   const counters = roll(player.counters, now)
   const exclusion = activeExclusion(player, now)
   const endOf = (window: Window): string => iso(windowEnd(window, now))

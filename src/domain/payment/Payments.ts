@@ -3,7 +3,7 @@ import type { Payment, PaymentType } from "../state/Change.ts"
 import type { Bounds } from "../CurrencyConversion.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { countDeposit, effectiveLimits, refuseDeposit, roll } from "../state/Limits.ts"
+import { countDeposit, bindingLimits, refuseDeposit, roll } from "../state/Limits.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
@@ -152,7 +152,7 @@ export const depositStep =
     const refusal = refuseAccount(player, "canDeposit", now) ?? refuseMethod(player, deposit) ??
       refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
       refuseDeposit(
-        effectiveLimits(player.limits, player.pendingLimits, now),
+        bindingLimits(player, now),
         player.counters,
         deposit.amount,
         player.real,

@@ -42,6 +42,7 @@ export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings 
   sessionsEndedAt: player.sessionsEndedAt,
   limits: player.limits,
   pendingLimits: player.pendingLimits,
+  limitsSet: player.limitsSet,
   updatedAt
 })
 

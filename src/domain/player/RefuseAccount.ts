@@ -1,5 +1,6 @@
 /** Account checks of an action: active account, no restriction of the ability, no exclusion. */
 import { type Refusal, refuse } from "../Refusal.ts"
+import { missingLimits } from "../state/Limits.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 
 const words = {
@@ -22,7 +23,20 @@ export const refuseAccount = (
     return refuse("PLAYER_RESTRICTED", `${disabled} disabled for this player.`, { reason })
   }
   const exclusion = activeExclusion(player, now)
-  return exclusion === null
-    ? undefined
-    : refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
+  if (exclusion !== null) {
+    return refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
+  }
+  return isGated(player, ability, now)
+    ? refuse("PLAYER_RESTRICTED", "The player has to set limits first.", {
+      reason: "obligation",
+      obligations: ["required_limits"]
+    })
+    : undefined
+}
+
+/** Whether a limit that the jurisdiction requires is missing for what is asked. */
+const isGated = (player: Player, ability: keyof typeof words, now: number): boolean => {
+  const { required, required_before: before } = player.rules.limits
+  return required.length > 0 && (ability === "canBet" || ability === "canDeposit" && before === "deposit") &&
+    missingLimits(player, now).length > 0
 }

@@ -5,8 +5,9 @@ import { type CasinoSource, ids } from "../state/Change.ts"
 import { type Knowledge, missing } from "../state/Decision.ts"
 import type { Draft } from "../state/Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning, mayPlayAt } from "./Launch.ts"
-import { countPlay, effectiveLimits, recordPlay, refuseBet } from "../state/Limits.ts"
+import { countPlay, bindingLimits, recordPlay, refuseBet } from "../state/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../state/Messages.ts"
+import { ageAt, stakeCap } from "../jurisdiction/Rules.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
@@ -51,6 +52,26 @@ const mayStakeBonus = ({ activeBonus }: Draft, game: SettledGame, round: Round |
 export const stakeableBonus = ({ activeBonus, bonus }: Player, game: SettledGame): number =>
   activeBonus !== null && contribution(activeBonus, game.id, game.type) > 0 ? bonus : 0
 
+/** Refuses a stake above the cap of the jurisdiction on the game's category, with what was staked in the round before. */
+const refuseStakeCap = (
+  { birthDay, rules }: Player,
+  { amount, game }: Stake,
+  round: Round | null | undefined,
+  now: number
+): Refusal<"LIMIT_EXCEEDED"> | undefined => {
+  if (rules.stakes.length === 0) return undefined
+  const cap = stakeCap(rules, game.category, ageAt(birthDay, now))
+  const used = round === null || round === undefined ? 0 : round.realStake + round.bonusStake
+  return cap === undefined || used + amount <= cap
+    ? undefined
+    : refuse("LIMIT_EXCEEDED", `A stake in this game may come to ${cap}.`, {
+      limit: "stake_cap",
+      value: cap,
+      used,
+      resets_at: null
+    })
+}
+
 /** Splits a stake over the wallets: real money first, bonus money only where the running bonus may be staked. */
 const fund = (
   draft: Draft,
@@ -76,12 +97,12 @@ export const admitStake = (
 ): Funding | Refusal<StakeCode> => {
   const { amount } = stake
   const { now, player } = draft
-  const account = refuseAccount(player, "canBet", now)
+  const account = refuseAccount(player, "canBet", now) ?? refuseStakeCap(player, stake, round, now)
   if (account !== undefined) return account
   const funding = fund(draft, stake, round)
   // the loss limits count the real-money part; the checks before the split take precedence over its failure
   const realStake = "_tag" in funding ? Math.min(Math.max(draft.real, 0), amount) : funding.real
-  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const limits = bindingLimits(player, now)
   const limit = refuseBet(limits, draft.counters, amount, realStake, now)
   if (limit !== undefined) return limit
   const bonus = draft.activeBonus

@@ -2,7 +2,7 @@
 import { noChange } from "../state/Change.ts"
 import type { BetSession } from "../state/Messages.ts"
 import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
-import { effectiveLimits, recordPlay, refusePlay } from "../state/Limits.ts"
+import { bindingLimits, recordPlay, refusePlay } from "../state/Limits.ts"
 import {
   endedSessionsCarried,
   isSessionEnded,
@@ -70,7 +70,7 @@ export type LaunchRefusal = Refusal<"PLAYER_RESTRICTED" | "LIMIT_EXCEEDED">
 
 const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined =>
   refuseAccount(player, "canBet", now) ??
-    refusePlay(effectiveLimits(player.limits, player.pendingLimits, now), player.counters, now)
+    refusePlay(bindingLimits(player, now), player.counters, now)
 
 /** Opens a session. Real mode checks the account, its exclusion and the session limit; a demo moves no money. */
 export const launchStep =

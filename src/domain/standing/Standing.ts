@@ -8,7 +8,7 @@ import { refuseWagered } from "../bonus/BonusGrants.ts"
 import { refuseDailyCap } from "../payment/Payments.ts"
 import { refuseUnverified, refuseWithdrawer } from "../payment/Withdrawals.ts"
 import type { Refusal } from "../Refusal.ts"
-import { effectiveLimits, refuseBet, refuseDeposit, roll } from "../state/Limits.ts"
+import { bindingLimits, refuseBet, refuseDeposit, roll } from "../state/Limits.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 
@@ -32,7 +32,7 @@ export const standing = (
   { dailyDepositCap, dailyWithdrawalCap, kycThreshold }: StandingTerms,
   now: number
 ): { readonly [ability in AbilityName]: Refusal | undefined } => {
-  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  const limits = bindingLimits(player, now)
   const { counters } = player
   const used = roll(counters, now)
   // the loss limits count real money only, which is staked first

@@ -241,6 +241,7 @@ export interface PlayerSettings extends
     | "sessionsEndedAt"
     | "limits"
     | "pendingLimits"
+    | "limitsSet"
   >
 {
   /** Epoch milliseconds. */

@@ -4,7 +4,8 @@
  * Usage is kept as sums per calendar window and updated with the money itself, so that a check needs no query. A window other than the present one
  * counts as empty on the next access.
  */
-import type { LimitField } from "../LimitFields.ts"
+import { type LimitField, limitFields } from "../LimitFields.ts"
+import type { Rules } from "../jurisdiction/Rules.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { sameWindow, type Window, windowEnd } from "./Windows.ts"
 
@@ -17,7 +18,12 @@ export interface PendingLimit {
   readonly value: number | null
   /** Epoch milliseconds; in force from then on, even before it has been written. */
   readonly effectiveAt: number
+  /** With a raise that has to be confirmed from `effectiveAt` on: until when; it is never in force by itself. */
+  readonly confirmUntil?: number
 }
+
+/** Bit of a limit in a set of limits. */
+export const limitBit = (field: LimitField): number => 1 << limitFields.indexOf(field)
 
 /** Usage in minor units, as of `at`. */
 export interface Counters {
@@ -159,7 +165,12 @@ export const recordPlay = (counters: Counters, now: number, isBet: boolean): Cou
     : { ...counters, playSince: since, lastBetAt }
 }
 
-const applies = (pending: PendingLimit, now: number): boolean => now >= pending.effectiveAt
+const applies = (pending: PendingLimit, now: number): boolean =>
+  now >= pending.effectiveAt && pending.confirmUntil === undefined
+
+/** Whether a raise still waits, for its time or for its confirmation. */
+export const waits = ({ confirmUntil, effectiveAt }: PendingLimit, now: number): boolean =>
+  now < (confirmUntil ?? effectiveAt)
 
 /** Limits in force at `now`: the stored ones with due raises applied. */
 export const effectiveLimits = (limits: Limits, pending: ReadonlyArray<PendingLimit>, now: number): Limits => {
@@ -168,6 +179,45 @@ export const effectiveLimits = (limits: Limits, pending: ReadonlyArray<PendingLi
   for (const { field, value } of pending.filter((change) => applies(change, now))) {
     if (value === null) delete next[field]
     else next[field] = value
+  }
+  return next
+}
+
+/** The player's own limits in force at `now`: none above the cap of the jurisdiction. */
+export const ownLimits = ({ limits, pendingLimits, rules }: Limited, now: number): Limits =>
+  cappedBy(effectiveLimits(limits, pendingLimits, now), rules.limits.caps, false)
+
+/** Limits that bind the player at `now`: the own ones, and the caps of the jurisdiction where there is none. */
+export const bindingLimits = ({ limits, pendingLimits, rules }: Limited, now: number): Limits =>
+  cappedBy(effectiveLimits(limits, pendingLimits, now), rules.limits.caps, true)
+
+const isUnlimited = (limits: Limits): boolean => {
+  for (const _ in limits) return false
+  return true
+}
+
+/** Whether the player, or the operator for the player, set a limit that is in force. */
+export const isOwn = ({ limitsSet }: { readonly limitsSet: number }, limits: Limits, field: LimitField): boolean =>
+  (limitsSet & limitBit(field)) !== 0 && limits[field] !== undefined
+
+/** Groups of limits of which the jurisdiction requires one, and none is set. */
+export const missingLimits = (player: Limited & { readonly limitsSet: number }, now: number) => {
+  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  return player.rules.limits.required.filter((group) => !group.some((field) => isOwn(player, limits, field)))
+}
+
+interface Limited {
+  readonly limits: Limits
+  readonly pendingLimits: ReadonlyArray<PendingLimit>
+  readonly rules: Pick<Rules, "limits">
+}
+
+const cappedBy = (limits: Limits, caps: Limits, bindsAll: boolean): Limits => {
+  if (isUnlimited(caps)) return limits
+  const next: { [field in LimitField]?: number } = { ...limits }
+  for (const field of limitFields) {
+    const [own, cap] = [limits[field], caps[field]]
+    if (cap !== undefined && (own === undefined ? bindsAll : own > cap)) next[field] = cap
   }
   return next
 }
@@ -192,11 +242,6 @@ const firstExceeded = (
     if (value !== undefined && used + added > value) return exceeded(field, value, used, window, now)
   }
   return undefined
-}
-
-const isUnlimited = (limits: Limits): boolean => {
-  for (const _ in limits) return false
-  return true
 }
 
 /** Reason for refusing a bet by its limits. `stake` is the whole stake, `realStake` its real-money part. */

@@ -7,12 +7,14 @@ export interface SettledGame {
   readonly id: number
   readonly providerId: number
   readonly type: GameType
+  /** As caps on stakes name it (`cappedCategory`). */
+  readonly category: string
   /** False when the game or its provider is disabled: new bets are refused. */
   readonly active: boolean
 }
 
 /** Placeholder for a game the provider does not have: its messages are refused unless their ids are known. */
-export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", active: false }
+export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", category: "slots", active: false }
 
 /** Settlement policy of a provider's protocol (`docs/decisions/0043-provider-protocols.md`). Rules read these fields, never the protocol itself. */
 export interface SettlementPolicy {

@@ -97,6 +97,8 @@ export interface Player {
   readonly jurisdiction: string
   /** The rules that count now, with amounts in `currency`: one object for all players of the jurisdiction and the currency. */
   readonly rules: Rules
+  /** Day of birth, 19901231. */
+  readonly birthDay: number
   readonly country: string
   readonly language: string
   readonly isTest: boolean
@@ -112,6 +114,8 @@ export interface Player {
   readonly sessionsEndedAt: number | null
   readonly limits: Limits
   readonly pendingLimits: ReadonlyArray<PendingLimit>
+  /** Limits that the player or the operator set, a bit for each (`limitBit`): defaults of the operator do not count. */
+  readonly limitsSet: number
   readonly counters: Counters
 
   /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */

@@ -8,6 +8,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { SqlClient } from "effect/sql"
 import { oneForOne, parseFactor, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { Step } from "../../domain/state/Decision.ts"
+import { cappedCategory } from "../../domain/jurisdiction/Rules.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
 import type { RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type LostSeedsRetired, retireLostSeedsStep } from "../../domain/original/LostSeeds.ts"
@@ -140,7 +141,13 @@ export class Originals extends Context.Service<Originals, {
         if (original === undefined) return undefined
         // originals contribute in full to wagering, independent of their category
         return {
-          game: { id: game.id, providerId: game.provider.id, type: "rng", active: game.active },
+          game: {
+            id: game.id,
+            providerId: game.provider.id,
+            type: "rng",
+            category: cappedCategory("rng", game.category),
+            active: game.active
+          },
           original
         } satisfies OriginalGame
       })

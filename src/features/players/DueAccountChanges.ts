@@ -24,12 +24,12 @@ export class DueAccounts extends Context.Service<DueAccounts, {
   static readonly layer = Layer.effect(
     DueAccounts,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      // `$.effectiveAt` is the domain's own name in the column
+      // a raise that has to be confirmed is due when it is not; the names are the domain's own
       const find = (now: number) =>
         dueRows(
           sql`(SELECT id AS "playerId" FROM players
               WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
-                WHERE (change ->> 'effectiveAt')::float8 <= ${now}::float8)
+                WHERE coalesce(change ->> 'confirmUntil', change ->> 'effectiveAt')::float8 <= ${now}::float8)
               LIMIT ${maxDue})
             UNION (SELECT id::float8 FROM players WHERE exclusion_until IS NOT NULL
               AND exclusion_until <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_until LIMIT ${maxDue})

@@ -7,7 +7,9 @@ import type { Exit } from "effect"
 import { Clock, Context, Effect, Layer, Record, Schema, Struct } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type IdempotencyClaim, type RenderedReply, replyPurpose } from "../../domain/state/Idempotency.ts"
-import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
+import { initialLimits, limitsIn } from "../../domain/limit/DefaultLimits.ts"
+import { noRules } from "../../domain/jurisdiction/Rules.ts"
+import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
 import { Identity } from "../../domain/player/Identity.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
@@ -260,6 +262,12 @@ export class Players extends Context.Service<Players, {
             })
           }
 
+          const chosen = readLimitChanges(registration.limits ?? {})
+          if ("_tag" in chosen) return yield* Effect.fail(chosen)
+          const rules = book.rulesOf(jurisdiction, currency, now) ?? noRules
+          const initial = initialLimits(limits, chosen, rules)
+          if ("_tag" in initial) return yield* Effect.fail(initial)
+
           const passwordHash = registration.password === undefined
             ? yield* passwords.random
             : yield* passwords.hash(registration.password)
@@ -278,7 +286,13 @@ export class Players extends Context.Service<Players, {
             if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
               return yield* Effect.fail(alreadyAnswered)
             }
-            yield* insertPlayer({ row, passwordHash, limits, termsVersion: registration.terms_version ?? null, event })
+            yield* insertPlayer({
+              row,
+              passwordHash,
+              ...initial,
+              termsVersion: registration.terms_version ?? null,
+              event
+            })
             yield* sql.afterCommit(Effect.sync(outbox.announce))
             return { _tag: "Registered", player, reply } satisfies Registered
           })).pipe(

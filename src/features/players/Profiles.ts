@@ -6,6 +6,7 @@ import { Clock, Context, Data, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import { reverifyStep } from "../../domain/player/AccountStatus.ts"
+import { dayNumber } from "../../domain/jurisdiction/Rules.ts"
 import { answer } from "../../domain/state/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
@@ -152,17 +153,19 @@ export class Profiles extends Context.Service<Profiles, {
         payload: Schema.Struct({
           operatorId: Schema.Number,
           country: Schema.String,
-          language: Schema.String
+          language: Schema.String,
+          // absent from a node of an earlier version
+          birthDay: Schema.optionalKey(Schema.Number)
         }),
-        run: (playerId, { country, language, operatorId }) =>
-          actors.ask(operatorId, playerId, (player) => answer({ ...player, country, language }, undefined))
+        run: (playerId, { operatorId, ...changed }) =>
+          actors.ask(operatorId, playerId, (player) => answer({ ...player, ...changed }, undefined))
       })
 
-      /** Passes country and language, which game providers are sent, to the player's actor, wherever it is now. The row is authoritative. */
-      const tell = ({ country, id, language, operator_id: operatorId }: PlayerRow) =>
-        updateProfile(id, { operatorId, country, language }).pipe(
+      /** Passes country and language, which game providers are sent, and the day of birth, which caps go by, to the player's actor, wherever it is now. The row is authoritative. */
+      const tell = ({ birth_date, country, id, language, operator_id: operatorId }: PlayerRow) =>
+        updateProfile(id, { operatorId, country, language, birthDay: dayNumber(birth_date) }).pipe(
           Effect.catch(({ code }) =>
-            Effect.annotateLogs(Effect.logWarning("country and language update failed"), {
+            Effect.annotateLogs(Effect.logWarning("profile update of a player in memory failed"), {
               player_id: id,
               reason: code
             })
@@ -204,7 +207,9 @@ export class Profiles extends Context.Service<Profiles, {
               return Effect.fail(field === undefined ? error : refuseFields({ [field]: taken }))
             })
           )
-          if (after.country !== before.country || after.language !== before.language) yield* tell(after)
+          const isTold = after.country !== before.country || after.language !== before.language ||
+            after.birth_date !== before.birth_date
+          if (isTold) yield* tell(after)
           return toProfile(after, now)
         },
         (effect, _, playerId) => orTryAgain(semaphores[playerId % lanes]?.withPermits(1)(effect) ?? effect)

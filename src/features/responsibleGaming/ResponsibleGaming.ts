@@ -3,7 +3,12 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type SelfExclude, type SelfExcludeRefusal, selfExcludeStep } from "../../domain/limit/Exclusions.ts"
 import type { IdempotencyClaim, RenderedReply } from "../../domain/state/Idempotency.ts"
-import { type LimitsOutcome, type SetLimits, setLimitsStep } from "../../domain/limit/LimitChanges.ts"
+import {
+  type LimitsOutcome,
+  type SetLimits,
+  type SetLimitsRefusal,
+  setLimitsStep
+} from "../../domain/limit/LimitChanges.ts"
 import { type LimitsResource, limitsResource } from "../../domain/limit/LimitUsage.ts"
 import { storingReply } from "../../domain/state/StoringReply.ts"
 import { isLacking, planned } from "../../store/Planned.ts"
@@ -23,12 +28,12 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
     operatorId: number,
     playerId: number,
     command: SetLimits
-  ) => Effect.Effect<LimitsOutcome, ActorRefusal>
+  ) => Effect.Effect<LimitsOutcome, SetLimitsRefusal | ActorRefusal>
   /** As `setLimits`, for staff: of a player of any operator, with the cooling-off hours of theirs. */
   readonly staffSetLimits: (
     playerId: number,
     command: Omit<SetLimits, "coolingOffHours">
-  ) => Effect.Effect<LimitsResource, ActorRefusal>
+  ) => Effect.Effect<LimitsResource, SetLimitsRefusal | ActorRefusal>
   /** As `selfExclude`, for staff: of a player of any operator. */
   readonly staffExclude: (
     playerId: number,

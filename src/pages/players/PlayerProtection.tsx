@@ -128,6 +128,9 @@ const limitOf = ({ amount, limit, minutes }: Record<string, unknown>) => {
   return { limit, value: typeof value === "number" ? value : null }
 }
 
+/** The operator's hours alone. */
+const noWait = { wait: null, until_period_ends: false }
+
 /** From when a new value holds, before it is sent: a lower one at once, a higher one after the operator's cooling-off. */
 function LimitEffect({ player, values }: { readonly player: Player; readonly values: Record<string, unknown> }) {
   const date = useInstantText()
@@ -138,7 +141,7 @@ function LimitEffect({ player, values }: { readonly player: Player; readonly val
   const current = answer.limits[limit]
   const pending = answer.pending_changes.find(({ field }) => field === limit)
   const waiting = pending && { value: pending.requested_value, effectiveAt: Date.parse(pending.effective_at) }
-  const at = raisedAt({ current, value, waiting }, hours, Date.now())
+  const at = raisedAt(limit, { current, value, waiting }, { coolingOffHours: hours, raise: noWait }, Date.now())
   const [now, next] = [current, value].map((each) => limitText(limit, each, player.currency))
   return (
     <Text size="sm" aria-live="polite">

@@ -137,6 +137,7 @@ const settingsColumns = columnsOf<SettingsRow, SettingsRow>({
   sessionsEndedAt: time("sessions_ended_at", (row) => row.sessionsEndedAt),
   limits: text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
   pendingLimits: text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
+  limitsSet: { ...number("limits_set", (row: SettingsRow) => row.limitsSet), type: "integer" },
   updatedAt: time("updated_at", (row) => row.updatedAt)
 })
 

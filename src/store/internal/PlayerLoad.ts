@@ -50,6 +50,7 @@ const PlayerRow = Schema.Struct({
   currency: Schema.String,
   baseCurrency: Schema.String,
   jurisdiction: Schema.String,
+  birthDay: Schema.Number,
   country: Schema.String,
   language: Schema.String,
   isTest: Schema.Boolean,
@@ -66,8 +67,10 @@ const PlayerRow = Schema.Struct({
   pendingLimits: Schema.Array(Schema.Struct({
     field: Schema.Literals(limitFields),
     value: Schema.NullOr(Schema.Number),
-    effectiveAt: Schema.Number
+    effectiveAt: Schema.Number,
+    confirmUntil: Schema.optionalKey(Schema.Number)
   })),
+  limitsSet: Schema.Number,
   version: Schema.Number,
   entrySeq: Schema.Number,
   walletSeq: Schema.Number,
@@ -167,6 +170,7 @@ const accountColumns = {
 
 const playerColumns = columnsOf(PlayerRow, "p", {
   ...accountColumns,
+  birthDay: "to_char(p.birth_date, 'YYYYMMDD')::integer",
   baseCurrency: "coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency)",
   openBonuses: `(SELECT jsonb_agg(${
     jsonOf(OpenBonus, "b", {

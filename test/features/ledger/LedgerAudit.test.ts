@@ -146,7 +146,7 @@ const play = Effect.gen(function*() {
     winsBeforeBets: "pay",
     closedRounds: "accept"
   }
-  const reels = { policy, game: { id: 2, providerId: 1, type: "rng", active: true } } as const
+  const reels = { policy, game: { id: 2, providerId: 1, type: "rng", category: "slots", active: true } } as const
   const settles = (...actions: ReadonlyArray<Action>) =>
     actors.ask(null, dora, (player, context) => settleAll(player, actions, context))
   yield* wallet.deposit(operator, dora, {

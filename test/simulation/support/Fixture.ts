@@ -42,7 +42,7 @@ export const vendors: ReadonlyArray<
   return {
     policy,
     providerId,
-    game: { id: 100 + index, providerId, type: index % 2 === 0 ? "rng" : "live", active: true }
+    game: { id: 100 + index, providerId, type: index % 2 === 0 ? "rng" : "live", category: "slots", active: true }
   }
 })
 

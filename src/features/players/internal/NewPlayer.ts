@@ -11,6 +11,8 @@ interface NewPlayer {
   readonly passwordHash: string
   /** Initial limits, in the player's currency. */
   readonly limits: Limits
+  /** Those of them that were chosen (`limitBit`). */
+  readonly limitsSet: number
   readonly termsVersion: string | null
   /** `player.registered`. */
   readonly event: { readonly id: number; readonly data: string }
@@ -21,7 +23,7 @@ const encode = Schema.encodeEffect(PlayerRow)
 export const makeInsertPlayer = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const personal = yield* PersonalData
-  return Effect.fnUntraced(function*({ event, limits, passwordHash, row, termsVersion }: NewPlayer) {
+  return Effect.fnUntraced(function*({ event, limits, limitsSet, passwordHash, row, termsVersion }: NewPlayer) {
     const { document_number: documentNumber, is_verified: _isVerified, personal_id: personalId, ...columns } =
       yield* Effect.orDie(encode(row))
     const { created_at: createdAt, id, operator_id: operatorId, registration_promo_code: promoCode } = columns
@@ -36,7 +38,8 @@ export const makeInsertPlayer = Effect.gen(function*() {
       registration_promo_due: promoCode !== null,
       terms_version: termsVersion,
       terms_accepted_at: createdAt,
-      limits: JSON.stringify(limits)
+      limits: JSON.stringify(limits),
+      limits_set: limitsSet
     })
     yield* sql`WITH player AS (INSERT INTO players ${player}), account AS (
         INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)

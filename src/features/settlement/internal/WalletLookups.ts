@@ -1,6 +1,7 @@
 /** Names of a call as players, games and sessions in memory, and what has to be looked up where they are not. */
 import { Effect } from "effect"
 import type { Step } from "../../../domain/state/Decision.ts"
+import { cappedCategory } from "../../../domain/jurisdiction/Rules.ts"
 import type { Player } from "../../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../../../domain/Refusal.ts"
 import { stakeableBonus } from "../../../domain/settlement/Bets.ts"
@@ -99,6 +100,7 @@ const toSettled = (game: Game | undefined): SettledGame =>
     id: game.id,
     providerId: game.provider.id,
     type: game.type,
+    category: cappedCategory(game.type, game.category),
     active: game.active && game.original === null
   }
 
