@@ -60,9 +60,11 @@ import { Reconciliation } from "./features/providers/Reconciliation.ts"
 import { VendorTasks } from "./features/providers/VendorTasks.ts"
 import { FigureReadings } from "./features/figures/FigureReadings.ts"
 import { BonusCosts } from "./features/reports/BonusCosts.ts"
+import { GameSums } from "./features/reports/GameSums.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
 import { OperatorProfiles } from "./features/profiles/OperatorProfiles.ts"
+import { SectionedReport } from "./features/reports/SectionedReport.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
 import { ProfileBook } from "./store/ProfileBook.ts"
 import { RoundClosing } from "./features/rounds/RoundClosing.ts"
@@ -102,9 +104,11 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     layerEndedSessions,
     ResponsibleGaming.layer,
     OperatorProfiles.layer,
-    Reports.layer,
-    KeyFigures.layer,
-    BonusCosts.layer,
+    SectionedReport.layer.pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(Reports.layer, BonusCosts.layer, KeyFigures.layer.pipe(Layer.provideMerge(GameSums.layer)))
+      )
+    ),
     FigureReadings.layer,
     Compliance.layer.pipe(Layer.provideMerge(Holds.layer)),
     Credentials.layer,
@@ -184,6 +188,7 @@ export const backgroundJobs = Effect.gen(function*() {
   const vendorTasks = yield* VendorTasks
   const figures = yield* FigureReadings
   const bonusCosts = yield* BonusCosts
+  const gameSums = yield* GameSums
   const staffSessions = yield* StaffSessions
   return [
     { name: "accepted-signatures", everySeconds: 60, needsSettledTime: true, run: replayStore.prune },
@@ -206,6 +211,7 @@ export const backgroundJobs = Effect.gen(function*() {
     { name: "figure-hours", everySeconds: 60, needsSettledTime: true, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
     { name: "bonus-costs", everySeconds: 60, needsSettledTime: true, run: bonusCosts.addUp },
+    { name: "game-sums", everySeconds: 300, needsSettledTime: true, run: gameSums.addUp },
     { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
     { name: "staff-sessions", everySeconds: 600, needsSettledTime: true, run: staffSessions.prune }
   ] satisfies ReadonlyArray<Job>

@@ -111,6 +111,9 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/players/PersonalDataEncryption.ts: payment_requests": "a walk over all rows of this database, once",
   "features/sessions/EndedSessions.ts: players": "those of this database whose sessions ended lately",
   "features/reports/BonusCosts.ts: bonus_cost_changes": "a job: sums of this database's grants",
+  "features/reports/internal/GameQuery.ts: ledger_entries, original_rounds, rounds":
+    "a job: play of this database by game",
+  "features/reports/internal/GameQuery.ts: provider_transactions": "a job: play of this database by game",
   "features/providers/Reconciliation.ts: provider_transactions":
     "how many messages of a provider's day moved nothing: the day is of all operators' players",
   "features/settlement/ProviderTransactions.ts: provider_transactions":

@@ -51,6 +51,8 @@ const rights: Readonly<Record<string, Rights>> = {
     )
   },
   game_sessions: { fixed: columns("id player_id game_id mode platform ip opened_at expires_at") },
+  game_sums: { delete: true, fixed: columns("operator_id day provider_id game_id is_test currency base") },
+  game_sums_walk: { fixed: columns("name") },
   games: { fixed: columns("id provider_id created_at") },
   idempotency_keys: { delete: true, fixed: columns("scope key") },
   jobs: { fixed: columns("name") },

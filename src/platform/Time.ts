@@ -20,3 +20,17 @@ export const parseIso = (text: string): number | undefined => {
   const ms = Date.parse(text)
   return /^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(ms) ? ms : undefined
 }
+
+/** Instants from one to another, both included, in epoch milliseconds; without one it has no bound there. */
+export interface Period {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** Period of two ISO 8601 texts. */
+export const periodOf = (
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }
+): Period => ({
+  from: from === undefined ? undefined : parseIso(from),
+  to: to === undefined ? undefined : parseIso(to)
+})

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { toDate } from "../platform/Time.ts"
+import { type Period, toDate } from "../platform/Time.ts"
 import { cursorsOfKeys, type KeyKind, type KeyValue, type PartQuery } from "./Cursors.ts"
 import { type Scope, within } from "./OperatorScope.ts"
 import { isStorable, offsetOf, type Page, type PageQuery } from "./Rows.ts"
@@ -40,6 +40,15 @@ export const newestFirst = <Row extends { readonly id: number }>(
 export const lastFirst = <Row extends { readonly id: number }>(id: string): ListOrder<Row> => ({
   keys: [{ column: id, kind: "integer", of: (row) => row.id }],
   descending: true
+})
+
+/** Filters of a period, by the column of a time. */
+export const periodFilters = (
+  sql: SqlClient.SqlClient,
+  column: string
+): { readonly [bound in keyof Required<Period>]: (at: number) => Statement.Fragment } => ({
+  from: (at) => sql`${sql.literal(column)} >= ${toDate(at)}`,
+  to: (at) => sql`${sql.literal(column)} <= ${toDate(at)}`
 })
 
 type Given<Value> = Value & ({} | null)

@@ -1,14 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
 import { FigureReadings } from "../../src/features/figures/FigureReadings.ts"
 import { StreamPeriods } from "../../src/features/figures/LiveStreams.ts"
+import { GameSums } from "../../src/features/reports/GameSums.ts"
 import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
 import { layerBothServers, layerCasinos } from "../kit/Backoffice.ts"
-import { BothServers, dataOf, openCasino, staff, staffCall } from "../kit/Casino.ts"
-import { pass } from "../kit/Calendar.ts"
+import { BothServers, dataOf, type Fields, fresh, openCasino, staff, staffCall } from "../kit/Casino.ts"
+import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
+import { noon } from "../kit/Noon.ts"
 
 // Goal: the first page of staff shows actual figures, by the hour and against last week, and updates by itself. Method: play and
 // payments over HTTP on a calendar of the test's, the readings made by the job; a stream read from a socket.
@@ -116,6 +118,136 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
       const funds = yield* staff("GET", `/reports/funds?operator=${casino.slug}`)
       assert.deepInclude(funds[0], { currency: "EUR", wallet: "real", amount: 800, players: 1 })
     }))
+
+  // Goal: a report by game adds up to that by provider, and says until when. Method: play at two games, a jackpot of none and a prize; the job at once
+  // and after ten minutes.
+  it.effect("by game are those of the provider, as a job has added them up", () =>
+    Effect.gen(function*() {
+      const { addUp } = yield* GameSums
+      const casino = yield* openCasino()
+      const seat = yield* casino.sit(100_000)
+      dataOf(yield* seat.bet(700))
+      const { transaction_id: bet } = dataOf(yield* seat.bet(300))
+      dataOf(yield* seat.win(bet, 200))
+      const table = dataOf(yield* casino.launch(seat.id, {}, casino.table))
+      const { player_ref } = dataOf(yield* casino.callWallet("authenticate", { session_token: table.session_token }))
+      dataOf(yield* casino.playOf(table.session_token, player_ref).bet(5000, { game_id: "table" }))
+      for (const [kind, amount] of [["jackpot", 40], ["tournament", 9]] as const) {
+        const id = fresh("promo-")
+        const promo = {
+          request_id: id,
+          transaction_id: id,
+          player_ref,
+          amount,
+          currency: "EUR",
+          kind,
+          campaign_id: "c"
+        }
+        dataOf(yield* casino.callWallet("promo-win", promo))
+      }
+      const report = (by: string) =>
+        staff("GET", `/reports/breakdown?operator=${casino.slug}&by=${by}&from=2026-11-01&to=2026-11-30`)
+      yield* addUp
+      assert.deepStrictEqual((yield* report("game")).rows, [])
+      const played = yield* Clock.currentTimeMillis
+      yield* pass(600_001)
+      yield* addUp
+      yield* addUp
+      const { as_of: until, rows } = yield* report("game")
+      assert.isAbove(Date.parse(until), played)
+      const studio = casino.studio.name
+      assert.deepStrictEqual(
+        rows.map(({ bets, ggr, name, provider, rounds, wins }: Fields) => ({
+          bets,
+          ggr,
+          name,
+          provider,
+          rounds,
+          wins
+        })),
+        [
+          { bets: 5000, ggr: 5000, name: casino.table.name, provider: studio, rounds: 1, wins: 0 },
+          { bets: 1000, ggr: 800, name: casino.slots.name, provider: studio, rounds: 2, wins: 200 },
+          { bets: 0, ggr: -40, name: "No game", provider: studio, rounds: 0, wins: 40 }
+        ]
+      )
+      const [whole] = (yield* report("provider")).rows
+      assert.deepInclude(whole, { bets: 6000, wins: 240, rounds: 3 })
+    }))
+
+  // Goal: an operator at UTC+2 sees its own days. Method: play before and after its midnight, with every hour read, and then one missed.
+  it.effect("by day of the operator's own zone begin at its midnight, or at the hour that was read before", () =>
+    whileTimePasses(Effect.gen(function*() {
+      yield* goTo(noon)
+      const readings = yield* FigureReadings
+      const casino = yield* openCasino({ report_offset_hours: 2 })
+      const seat = yield* casino.sit(100_000)
+      const bet = (amount: number) =>
+        Effect.map(casino.launch(seat.id), dataOf).pipe(
+          Effect.flatMap(({ session_token }) => casino.playOf(session_token, "").bet(amount)),
+          Effect.map((reply) => dataOf(reply))
+        )
+      const hours = (count: number) =>
+        Effect.repeat(Effect.andThen(pass(hourMs), readings.readHour), { times: count - 1 })
+      yield* bet(100)
+      // until 22:00
+      yield* hours(10)
+      yield* bet(20)
+      // until 21:00 of the next day, and past 22:00 without a reading
+      yield* hours(23)
+      yield* bet(3)
+      yield* pass(hourMs + 11 * 60_000)
+      yield* bet(50)
+      const { currency, offset_hours: offset, rows } = yield* staff(
+        "GET",
+        `/reports/local-days?operator=${casino.slug}&from=2026-11-20&to=2026-12-20`
+      )
+      assert.deepStrictEqual([currency, offset], ["EUR", 2])
+      assert.deepStrictEqual(
+        rows.map(({ bets, day, deposits, from, ggr, rounds, until }: Fields) => ({
+          bets,
+          day,
+          deposits,
+          from,
+          ggr,
+          rounds,
+          until
+        })),
+        [
+          {
+            bets: 100,
+            day: "2026-11-20",
+            deposits: 100_000,
+            from: "2026-11-19T00:00:00.000Z",
+            ggr: 100,
+            rounds: 1,
+            until: "2026-11-20T22:00:00.000Z"
+          },
+          {
+            bets: 20,
+            day: "2026-11-21",
+            deposits: 0,
+            from: "2026-11-20T22:00:00.000Z",
+            ggr: 20,
+            rounds: 1,
+            until: "2026-11-21T21:00:00.000Z"
+          },
+          {
+            bets: 53,
+            day: "2026-11-22",
+            deposits: 0,
+            from: "2026-11-21T21:00:00.000Z",
+            ggr: 53,
+            rounds: 2,
+            until: "2026-11-22T22:00:00.000Z"
+          }
+        ]
+      )
+      // those before the last forty are left out
+      yield* pass(41 * 24 * hourMs)
+      const later = yield* staff("GET", `/reports/local-days?operator=${casino.slug}&from=2026-11-20&to=2026-11-30`)
+      assert.strictEqual(later.rows[0]?.day, "2026-11-24")
+    })))
 
   it.effect("count rounds without an end up to a thousand, and say so", () =>
     Effect.gen(function*() {

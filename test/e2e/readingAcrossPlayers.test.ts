@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import {
   assertRefused,
@@ -13,7 +14,7 @@ import {
   staff,
   staffCall
 } from "../kit/Casino.ts"
-import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { dayMs, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 
 // Goal: staff find events by any known identifier: a round by its provider's id, entries by a message, a player by a
 // prefix; and each list ends without losing or repeating a line. Method: played over HTTP, read through the staff API.
@@ -34,13 +35,13 @@ const page = (path: string) =>
     return answer
   })
 
-/** All lines of a list, read in pages of `limit`, and the number of pages. */
-const walk = Effect.fnUntraced(function*(path: string, limit: number) {
+/** All lines of a list, read in parts of `limit`, which the list names so or `per_page`. */
+const walk = Effect.fnUntraced(function*(path: string, limit: number, size: "limit" | "per_page" = "limit") {
   const lines: Array<Line> = []
   let cursor: string | null = null
   for (let pages = 1; pages < 200; pages++) {
     const { data, meta }: Answer = yield* page(
-      `${path}${path.includes("?") ? "&" : "?"}limit=${limit}${cursor === null ? "" : `&cursor=${cursor}`}`
+      `${path}${path.includes("?") ? "&" : "?"}${size}=${limit}${cursor === null ? "" : `&cursor=${cursor}`}`
     )
     assert.isAtMost(data.length, limit)
     lines.push(...data)
@@ -311,6 +312,46 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
 
       const sessions = yield* walk(`/players/${seat.id}/sessions`, 1)
       assert.deepStrictEqual(sessions.map(({ game_id, mode }) => [game_id, mode]), [[casino.slots.id, "real"]])
+    })))
+
+  // Goal: what a player's tabs list within a period is what happened then. Method: the same on three days, each asked for alone.
+  it.effect("a player's lists are those of a period", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const bonus = yield* casino.newBonus({ type: "no_deposit" })
+      const { id } = yield* casino.register()
+      yield* staff("PATCH", "/alert-rules/large_deposit", { operator: casino.slug, threshold: 500 })
+      const lists = {
+        bonuses: `/players/${id}/bonuses`,
+        sessions: `/players/${id}/sessions`,
+        notes: `/players/${id}/notes`,
+        alerts: `/alerts?player=${id}`,
+        timeline: `/players/${id}/timeline`,
+        entries: `/players/${id}/timeline?kind=entry`
+      }
+      const days: Array<{ readonly from: string; readonly to: string }> = []
+      for (let day = 0; day < 3; day++) {
+        const from = yield* Clock.currentTimeMillis
+        dataOf(yield* casino.deposit(id, 1000 + day), 201)
+        yield* Effect.repeat((yield* Compliance).run, { while: ({ hasMore }) => hasMore })
+        dataOf(yield* casino.launch(id))
+        dataOf(yield* casino.grant(id, bonus.id), 201)
+        yield* staff("POST", `/players/${id}/notes`, { text: `Day ${day}` })
+        days.push({ from: new Date(from).toISOString(), to: new Date(from + minuteMs).toISOString() })
+        yield* pass(dayMs)
+      }
+      for (const [name, path] of Object.entries(lists)) {
+        const size = name === "bonuses" || name === "notes" ? "per_page" : "limit"
+        const all = yield* walk(path, 100, size)
+        const ofDays = yield* Effect.forEach(days, ({ from, to }) =>
+          walk(`${path}${path.includes("?") ? "&" : "?"}from=${from}&to=${to}`, 2, size))
+        for (const lines of ofDays) {
+          assert.isAbove(lines.length, 0, name)
+        }
+        // newest first, as the whole list is
+        assert.deepStrictEqual(ofDays.toReversed().flat(), all, name)
+      }
+      assert.deepStrictEqual(yield* walk(`${lists.timeline}?from=${days[2]?.to ?? ""}`, 2), [])
     })))
 
   // Goal: 1,000 yen are not taken for 10 euros. Method: deposits in two currencies, each list asked with and without a currency.

@@ -2,12 +2,16 @@ import { Schema } from "effect"
 import { bonusResults, bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
+const type = Schema.Literals(bonusTypes).annotate({
+  description: "Its kind. A `deposit_match` has a fixed amount, given for a deposit, whatever was deposited."
+})
+
 /** A bonus that an operator offers (SPEC section 2.8). */
 export const Bonus = Schema.Struct({
   id,
   name: Schema.String,
   description: Schema.String,
-  type: Schema.Literals(bonusTypes),
+  type,
   default_amount: money,
   wagering_multiplier: Schema.Int,
   valid_days: Schema.Int,
@@ -38,7 +42,7 @@ export const PlayerBonus = Schema.Struct({
   player_id: id,
   bonus_id: id,
   name: Schema.String,
-  type: Schema.Literals(bonusTypes),
+  type,
   state: Schema.Literals(bonusStates),
   result: Schema.NullOr(Schema.Literals(bonusResults)).annotate({
     description: "How it ended; null until it has."

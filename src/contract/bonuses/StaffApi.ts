@@ -73,7 +73,7 @@ const contributions = Schema.Record(
 
 const offer = {
   name: text(100, { description: "Name." }),
-  type: oneOf(bonusTypes).annotate({ description: "Type." }),
+  type: oneOf(bonusTypes).annotate({ description: "Type; deposit_match: a fixed amount on a deposit." }),
   default_amount: amountFrom(1, "Amount of a grant, minor units of the operator's currency.")
 }
 

@@ -1,7 +1,7 @@
 /** Alerts and alert rules in the staff API. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
+import { ofOperator, ofPlayer, operatorReference, period } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
 import { alertRules, alertStatuses, longestWindowHours, severities } from "../../domain/compliance/AlertRules.ts"
 import { evidenceFigures } from "../../domain/compliance/AlertEvidence.ts"
@@ -175,6 +175,7 @@ export const AlertGroup = HttpApiGroup.make("alert").annotate(OpenApi.Descriptio
         assigned_to: optional(
           assignee.annotate({ description: "Filter by assignee: me, none or the id of an account." })
         ),
+        ...period,
         ...cursorQuery
       },
       success: cursorPage(Alert)

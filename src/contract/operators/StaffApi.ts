@@ -5,6 +5,7 @@ import { action, anyRole } from "../common/StaffAction.ts"
 import { amountFrom, currency, integer, oneOf, reference, slug, text } from "../common/Fields.ts"
 import { created, list, single } from "../common/Pagination.ts"
 import { currencyCode, formOf, id, money, shownOf, timestamp } from "../common/Resource.ts"
+import { offsetHours } from "../../domain/LocalDays.ts"
 import { setupSteps } from "../../domain/operator/OperatorSetup.ts"
 import { cooperationModels, features } from "../../domain/state/Operator.ts"
 
@@ -70,6 +71,12 @@ const settings = {
   original_max_payout: {
     form: amountFrom(1, "The most that a round of an original pays, minor units (10000000)."),
     shown: money
+  },
+  report_offset_hours: {
+    form: integer(offsetHours.minimum, offsetHours.maximum).annotate({
+      description: "Hours by which the days of its local reports are ahead of UTC (0); days of UTC stay beside them."
+    }),
+    shown: Schema.Int
   },
   daily_deposit_cap: {
     form: Schema.NullOr(amountFrom(0)).annotate({

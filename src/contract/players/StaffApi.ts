@@ -1,7 +1,7 @@
 /** Players in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { auditReason, belongingTo, createdPeriod, ofOperator } from "../common/StaffFields.ts"
+import { auditReason, belongingTo, createdPeriod, ofOperator, period } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
 import { EitherOf, tellsOfPlayers } from "../common/Annotations.ts"
 import { bonusStates } from "../../domain/state/Bonus.ts"
@@ -166,7 +166,11 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
   }).annotateMerge(action("The ledger, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
     params: { player: pathId },
-    query: { ...partQuery, state: optional(oneOf(bonusStates).annotate({ description: "Filter by state." })) },
+    query: {
+      ...partQuery,
+      state: optional(oneOf(bonusStates).annotate({ description: "Filter by state." })),
+      ...period
+    },
     success: part(PlayerBonus)
   }).annotateMerge(action("The bonuses that were granted, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
@@ -219,14 +223,17 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
   ),
   HttpApiEndpoint.get("sessions", "/players/:player/sessions", {
     params: { player: pathId },
-    query: cursorQuery,
+    query: { ...cursorQuery, ...period },
     success: cursorPage(GameSession)
   }).annotateMerge(action("Launches of games, the last first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("timeline", "/players/:player/timeline", {
     params: { player: pathId },
     query: {
       ...cursorQuery,
-      kind: optional(oneOf(timelineKinds).annotate({ description: "Filter by kind; entry shows every entry of play." }))
+      kind: optional(
+        oneOf(timelineKinds).annotate({ description: "Filter by kind; entry shows every entry of play." })
+      ),
+      ...period
     },
     success: cursorPage(TimelineItem)
   }).annotateMerge(action("Everything that happened, newest first", {
@@ -323,7 +330,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
   }).annotateMerge(action("Write a note; it is never changed", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("notes", "/players/:player/notes", {
     params: { player: pathId },
-    query: partQuery,
+    query: { ...partQuery, ...period },
     success: part(Note)
   }).annotateMerge(
     action("What was written about a player, with payments and grants, newest first", {

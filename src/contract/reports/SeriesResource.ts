@@ -23,16 +23,23 @@ export const Series = Schema.Struct({
 }).annotate({ identifier: "FigureSeries" })
 
 /** What the rows of a breakdown are: `all` has the others one after the other, for one file of everything. */
-export const breakdownGroups = ["day", "month", "provider", "type", "all"] as const
+export const breakdownGroups = ["day", "month", "provider", "type", "game", "all"] as const
+
+const untilWhen =
+  "Until when play is in the rows by game: a job adds it up every five minutes. Null without such rows, or before its first run."
 
 /** Play of a range of days in groups (`GET /reports/breakdown`). */
 export const Breakdown = Schema.Struct({
   operator_id: id,
   currency: currencyCode,
+  as_of: Schema.NullOr(timestamp).annotate({ description: untilWhen }),
   rows: Schema.Array(Schema.Struct({
-    by: Schema.Literals(["total", "month", "day", "type", "provider"]),
-    key: Schema.String.annotate({ description: "The day, the month, the type, or the id of the provider." }),
+    by: Schema.Literals(["total", "month", "day", "type", "provider", "game"]),
+    key: Schema.String.annotate({ description: "The day, the month, the type, or the id of the provider or game." }),
     name: Schema.String,
+    provider: Schema.NullOr(Schema.String).annotate({
+      description: "Name of the provider of a game; null for other rows."
+    }),
     bets: money,
     wins: money,
     ggr: money,
@@ -44,6 +51,86 @@ export const Breakdown = Schema.Struct({
   })),
   unconverted: Schema.Array(currencyCode)
 }).annotate({ identifier: "ReportBreakdown" })
+
+/** Play and payments by day of an operator's own zone (`GET /reports/local-days`). */
+export const LocalDays = Schema.Struct({
+  operator_id: id,
+  currency: currencyCode,
+  offset_hours: Schema.Int.annotate({
+    description: "Hours by which the days are ahead of UTC: `report_offset_hours` of the operator.",
+    examples: [2]
+  }),
+  rows: Schema.Array(Schema.Struct({
+    day: Schema.String.annotate({ format: "date", examples: ["2026-11-20"] }),
+    from: timestamp.annotate({
+      description: "Where the day begins: at its midnight, or at a full hour before it when that hour was not read."
+    }),
+    until: timestamp.annotate({ description: "Where it ends, and the next one begins." }),
+    bets: money,
+    wins: money,
+    ggr: money,
+    bonus_conversions: money,
+    net_gaming_revenue: money,
+    deposits: money.annotate({ description: "Less chargebacks." }),
+    withdrawals: money,
+    rounds: count
+  }))
+}).annotate({ identifier: "ReportOfLocalDays" })
+
+/** Sections of {@link ReportSections}, in their order. */
+const reportSections = [
+  "total",
+  "month",
+  "day",
+  "local_day",
+  "type",
+  "provider",
+  "game",
+  "funds",
+  "bonus"
+] as const
+
+const amountOrNull = Schema.NullOr(money)
+const countOrNull = Schema.NullOr(count)
+
+/** All of a report in one list (`GET /reports/sections`): a field that a section does not have is null. */
+export const ReportSections = Schema.Struct({
+  operator_id: id,
+  unconverted: Schema.Array(currencyCode).annotate({
+    description: "Currencies of entries that no amount of play and payments holds, because there was no exchange rate."
+  }),
+  rows: Schema.Array(Schema.Struct({
+    section: Schema.Literals(reportSections).annotate({
+      description: "local_day: a day of the operator's own zone, of the last forty, where it has one."
+    }),
+    key: Schema.String.annotate({ description: "The day, the month, the type, the wallet, or an id." }),
+    name: Schema.String,
+    provider: Schema.NullOr(Schema.String).annotate({ description: "Name of the provider of a game." }),
+    type: Schema.NullOr(Schema.String).annotate({ description: "Type of a bonus." }),
+    currency: currencyCode.annotate({ description: "The operator's; of funds and bonuses the players'." }),
+    at: Schema.NullOr(timestamp).annotate({
+      description: "When funds and liabilities were read, and until when play is in rows by game."
+    }),
+    bets: amountOrNull,
+    wins: amountOrNull,
+    ggr: amountOrNull,
+    bonus_bets: amountOrNull,
+    bonus_conversions: amountOrNull,
+    net_gaming_revenue: amountOrNull,
+    deposits: Schema.NullOr(money.annotate({ description: "Less chargebacks." })),
+    withdrawals: amountOrNull,
+    rounds: countOrNull,
+    players: Schema.NullOr(count.annotate({ description: "Those who played, or who hold something." })),
+    registered: countOrNull,
+    held: Schema.NullOr(money.annotate({ description: "What players hold now, by wallet." })),
+    granted: countOrNull,
+    granted_amount: amountOrNull,
+    converted: amountOrNull,
+    forfeited: amountOrNull,
+    running: countOrNull,
+    liability: amountOrNull
+  }))
+}).annotate({ identifier: "ReportSections" })
 
 /** Play of a range of days of several operators in one currency (`GET /reports/operators`). */
 export const OperatorsReport = Schema.Struct({

@@ -3,12 +3,21 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
-import { currency, oneOf, reference } from "../common/Fields.ts"
+import { currency, date, oneOf, reference } from "../common/Fields.ts"
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
 import { ExchangeRate, GgrReport } from "./ReportResource.ts"
 import { reportRange } from "./Api.ts"
-import { BonusCost, Breakdown, breakdownGroups, Funds, OperatorsReport, Series } from "./SeriesResource.ts"
+import {
+  BonusCost,
+  Breakdown,
+  breakdownGroups,
+  Funds,
+  LocalDays,
+  OperatorsReport,
+  ReportSections,
+  Series
+} from "./SeriesResource.ts"
 
 export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Description, "Reports").add(
   HttpApiEndpoint.get("ggr", "/reports/ggr", {
@@ -36,13 +45,37 @@ export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Descript
     query: {
       operator: operatorReference,
       by: oneOf(breakdownGroups).annotate({
-        description: "A row for each day, month, provider or type of game, or all of these after the total."
+        description: "A row for each day, month, provider, type of game or game, or all of these after the total."
       }),
       ...reportRange
     },
     success: single(Breakdown)
   }).annotateMerge(
-    action("Play and payments of a range of days, by day, month, provider or type of game", {
+    action("Play and payments of a range of days, by day, month, provider, type of game or game", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.get("local_days", "/reports/local-days", {
+    query: {
+      operator: operatorReference,
+      from: date.annotate({
+        description: "First day of the operator's zone; days before the last forty are left out."
+      }),
+      to: date.annotate({ description: "Last day, included." })
+    },
+    success: single(LocalDays)
+  }).annotateMerge(
+    action("Play and payments by day of the operator's own zone (report_offset_hours), without test players", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.get("sections", "/reports/sections", {
+    query: { operator: operatorReference, ...reportRange },
+    success: single(ReportSections)
+  }).annotateMerge(
+    action("All sections of the report in one list, for one file: play, payments, funds held and bonuses", {
       roles: ["payments", "compliance"],
       concern: "operator"
     })

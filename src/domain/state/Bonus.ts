@@ -9,6 +9,7 @@ export const bonusResults = ["converted", "lost", "expired", "cancelled"] as con
 
 export type BonusResult = (typeof bonusResults)[number]
 
+/** Types of bonuses. The amount of a `deposit_match` is fixed: it is given for a deposit, whatever was deposited. */
 export const bonusTypes = ["deposit_match", "no_deposit", "free_spins", "cashback", "cash"] as const
 
 export const bonusStates = ["pending", "activated", "finished"] as const

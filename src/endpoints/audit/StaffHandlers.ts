@@ -5,7 +5,7 @@ import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { Operators } from "../../features/operators/Operators.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { periodOf } from "../../platform/Time.ts"
 import { walked } from "../../http/Page.ts"
 
 export const AuditHandlers = HttpApiBuilder.group(
@@ -21,8 +21,7 @@ export const AuditHandlers = HttpApiBuilder.group(
           playerId: query.player,
           actor: query.staff === undefined ? undefined : `staff:${query.staff}`,
           action: query.action,
-          from: query.from === undefined ? undefined : parseIso(query.from),
-          to: query.to === undefined ? undefined : parseIso(query.to)
+          ...periodOf(query)
         }
         const { cursor, per_page: limit } = query
         return yield* walked(limit, yield* auditLog.list({ ...filters, cursor, limit }))

@@ -7,6 +7,7 @@ import { AlertCases } from "../../features/compliance/AlertCases.ts"
 import { Alerts } from "../../features/compliance/Alerts.ts"
 import { CurrentSession, secondFactorRefusal } from "../../features/staffSessions/CurrentSession.ts"
 import { Operators } from "../../features/operators/Operators.ts"
+import { periodOf } from "../../platform/Time.ts"
 import { cursorPaged } from "../../http/Page.ts"
 import { StaffBulk } from "../../office/StaffBulk.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
@@ -33,7 +34,7 @@ export const AlertHandlers = HttpApiBuilder.group(
             : of === "me"
             ? actor.id ?? 0
             : Number(of)
-          const filters = { status, rule, playerId, assignedTo }
+          const filters = { status, rule, playerId, assignedTo, ...periodOf(query) }
           return cursorPaged(limit, yield* alerts.list({ scope, ...filters, sort, limit, cursor }))
         }))
       .handle("show", ({ params }) => Effect.map(alerts.get(params.alert), (data) => ({ data })))

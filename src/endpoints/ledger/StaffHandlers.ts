@@ -5,7 +5,7 @@ import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { cursorPaged } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { periodOf } from "../../platform/Time.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { LedgerAudit } from "../../features/ledger/LedgerAudit.ts"
 import { LedgerEntries } from "../../features/ledger/LedgerEntries.ts"
@@ -24,7 +24,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
     return handlers.handle("entries", ({ query }) =>
       Effect.gen(function*() {
         const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-        const { cursor, from, limit, provider, round, to, transaction, type, wallet } = query
+        const { cursor, limit, provider, round, transaction, type, wallet } = query
         const page = yield* entries.list({
           scope,
           playerId: query.player,
@@ -36,8 +36,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
           currency: query.currency,
           minAmount: query.min_amount,
           maxAmount: query.max_amount,
-          from: from === undefined ? undefined : parseIso(from),
-          to: to === undefined ? undefined : parseIso(to),
+          ...periodOf(query),
           limit,
           cursor
         })

@@ -15,7 +15,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
-import { parseIso } from "../../platform/Time.ts"
+import { parseIso, periodOf } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
 import { PlayerHistory } from "../../features/players/PlayerHistory.ts"
 import { filtersOf } from "./Handlers.ts"
@@ -110,7 +110,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
           const { cursor, per_page: limit, state } = query
-          const part = yield* bonuses.walk(operatorId, params.player, { state, limit, cursor })
+          const part = yield* bonuses.walk(operatorId, params.player, { state, limit, cursor, ...periodOf(query) })
           return yield* walked(limit, mapPart(part, ownedBonusFields))
         }))
       .handle(
@@ -158,7 +158,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
           yield* players.staffGet(params.player)
           return cursorPaged(
             query.limit,
-            yield* history.sessions(params.player, { limit: query.limit, cursor: query.cursor })
+            yield* history.sessions(params.player, { limit: query.limit, cursor: query.cursor, ...periodOf(query) })
           )
         }))
       .handle("timeline", ({ params, query }) =>
@@ -167,7 +167,11 @@ export const PlayerHandlers = HttpApiBuilder.group(
           const { cursor, kind, limit } = query
           yield* players.staffGet(params.player)
           const kinds = timelineKinds.filter((name) => (kind === undefined || name === kind) && isSeen(name, role))
-          const shown = { kinds, withoutActions: [...staffReadTerms.keys()] }
+          const period = periodOf(query)
+          const numbers = query.from === undefined && query.to === undefined
+            ? undefined
+            : yield* ledger.numbersWithin(params.player, period)
+          const shown = { kinds, withoutActions: [...staffReadTerms.keys()], ...period, numbers }
           return cursorPaged(limit, yield* history.timeline(params.player, shown, { limit, cursor }))
         }))
       .handle("status", ({ params, payload }) =>
@@ -239,7 +243,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
       .handle("notes", ({ params, query }) =>
         Effect.gen(function*() {
           const { cursor, per_page: limit } = query
-          return yield* walked(limit, yield* notes.list(params.player, { cursor, limit }))
+          return yield* walked(limit, yield* notes.list(params.player, { cursor, limit, ...periodOf(query) }))
         }))
   })
 )

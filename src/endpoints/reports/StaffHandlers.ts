@@ -8,6 +8,7 @@ import { Operators } from "../../features/operators/Operators.ts"
 import { Providers } from "../../features/providers/Providers.ts"
 import { BonusCosts } from "../../features/reports/BonusCosts.ts"
 import { KeyFigures } from "../../features/reports/KeyFigures.ts"
+import { SectionedReport } from "../../features/reports/SectionedReport.ts"
 import { Reports } from "../../features/reports/Reports.ts"
 import { walked } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
@@ -21,6 +22,7 @@ const Report = HttpApiBuilder.group(
     const providers = yield* Providers
     const figures = yield* KeyFigures
     const costs = yield* BonusCosts
+    const sectioned = yield* SectionedReport
     const daysOf = (query: { readonly from: string; readonly to: string; readonly include_test_players?: string }) => ({
       from: query.from,
       to: query.to,
@@ -43,6 +45,16 @@ const Report = HttpApiBuilder.group(
         enveloped(
           Effect.flatMap(operators.resolve(query.operator), (id) => figures.breakdown(id, query.by, daysOf(query)))
         ))
+      .handle(
+        "local_days",
+        ({ query: { operator, ...range } }) =>
+          enveloped(Effect.flatMap(operators.resolve(operator), (id) => figures.localDays(id, range)))
+      )
+      .handle(
+        "sections",
+        ({ query }) =>
+          enveloped(Effect.flatMap(operators.resolve(query.operator), (id) => sectioned.sections(id, daysOf(query))))
+      )
       .handle("operators", ({ query }) =>
         asStaff((actor) =>
           Effect.flatMap(

@@ -6,7 +6,7 @@ import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { mapPart } from "../../store/Cursors.ts"
 import { cursorPaged, walked } from "../../http/Page.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
-import { iso, parseIso } from "../../platform/Time.ts"
+import { iso, periodOf } from "../../platform/Time.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { reconcileAfterMs, type StaleRound, StaleRounds } from "../../features/settlement/StaleRounds.ts"
 import { RoundRecords } from "../../features/rounds/RoundRecords.ts"
@@ -44,7 +44,7 @@ export const RoundHandlers = HttpApiBuilder.group(
       .handle("search", ({ query }) =>
         Effect.gen(function*() {
           const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          const { cursor, from, game, limit, player: playerId, provider, state, to, transaction } = query
+          const { cursor, game, limit, player: playerId, provider, state, transaction } = query
           return cursorPaged(
             limit,
             yield* rounds.search({
@@ -56,8 +56,7 @@ export const RoundHandlers = HttpApiBuilder.group(
               state,
               limit,
               cursor,
-              from: from === undefined ? undefined : parseIso(from),
-              to: to === undefined ? undefined : parseIso(to)
+              ...periodOf(query)
             })
           )
         }))

@@ -4,7 +4,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { BonusState } from "../../domain/state/Bonus.ts"
 import { CatalogueBonus } from "../../domain/bonus/BonusGrants.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { toDate } from "../../platform/Time.ts"
+import { type Period, toDate } from "../../platform/Time.ts"
 import {
   catalogueColumns,
   type OwnedBonus,
@@ -13,7 +13,7 @@ import {
   toOwnedBonus
 } from "../../store/BonusRows.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { lastFirst, listOf } from "../../store/Lists.ts"
+import { lastFirst, listOf, periodFilters } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 
 /** Absent means any. */
@@ -73,7 +73,7 @@ export class BonusRepository extends Context.Service<BonusRepository, {
   readonly walk: (
     operatorId: number,
     playerId: number,
-    query: BonusFilters & PartQuery
+    query: BonusFilters & Period & PartQuery
   ) => Effect.Effect<Part<OwnedBonus>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Players with a bonus that has expired or waits and may start. */
   readonly findDue: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
@@ -92,18 +92,22 @@ export class BonusRepository extends Context.Service<BonusRepository, {
       const catalogueSql = sql.literal(catalogueColumns)
       const playerBonusSql = sql.literal(playerBonusColumns)
 
-      const listed = listOf<typeof PlayerBonusRow.Type, { readonly playerId: number } & BonusFilters, "last">(sql, {
-        read: (ofList, end) =>
-          playerBonusRows(
-            sql`SELECT ${playerBonusSql} FROM player_bonuses b JOIN players p ON p.id = b.player_id WHERE ${ofList} ${end}`
-          ),
-        operator: "b.operator_id",
-        filters: {
-          playerId: (value) => sql`b.player_id = ${value}::float8::bigint`,
-          state: (value) => sql`b.state = ${value}`
-        },
-        orders: { last: lastFirst("b.id") }
-      })
+      const listed = listOf<typeof PlayerBonusRow.Type, { readonly playerId: number } & BonusFilters & Period, "last">(
+        sql,
+        {
+          read: (ofList, end) =>
+            playerBonusRows(
+              sql`SELECT ${playerBonusSql} FROM player_bonuses b JOIN players p ON p.id = b.player_id WHERE ${ofList} ${end}`
+            ),
+          operator: "b.operator_id",
+          filters: {
+            ...periodFilters(sql, "b.created_at"),
+            playerId: (value) => sql`b.player_id = ${value}::float8::bigint`,
+            state: (value) => sql`b.state = ${value}`
+          },
+          orders: { last: lastFirst("b.id") }
+        }
+      )
 
       return BonusRepository.of({
         catalogue: (operatorId) =>

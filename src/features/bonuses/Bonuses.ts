@@ -26,6 +26,7 @@ import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import type { Period } from "../../platform/Time.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { isStorable, orTryAgain, type Page } from "../../store/Rows.ts"
 import type { OwnedBonus } from "../../store/BonusRows.ts"
@@ -68,7 +69,7 @@ export class Bonuses extends Context.Service<Bonuses, {
   readonly walk: (
     operatorId: number,
     playerId: number,
-    query: BonusFilters & PartQuery
+    query: BonusFilters & Period & PartQuery
   ) => Effect.Effect<Part<OwnedBonus>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
   /**
    * Grants any player a bonus of the operator's catalogue, as staff, out of a daily budget. One without wagering is cash:

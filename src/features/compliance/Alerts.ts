@@ -13,10 +13,10 @@ import { examinedAbove } from "../../domain/wallet/LargeCredits.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Holds } from "./Holds.ts"
 import { makeRuleBook } from "./RuleBook.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { iso, type Period, toDate } from "../../platform/Time.ts"
 import { type Scope } from "../../store/OperatorScope.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { listOf } from "../../store/Lists.ts"
+import { listOf, periodFilters } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
 import { makeReferences } from "../../office/References.ts"
@@ -32,7 +32,7 @@ import {
 } from "../../contract/compliance/StaffApi.ts"
 
 /** Absent means any. */
-export interface AlertQuery extends PartQuery {
+export interface AlertQuery extends PartQuery, Period {
   readonly scope: Scope
   readonly status?: (typeof listedAlertStatuses)[number] | undefined
   readonly rule?: AlertRule | undefined
@@ -160,6 +160,7 @@ export class Alerts extends Context.Service<Alerts, {
         read: (where, end) => alerts.all(sql`${where} ${end}`),
         operator: "a.operator_id",
         filters: {
+          ...periodFilters(sql, "a.created_at"),
           playerId: (value) => sql`a.player_id = ${value}::float8::bigint`,
           rule: (value) => sql`a.rule = ${value}`,
           // a literal, to match the partial index of those that wait

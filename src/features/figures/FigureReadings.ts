@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"
+import { maxLocalDays } from "../../domain/LocalDays.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { toDate, utcDay } from "../../platform/Time.ts"
@@ -12,14 +13,14 @@ const dayMs = stepMs.day
 /** A reading later than this after its hour would count the next hour's figures as this one's: none is made then. */
 const latestMs = 10 * 60_000
 
-/** How long readings are kept. */
-const retentionMs = 40 * dayMs
+/** How long readings are kept: those of the days of any zone, the first of which begins on an earlier day of UTC. */
+const retentionMs = (maxLocalDays + 2) * dayMs
 
 const missingRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
 export class FigureReadings extends Context.Service<FigureReadings, {
   /**
-   * Records the results of each operator's current day (UTC), once per full hour and within ten minutes after it, and deletes records after forty
+   * Records the results of each operator's current day (UTC), once per full hour and within ten minutes after it, and deletes records after 42
    * days. Idempotent, also with several nodes.
    */
   readonly readHour: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>

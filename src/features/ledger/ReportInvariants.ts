@@ -98,6 +98,9 @@ const figures = ["entries", "bets", "bonus_bets", "wins", "bonus_conversions", "
 const costKey = "operator_id, day, bonus_id, currency, is_test"
 const costs = ["granted", "granted_amount", "finished", "converted", "forfeited"]
 
+const gameKey = "operator_id, day, is_test, currency, provider_id"
+const gameFigures = ["entries", "rounds", "bets", "bonus_bets", "wins"]
+
 const textOf = (table: string, names = figures): string =>
   `concat_ws(' ', ${names.map((name) => `nullif(coalesce(${table}.${name}, 0), 0) || ' ${name}'`).join(", ")})`
 
@@ -208,6 +211,23 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
       FROM (SELECT * FROM ledger_entries WHERE $operator AND exchange_rate_id IS NOT NULL) e
       JOIN players p ON p.id = e.player_id LEFT JOIN exchange_rates r ON r.id = e.exchange_rate_id
       WHERE r.currency IS DISTINCT FROM p.currency`
+  },
+  {
+    rule: "game_sums_are_the_daily_sums",
+    seconds: 1,
+    statement: `SELECT NULL::bigint AS player_id,
+        'games of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
+        'provider ' || provider_id || CASE WHEN is_test THEN ', test' ELSE '' END
+          || ': the sums by game say ' || ${textOf("g", gameFigures)} || '; those of the day ' || ${
+      textOf("s", gameFigures)
+    } AS message
+      FROM (SELECT ${gameKey}, ${gameFigures.map((name) => `sum(${name}) AS ${name}`).join(", ")}
+        FROM game_sums WHERE $operator GROUP BY ${gameKey}) g
+      FULL JOIN (SELECT ${gameKey}, ${gameFigures.map((name) => `sum(${name}) AS ${name}`).join(", ")}
+        FROM daily_sums WHERE $operator AND provider_id <> 0 GROUP BY ${gameKey}) s USING (${gameKey})
+      CROSS JOIN game_sums_walk w
+      WHERE day >= w.since AND day < (w.until AT TIME ZONE 'UTC')::date
+        AND (${gameFigures.map((name) => `coalesce(g.${name}, 0) <> coalesce(s.${name}, 0)`).join(" OR ")})`
   },
   {
     rule: "bonus_costs_are_the_grants",

@@ -158,6 +158,7 @@ export class Operators extends Context.Service<Operators, {
               disabled_features: [],
               original_max_stake: defaultOriginalBounds.maxStake,
               original_max_payout: defaultOriginalBounds.maxPayout,
+              report_offset_hours: 0,
               daily_deposit_cap: null,
               daily_withdrawal_cap: null,
               profiles: [noneCode],

@@ -4,9 +4,9 @@ import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
 import { foldPlay, type Play, type PlayEntry } from "../../domain/player/PlayFolds.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { iso, isoOrNull, type Period, toDate } from "../../platform/Time.ts"
 import { cursorsOfShape, mapPart, moment, type Part, type PartQuery } from "../../store/Cursors.ts"
-import { unscopedListOf } from "../../store/Lists.ts"
+import { newestFirst, periodFilters, unscopedListOf } from "../../store/Lists.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { makeGameNames } from "../games/GameNames.ts"
@@ -99,17 +99,21 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
   /** Launches of games, the last first. */
   readonly sessions: (
     playerId: number,
-    query: PartQuery
+    query: PartQuery & Period
   ) => Effect.Effect<Part<Session>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
   /** Names of games by id, for entries. */
   readonly gameNames: (ids: Iterable<number>) => Effect.Effect<ReadonlyMap<number, string>, Refusal<"TRY_AGAIN">>
   /**
-   * Events of a player of the given kinds, newest first; of the audit log without these actions. Entries of play are folded, unless entries
-   * alone are asked for.
+   * Events of a player of the given kinds within a period, newest first; of the audit log without these actions. Entries of play are folded, unless
+   * entries alone are asked for. `numbers`: of a period, those between which its entries lie.
    */
   readonly timeline: (
     playerId: number,
-    shown: { readonly kinds: ReadonlyArray<Kind>; readonly withoutActions: ReadonlyArray<string> },
+    shown: Period & {
+      readonly kinds: ReadonlyArray<Kind>
+      readonly withoutActions: ReadonlyArray<string>
+      readonly numbers: { readonly first: number; readonly last: number } | undefined
+    },
     query: PartQuery
   ) => Effect.Effect<Part<Item>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
 }>()("pitboss/players/PlayerHistory") {
@@ -119,7 +123,7 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
       const sql = yield* SqlClient.SqlClient
       const gameNames = yield* makeGameNames
 
-      const listed = unscopedListOf<typeof SessionRow.Type, { readonly playerId: number }, "last">(sql, {
+      const listed = unscopedListOf<typeof SessionRow.Type, { readonly playerId: number } & Period, "last">(sql, {
         record: "playerId",
         read: (where, end) =>
           sessionRows(
@@ -128,16 +132,11 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               FROM game_sessions s JOIN games g ON g.id = s.game_id JOIN providers p ON p.id = g.provider_id
               WHERE ${where} ${end}`
           ),
-        filters: { playerId: (value) => sql`s.player_id = ${value}::float8::bigint` },
-        orders: {
-          last: {
-            keys: [
-              { column: "s.player_id", kind: "integer", of: (row) => row.player_id },
-              { column: "s.id", kind: "integer", of: ({ id }) => id }
-            ],
-            descending: true
-          }
-        }
+        filters: {
+          ...periodFilters(sql, "s.opened_at"),
+          playerId: (value) => sql`s.player_id = ${value}::float8::bigint`
+        },
+        orders: { last: newestFirst("s.opened_at", "s.id", ({ opened_at: at }) => at) }
       })
 
       const sessions: PlayerHistory["Service"]["sessions"] = Effect.fn("PlayerHistory.sessions")(
@@ -228,10 +227,21 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
       }
 
       const timeline: PlayerHistory["Service"]["timeline"] = Effect.fn("PlayerHistory.timeline")(
-        function*(playerId, { kinds, withoutActions }, { cursor, limit }) {
+        function*(playerId, { from, kinds, numbers, to, withoutActions }, { cursor, limit }) {
           const position = yield* cursors.read(cursor)
           const lastEntry = position?.[3] ?? 0
-          const after = (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment): Statement.Fragment => {
+          const within = (
+            kind: Kind,
+            at: Statement.Fragment,
+            tie: Statement.Fragment
+          ): ReadonlyArray<Statement.Fragment> => [
+            ...(from === undefined ? [] : [sql`${at} >= ${toDate(from)}`]),
+            ...(to === undefined ? [] : [sql`${at} <= ${toDate(to)}`]),
+            ...(kind === "entry" && numbers !== undefined
+              ? [sql`${tie} BETWEEN ${numbers.first}::float8::bigint AND ${numbers.last}::float8::bigint`]
+              : [])
+          ]
+          const behind = (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment): Statement.Fragment => {
             if (position === undefined) return sql`true`
             const [time, rank, number] = position
             // entries are walked by their numbers, however long ago the position is
@@ -242,6 +252,8 @@ export class PlayerHistory extends Context.Service<PlayerHistory, {
               ? sql`${at} <= ${toDate(time)}`
               : sql`${at} < ${toDate(time)}`
           }
+          const after = (kind: Kind, at: Statement.Fragment, tie: Statement.Fragment): Statement.Fragment =>
+            sql.and([behind(kind, at, tie), ...within(kind, at, tie)])
           const isFolded = kinds.length !== 1 || kinds[0] !== "entry"
           const most = isFolded ? maxLines : limit
           // only play folds: of any other kind a page has no more lines than it shows

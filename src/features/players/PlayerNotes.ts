@@ -3,9 +3,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { iso, type Period, toDate } from "../../platform/Time.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
-import { newestFirst, unscopedListOf } from "../../store/Lists.ts"
+import { newestFirst, periodFilters, unscopedListOf } from "../../store/Lists.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { detailsPurpose } from "../../store/SealedFields.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -39,7 +39,7 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
   /** Everything that was written about any player, newest first. */
   readonly list: (
     playerId: number,
-    query: PartQuery
+    query: PartQuery & Period
   ) => Effect.Effect<Part<NoteFields>, Refusal<"VALIDATION_FAILED"> | Failure>
 }>()("pitboss/players/PlayerNotes") {
   static readonly layer = Layer.effect(
@@ -85,7 +85,7 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
       )
 
       /** A note that came with a payment or a grant is the operator's: which key sent it is not kept. */
-      const notes = unscopedListOf<typeof ListedRow.Type, { readonly playerId: number }, "newest">(sql, {
+      const notes = unscopedListOf<typeof ListedRow.Type, { readonly playerId: number } & Period, "newest">(sql, {
         record: "playerId",
         read: (ofList, end) =>
           noteRows(
@@ -100,11 +100,14 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
               FROM player_bonuses WHERE note IS NOT NULL AND ${ofList} ${end})
             ) n ${end}`
           ),
-        filters: { playerId: (value) => sql`player_id = ${value}::float8::bigint` },
+        filters: {
+          ...periodFilters(sql, "created_at"),
+          playerId: (value) => sql`player_id = ${value}::float8::bigint`
+        },
         orders: { newest: newestFirst("created_at", "id", (row) => row.created_at.getTime()) }
       })
 
-      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PartQuery) {
+      const list = Effect.fn("PlayerNotes.list")(function*(playerId: number, query: PartQuery & Period) {
         yield* ownerOf(playerId)
         const { items, next } = yield* notes.part(null, { playerId, ...query }, "newest")
         return { items: yield* Effect.forEach(items, toLine), next }

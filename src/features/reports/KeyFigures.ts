@@ -11,9 +11,16 @@ import {
   type SeriesMetric,
   type SeriesStep
 } from "../../domain/Figures.ts"
+import {
+  type LocalDay,
+  localDayAt,
+  localDays as daysOfZone,
+  localMidnight,
+  maxLocalDays
+} from "../../domain/LocalDays.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { walletKinds } from "../../domain/state/Change.ts"
-import { iso, parseIso, toDate } from "../../platform/Time.ts"
+import { iso, parseIso, toDate, utcDay } from "../../platform/Time.ts"
 import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { ReportClient } from "../../platform/Database.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -24,9 +31,11 @@ import type {
   Breakdown,
   breakdownGroups,
   Funds,
+  LocalDays,
   OperatorsReport,
   Series
 } from "../../contract/reports/SeriesResource.ts"
+import { GameSums } from "./GameSums.ts"
 import { tooManyReports } from "./Reports.ts"
 import {
   operatorFigures,
@@ -57,7 +66,7 @@ const SumRow = Schema.Struct({
 })
 const sumRows = rowsOf(SumRow)
 const valueRows = rowsOf(Schema.Struct({ key: Schema.String, value: Schema.Number }))
-const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))
+const operatorTermRows = rowsOf(Schema.Struct({ currency: Schema.String, offsetHours: Schema.Number }))
 
 /** Columns of `figure_hours` as the figures of a day. */
 const HourRow = Schema.Struct({
@@ -94,6 +103,24 @@ const OperatorRow = Schema.Struct({
   unconverted: Schema.Array(Schema.String)
 })
 const operatorRows = rowsOf(OperatorRow)
+
+const localDayRow = ({ day, from, sums, until }: LocalDay): (typeof LocalDays.Type)["rows"][number] => {
+  const { bets, bonusConversions, deposits, rounds, wins, withdrawals } = sums
+  const ggr = bets - wins
+  return {
+    day: utcDay(day),
+    from: iso(from),
+    until: iso(until),
+    bets,
+    wins,
+    ggr,
+    bonus_conversions: bonusConversions,
+    net_gaming_revenue: ggr - bonusConversions,
+    deposits,
+    withdrawals,
+    rounds
+  }
+}
 
 type OperatorLine = (typeof OperatorsReport.Type)["rows"][number]
 
@@ -162,16 +189,24 @@ const dayMsOf = (key: string): number => parseIso(key) ?? 0
 
 export class KeyFigures extends Context.Service<KeyFigures, {
   /**
-   * One metric by day or hour, at most {@link maxPoints} of them. By hour from readings, which are kept for forty days; a metric that games do not
+   * One metric by day or hour, at most {@link maxPoints} of them. By hour from readings, which are kept for 42 days; a metric that games do not
    * have cannot be asked of one provider. Two are made at once, others wait ten seconds at most, then `TRY_AGAIN`.
    */
   readonly series: (operatorId: number, query: SeriesQuery) => Effect.Effect<typeof Series.Type, Refused>
-  /** Sums of a range of days in groups; the range as in `series` by day. */
+  /** Sums of a range of days in groups; the range as in `series` by day. By game as the job has added up. */
   readonly breakdown: (
     operatorId: number,
     by: (typeof breakdownGroups)[number],
     days: Days
   ) => Effect.Effect<typeof Breakdown.Type, Refused>
+  /**
+   * Sums by day of the operator's own zone, from readings at full hours, the running day until now: those days of the range that are among the last
+   * {@link maxLocalDays} of that zone. Test players are left out.
+   */
+  readonly localDays: (
+    operatorId: number,
+    range: { readonly from: string; readonly to: string }
+  ) => Effect.Effect<typeof LocalDays.Type, Refused>
   /** Sums of a range of days of each operator of a scope, in one currency at the rates of its end, or the first ones after it. */
   readonly operators: (
     scope: Scope,
@@ -190,10 +225,13 @@ export class KeyFigures extends Context.Service<KeyFigures, {
       const sql = yield* SqlClient.SqlClient
       const reporting = yield* ReportClient
       const limitConcurrency = yield* ReportConcurrency
+      const games = yield* GameSums
 
-      const currencyOf = Effect.fnUntraced(function*(operatorId: number) {
-        const row = yield* oneOf(currencyRows(sql`SELECT currency FROM operators WHERE id = ${operatorId}`))
-        return row === undefined ? yield* Effect.fail(notFound) : row.currency
+      const termsOf = Effect.fnUntraced(function*(operatorId: number) {
+        const terms = yield* oneOf(operatorTermRows(
+          sql`SELECT currency, report_offset_hours::float8 AS "offsetHours" FROM operators WHERE id = ${operatorId}`
+        ))
+        return terms === undefined ? yield* Effect.fail(notFound) : terms
       })
 
       const sums = (text: string, operatorId: number, days: Days, more: ReadonlyArray<unknown> = []) =>
@@ -224,10 +262,11 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         }
       })
 
+      /** What days had come to at the full hours from `from` to before `until`, by epoch milliseconds. */
       const readings = Effect.fnUntraced(function*(
         operatorId: number,
-        { metric, providerId }: SeriesQuery,
-        range: { readonly from: number; readonly to: number }
+        providerId: number | undefined,
+        range: { readonly from: number; readonly until: number }
       ) {
         const rows = yield* hourRows(
           sql`SELECT at, sum(rounds)::float8 AS rounds, sum(bets)::float8 AS bets, sum(wins)::float8 AS wins,
@@ -235,11 +274,20 @@ export class KeyFigures extends Context.Service<KeyFigures, {
               sum(withdrawals)::float8 AS withdrawals, sum(players)::float8 AS players,
               sum(registrations)::float8 AS registrations
             FROM figure_hours WHERE operator_id = ${operatorId} AND at >= ${toDate(range.from)}
-              AND at < ${toDate(range.to + dayMs)} ${
+              AND at < ${toDate(range.until)} ${
             // the row of no provider says that there was a reading
             providerId === undefined ? sql`` : sql`AND provider_id IN (0, ${providerId})`} GROUP BY at`
         )
-        return new Map(rows.map(({ at, ...figures }) => [at.getTime(), metricOf(figures, metric)]))
+        return new Map(rows.map(({ at, ...figures }) => [at.getTime(), figures]))
+      })
+
+      const readingsOf = Effect.fnUntraced(function*(
+        operatorId: number,
+        { metric, providerId }: SeriesQuery,
+        { from, to }: { readonly from: number; readonly to: number }
+      ) {
+        const found = yield* readings(operatorId, providerId, { from, until: to + dayMs })
+        return new Map([...found].map(([at, figures]) => [at, metricOf(figures, metric)]))
       })
 
       const series = Effect.fn("KeyFigures.series")(function*(operatorId: number, query: SeriesQuery) {
@@ -251,11 +299,11 @@ export class KeyFigures extends Context.Service<KeyFigures, {
           return yield* Effect.fail(refuseFields({ include_test_players: ["is possible by day only"] }))
         }
         const range = { ...(yield* rangeOf(query, step)), now: yield* Clock.currentTimeMillis }
-        const currency = yield* currencyOf(operatorId)
+        const { currency } = yield* termsOf(operatorId)
         const { unconverted, values } = yield* valuesByDay(operatorId, query)
         const points = step === "day"
           ? dayPoints(range, (at) => values.get(at))
-          : hourPoints(range, yield* readings(operatorId, query, range), values)
+          : hourPoints(range, yield* readingsOf(operatorId, query, range), values)
         return {
           operator_id: operatorId,
           metric,
@@ -272,22 +320,59 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         days: Days
       ) {
         yield* rangeOf(days, "day")
-        const currency = yield* currencyOf(operatorId)
-        const groups = by === "all" ? (["total", "month", "day", "type", "provider"] as const) : [by]
-        const rows = (yield* Effect.forEach(groups, (group) =>
+        const { currency } = yield* termsOf(operatorId)
+        const groups = by === "all"
+          ? (["total", "month", "day", "type", "provider"] as const)
+          : by === "game"
+          ? []
+          : [by]
+        const summed = (yield* Effect.forEach(groups, (group) =>
           Effect.map(
             sums(groupTexts[group], operatorId, days, group === "day" || group === "month" ? [null] : []),
-            (found) => found.map((row) => ({ by: group, ...row }))
+            (found) => found.map((row) => ({ by: group, provider: null, ...row }))
           ))).flat()
+        const played = by === "all" || by === "game"
+          ? yield* games.report(operatorId, days)
+          : { asOf: null, rows: [] }
+        const rows = [...summed, ...played.rows.map((row) => ({ by: "game" as const, ...row }))]
         return {
           operator_id: operatorId,
           currency,
+          as_of: played.asOf,
           rows: rows.map(({ chargebacks, deposits, unconverted: _, ...row }) => ({
             ...row,
             ggr: row.bets - row.wins,
             deposits: deposits - chargebacks
           })),
           unconverted: [...new Set(rows.flatMap(({ unconverted }) => unconverted))].sort()
+        }
+      }, orTryAgain)
+
+      const localDays = Effect.fn("KeyFigures.localDays")(function*(
+        operatorId: number,
+        asked: { readonly from: string; readonly to: string }
+      ) {
+        const days = { ...asked, includeTestPlayers: false }
+        const range = yield* rangeOf(days, "day")
+        const now = yield* Clock.currentTimeMillis
+        const { currency, offsetHours: hours } = yield* termsOf(operatorId)
+        const today = localDayAt(now, hours)
+        const from = Math.max(range.from, today - (maxLocalDays - 1) * dayMs)
+        const to = Math.min(range.to, today)
+        // the days of UTC that those of the zone touch
+        const first = Math.floor(localMidnight(from, hours) / dayMs) * dayMs
+        const until = localMidnight(to + dayMs, hours)
+        const rows = yield* sums(sumsByDay, operatorId, { ...days, from: utcDay(first), to: utcDay(until) }, [null])
+        const found = yield* readings(operatorId, undefined, { from: first, until: until + 1 })
+        return {
+          operator_id: operatorId,
+          currency,
+          offset_hours: hours,
+          rows: daysOfZone(
+            { from, to, hours, now },
+            found,
+            new Map(rows.map((row) => [dayMsOf(row.key), figuresOf(row)]))
+          ).map(localDayRow)
         }
       }, orTryAgain)
 
@@ -341,7 +426,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
         return rows.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
       }, orTryAgain)
 
-      return KeyFigures.of({ series, breakdown, operators, funds })
+      return KeyFigures.of({ series, breakdown, localDays, operators, funds })
     })
   )
 }

@@ -8,7 +8,7 @@ import type { Player } from "../../domain/state/Player.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../platform/Database.ts"
-import { toDate } from "../../platform/Time.ts"
+import { type Period, toDate } from "../../platform/Time.ts"
 import { isLacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
@@ -82,6 +82,11 @@ export class Ledger extends Context.Service<Ledger, {
     playerId: number,
     query: LedgerFilters & PartQuery
   ) => Effect.Effect<Part<Entry>, Refusal<"VALIDATION_FAILED"> | ActorRefusal>
+  /** Numbers between which all entries of any player within a period lie, both included; none where `last` is before `first`. */
+  readonly numbersWithin: (
+    playerId: number,
+    period: Period
+  ) => Effect.Effect<{ readonly first: number; readonly last: number }, Refusal<"TRY_AGAIN">>
   /**
    * A player's balances at an instant (epoch milliseconds), which must not be in the future. The cost does not depend on the length of
    * the ledger; the answer for an instant never changes.
@@ -218,6 +223,16 @@ export class Ledger extends Context.Service<Ledger, {
         orTryAgain
       )
 
+      const numbersWithin = Effect.fn("Ledger.numbersWithin")(
+        function*(playerId: number, { from, to }: Period) {
+          const [ledger] = yield* counts(
+            sql`SELECT coalesce(max(seq), 0) AS total FROM ledger_entries WHERE player_id = ${playerId}::float8::bigint`
+          )
+          return yield* blocks.range(playerId, ledger?.total ?? 0, { createdFrom: from, createdTo: to })
+        },
+        orTryAgain
+      )
+
       const balancesAt = Effect.fn("Ledger.balancesAt")(
         function*(operatorId: number, playerId: number, at: number) {
           const now = yield* Clock.currentTimeMillis
@@ -244,7 +259,7 @@ export class Ledger extends Context.Service<Ledger, {
         orTryAgain
       )
 
-      return Ledger.of({ list, startList, walk, balancesAt })
+      return Ledger.of({ list, startList, walk, numbersWithin, balancesAt })
     })
   )
 }

@@ -20,7 +20,7 @@ import { useLive } from "./live.ts"
 import { useVisiblePages } from "./visiblePages.ts"
 import { ownZone, useTimeZone } from "./preferences.tsx"
 import { useAnswer } from "./queries.ts"
-import { Count } from "../parts/Values.tsx"
+import { Count, PageLink } from "../parts/Values.tsx"
 import { usePermission, useSession, WithSession } from "./session.tsx"
 
 const Palette = lazy(() => import("./Palette.tsx"))
@@ -42,12 +42,18 @@ interface Waiting {
   readonly is_lower_bound: boolean
 }
 
-function WaitingCount({ waiting: { count, is_lower_bound: isMore } }: { readonly waiting: Waiting }) {
+/** How much waits, as a link to the list of it. */
+function WaitingCount({ close, path, waiting: { count, is_lower_bound: isMore } }: {
+  readonly path: string
+  readonly waiting: Waiting
+  readonly close: () => void
+}) {
   return (
-    <span className="aside">
-      <Count of={count} />
-      {isMore ? "+" : ""}
-      <span className="visually-hidden">waiting</span>
+    <span className="waiting-count" onClick={close}>
+      <PageLink to={`${path}?status=waiting`}>
+        <Count of={count} />
+        {isMore ? "+" : ""} <span className="visually-hidden">waiting</span>
+      </PageLink>
     </span>
   )
 }
@@ -62,19 +68,20 @@ function Navigation({ close }: { readonly close: () => void }) {
       <div key={group}>
         <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={4}>{group}</Text>
         {own.map(({ heading, path }) => (
-          <NavLink
-            key={path}
-            component={Link}
-            to={path}
-            label={heading}
-            active={isWithin(pathname, path)}
-            {...(isWithin(pathname, path) ? { "aria-current": "page" } : {})}
-            {...((waiting[path]?.count ?? 0) > 0 && waiting[path] !== undefined
-              ? { rightSection: <WaitingCount waiting={waiting[path]} /> }
-              : {})}
-            onClick={close}
-            py={5}
-          />
+          <div key={path} className="page-link">
+            <NavLink
+              component={Link}
+              to={path}
+              label={heading}
+              active={isWithin(pathname, path)}
+              {...(isWithin(pathname, path) ? { "aria-current": "page" } : {})}
+              onClick={close}
+              py={5}
+            />
+            {waiting[path] !== undefined && waiting[path].count > 0 && (
+              <WaitingCount path={path} waiting={waiting[path]} close={close} />
+            )}
+          </div>
         ))}
       </div>
     )

@@ -1,8 +1,8 @@
-/** Names of staff, for what is recorded by the label of an account. */
+/** Names of staff and operators, for what is recorded by a label. */
 import { useMemo } from "react"
 import type { Data } from "./api.ts"
 import { useAnswer } from "./queries.ts"
-import { usePermission, useSession } from "./session.tsx"
+import { useOperators, usePermission, useSession } from "./session.tsx"
 
 interface Colleagues {
   readonly colleagues: Data<"staff.colleagues">
@@ -10,13 +10,14 @@ interface Colleagues {
   readonly own: number | null | undefined
   /** Who is assigned, by id. */
   readonly nameOf: (id: number | null) => string
-  /** Who acted, by the label in the audit log: `staff:12`. One that is no account's is shown as it is. */
+  /** Who acted, by the label in the audit log: `staff:12`, or an operator's `operator:3`. Any other is shown as it is. */
   readonly actorOf: (label: string) => string
 }
 
 export const useColleagues = (): Colleagues => {
   const may = usePermission()
   const own = useSession()?.staff.id
+  const operators = useOperators()
   const answer = useAnswer("staff.colleagues", {}, { enabled: may("staff.colleagues") }).data?.data
   return useMemo(() => {
     const colleagues = answer ?? []
@@ -27,9 +28,10 @@ export const useColleagues = (): Colleagues => {
       own,
       nameOf,
       actorOf: (label) => {
-        const id = /^staff:(\d+)$/u.exec(label)?.[1]
-        return id === undefined ? label : names.get(Number(id)) ?? label
+        const [, kind, id] = /^(staff|operator):(\d+)$/u.exec(label) ?? []
+        const name = kind === "operator" ? operators.find((one) => one.id === Number(id))?.name : names.get(Number(id))
+        return name ?? label
       }
     }
-  }, [answer, own])
+  }, [answer, operators, own])
 }

@@ -3,9 +3,10 @@ import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/cor
 import { GgrByHour } from "./GgrByHour.tsx"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { usePermission } from "../app/session.tsx"
+import { useOperators, usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { Section } from "../parts/Section.tsx"
 import { Count, countText, Instant, Money, PageLink } from "../parts/Values.tsx"
 
 type Overview = Data<"figures.overview">
@@ -81,6 +82,36 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
         <Money amount={withdrawals} currency={currency} />
       </Figure>
     </SimpleGrid>
+  )
+}
+
+/** GGR today of each operator beside the others, where there are several: in one currency, or in its own where there is no rate. */
+function Operators({ today }: { readonly today: string }) {
+  const operators = useOperators()
+  const asked = { query: { from: today, to: today } }
+  const report = useAnswer("report.operators", asked, { enabled: operators.length > 1, refetchMs: 30_000 }).data?.data
+  if (operators.length < 2 || report === undefined) return null
+  return (
+    <Section heading="GGR today by operator">
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+        {report.rows.map(({ bets, currency, ggr, name, operator_id: id, withdrawals }) => (
+          <Figure
+            key={id}
+            name={name}
+            label={`GGR today of ${name}`}
+            to={`/reports/ggr?operator=${operators.find((one) => one.id === id)?.slug ?? id}&from=${today}&to=${today}`}
+            note={
+              <>
+                Bets <Money amount={bets} currency={currency} />, withdrawals{" "}
+                <Money amount={withdrawals} currency={currency} />
+              </>
+            }
+          >
+            <Money amount={ggr} currency={currency} signed />
+          </Figure>
+        ))}
+      </SimpleGrid>
+    </Section>
   )
 }
 
@@ -163,12 +194,13 @@ export default function HomePage() {
               </Figure>
               <Figure
                 name="Withdrawals waiting"
+                to={may("payment.list") && "/payments?status=waiting"}
                 note={
                   <Group gap="xs">
                     {overview.pending_withdrawals.amounts.map(({ amount, currency }) => (
                       <Money key={currency} amount={amount} currency={currency} />
                     ))}
-                    {overview.pending_withdrawals.count > 0 && (
+                    {overview.pending_withdrawals.count > 0 && may("payment.list") && (
                       <PageLink to="/payments?status=waiting">Open the queue</PageLink>
                     )}
                   </Group>
@@ -179,6 +211,7 @@ export default function HomePage() {
               </Figure>
               <Figure
                 name="Open alerts"
+                to={may("alert.list") && "/alerts?status=waiting"}
                 note={may("alert.list")
                   ? (
                     <>
@@ -193,14 +226,14 @@ export default function HomePage() {
               </Figure>
               <Figure
                 name="Rounds open for a day"
-                note={overview.open_rounds.for_a_day > 0
-                  ? <PageLink to="/rounds?state=open">Open rounds</PageLink>
-                  : `${countText(overview.open_rounds.for_two_days)} for two days`}
+                to={may("round.search") && "/rounds?state=open"}
+                note={`${countText(overview.open_rounds.for_two_days)} for two days`}
               >
                 <Count of={overview.open_rounds.for_a_day} />
                 {overview.open_rounds.is_lower_bound ? "+" : ""}
               </Figure>
             </SimpleGrid>
+            {may("report.operators") && <Operators today={overview.at.slice(0, 10)} />}
             {may("report.series") && <GgrByHour at={overview.at} />}
             <Attention overview={overview} />
           </>

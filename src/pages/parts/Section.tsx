@@ -22,10 +22,11 @@ export function Section(
   )
 }
 
-/** Section with a table of `rows`. They are undefined until the query is answered; `empty` is the text of none. */
+/** Section with a table of `rows`. They are undefined until the query is answered; `empty` is the text of none, `note` what holds for all of them. */
 export function TableSection<R extends object>(
-  { actions, columns, empty, heading, query, rowKey, rows }: {
+  { actions, columns, empty, heading, note, query, rowKey, rows }: {
     readonly heading: string
+    readonly note?: React.ReactNode
     readonly actions?: React.ReactNode
     readonly query?: React.ComponentProps<typeof Waiting>["query"]
     readonly columns: ReadonlyArray<Column<R>>
@@ -36,6 +37,7 @@ export function TableSection<R extends object>(
 ) {
   return (
     <Section heading={heading} actions={actions}>
+      {note !== undefined && <Text size="sm" c="dimmed" component="div">{note}</Text>}
       {rows === undefined ? query !== undefined && <Waiting query={query} /> : rows.length === 0
         ? <Text size="sm">{empty}</Text>
         : <DataTable label={heading} columns={columns} rows={rows} rowKey={rowKey} />}

@@ -37,6 +37,7 @@ const labels: Readonly<Record<string, string>> = {
   payment_method: "Method",
   player_id: "Player",
   rate_limit_per_minute: "Requests per minute",
+  report_offset_hours: "Hours ahead of UTC in local reports",
   risk_level: "Risk",
   rtp: "RTP",
   thumbnail_url: "Address of its picture",

@@ -2,6 +2,7 @@
 import { Group, Stack, Text } from "@mantine/core"
 import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
+import { useColleagues } from "../app/colleagues.ts"
 import { useAuditLines } from "../audit/auditLines.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { formOf } from "../parts/Fields.tsx"
@@ -38,7 +39,7 @@ const timelineFilters = filtersOf("player.timeline", {
   kind: { options: Object.entries(kinds).map(([value, label]) => ({ value, label })) }
 })
 
-const timelineColumns = (player: Player) =>
+const timelineColumns = (player: Player, actorOf: (label: string) => string) =>
   columnsOf(
     "player.timeline",
     ["at", { seconds: true }],
@@ -59,11 +60,12 @@ const timelineColumns = (player: Player) =>
       }
     }],
     ["amount", { signed: true }],
-    ["actor", { label: "By", width: 140 }]
+    ["actor", { label: "By", cell: ({ actor }) => actor === null ? "–" : <Clip width={140}>{actorOf(actor)}</Clip> }]
   )
 
 export function PlayerTimeline({ player }: Props) {
-  const columns = useMemo(() => timelineColumns(player), [player])
+  const { actorOf } = useColleagues()
+  const columns = useMemo(() => timelineColumns(player, actorOf), [actorOf, player])
   return (
     <List
       heading="Timeline"
@@ -81,7 +83,7 @@ export function PlayerTimeline({ player }: Props) {
 const entryFilters = filtersOf("player.transactions")
 
 /** Subject of an entry, linked where there is a page. */
-function Subject({ entry }: { readonly entry: Entry }) {
+function EntrySubject({ entry }: { readonly entry: Entry }) {
   const { game_round_id: round, id, payment_request_id: payment, player_bonus_id: bonus } = entry
   if (round !== null) return <PageLink to={`/rounds?transaction=${id}`}>{round}</PageLink>
   if (payment !== null) return <PageLink to={`/payments?id=${payment}`}>{`Payment ${payment}`}</PageLink>
@@ -97,7 +99,7 @@ const columnsOfEntries = columnsOf(
   ["amount", { width: 115, signed: true }],
   ["balance_after", { width: 125 }],
   ["game", { width: 150 }],
-  { id: "subject", header: "Round or payment", cell: (entry) => <Subject entry={entry} /> }
+  { id: "subject", header: "Round or payment", cell: (entry) => <EntrySubject entry={entry} /> }
 )
 
 export function PlayerLedger({ player }: Props) {
@@ -166,6 +168,8 @@ export function PlayerPayments({ player }: Props) {
   )
 }
 
+const sessionFilters = filtersOf("player.sessions")
+
 const sessionColumns = columnsOf(
   "player.sessions",
   ["opened_at", { seconds: true }],
@@ -187,6 +191,7 @@ export function PlayerSessions({ player }: Props) {
         action="player.sessions"
         paging="cursor"
         params={{ player: player.id }}
+        filters={sessionFilters}
         columns={sessionColumns}
         empty="No launches yet. They appear here as the player opens games."
       />
@@ -194,31 +199,47 @@ export function PlayerSessions({ player }: Props) {
   )
 }
 
-/** Subject of a note, as text; a dash for the player. */
-const subjectOf = ({ player_id: player, subject }: Note): string => {
-  const [kind, id] = subject.split(":")
-  return kind === "player" ? "–" : `${asHeading(kind ?? "")} ${id ?? player}`
+/** Subjects of notes that are not the player's, with the page of each. */
+const subjects: Readonly<
+  Record<string, { readonly name: string; readonly path: (player: number, id: string) => string }>
+> = {
+  payment: { name: "Payment", path: (_, id) => `/payments?id=${id}` },
+  player_bonus: { name: "Bonus", path: (player) => `/players/${player}?tab=bonuses` }
 }
 
-const noteColumns = columnsOf(
-  "player.notes",
-  ["created_at", { label: "At", width: 190 }],
-  ["author", { label: "By" }],
-  ["subject", { label: "About", cell: subjectOf }],
-  ["text", {
-    label: "Note",
-    cell: ({ text }) => <Text size="sm" maw={640} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
-  }]
-)
+function Subject({ note: { player_id: player, subject } }: { readonly note: Note }) {
+  const [kind = "", id = ""] = subject.split(":")
+  const named = subjects[kind]
+  return named === undefined
+    ? <>The player</>
+    : <PageLink to={named.path(player, id)}>{`${named.name} ${id}`}</PageLink>
+}
+
+const noteFilters = filtersOf("player.notes")
+
+const noteColumns = (authorOf: (label: string) => string) =>
+  columnsOf(
+    "player.notes",
+    ["created_at", { label: "At", width: 190 }],
+    ["author", { label: "By", cell: ({ author }) => <Clip width={160}>{authorOf(author)}</Clip> }],
+    ["subject", { label: "About", cell: (note) => <Subject note={note} /> }],
+    ["text", {
+      label: "Note",
+      cell: ({ text }) => <Text size="sm" maw={640} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+    }]
+  )
 
 export function PlayerNotes({ player }: Props) {
+  const { actorOf } = useColleagues()
+  const columns = useMemo(() => noteColumns(actorOf), [actorOf])
   return (
     <List
       heading="Notes"
       action="player.notes"
       paging="walk"
       params={{ player: player.id }}
-      columns={noteColumns}
+      filters={noteFilters}
+      columns={columns}
       empty="No notes yet. Add one: staff see it with the player."
     />
   )

@@ -1,5 +1,7 @@
 /** Overview of a player: identity, balances and restrictions. */
 import { Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core"
+import { useMemo } from "react"
+import { useColleagues } from "../app/colleagues.ts"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { DataTable } from "../parts/DataTable.tsx"
@@ -53,15 +55,20 @@ function Wallets({ player }: { readonly player: Player }) {
   )
 }
 
-const noteColumns = columnsOf("player.notes", ["created_at", { label: "At" }], ["author", { label: "By" }], [
-  "text",
-  {
-    label: "Note",
-    cell: ({ text }) => <Text size="sm" lineClamp={3} title={text} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
-  }
-])
+const noteColumns = (actorOf: (label: string) => string) =>
+  columnsOf(
+    "player.notes",
+    ["created_at", { label: "At" }],
+    ["author", { label: "By", cell: ({ author }) => actorOf(author) }],
+    ["text", {
+      label: "Note",
+      cell: ({ text }) => <Text size="sm" lineClamp={3} title={text} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+    }]
+  )
 
 function LatestNotes({ player }: { readonly player: Player }) {
+  const { actorOf } = useColleagues()
+  const columns = useMemo(() => noteColumns(actorOf), [actorOf])
   const notes = useAnswer("player.notes", { params: { player: player.id }, query: { per_page: 3 } }).data?.data ?? []
   return notes.length === 0 ?
     <Text size="sm">No notes yet.</Text> :
@@ -70,7 +77,7 @@ function LatestNotes({ player }: { readonly player: Player }) {
         label="Latest notes"
         sorts={unsorted}
         minWidth={narrow}
-        columns={noteColumns}
+        columns={columns}
         rows={notes}
         rowKey={({ id }) => id}
       />

@@ -1,4 +1,4 @@
-/** GGR report: of all operators in one currency, or of one by day, month, provider and type, as a chart and as tables; funds held; cost of bonuses. */
+/** GGR report: of all operators in one currency, or of one by day, month, provider, type and game, as a chart and as tables; funds held; cost of bonuses. */
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"
@@ -13,6 +13,7 @@ import { ExportLinks, PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { columnsOf, columnsOfList } from "../parts/shown.tsx"
+import { Breakdown, ByGame, LocalDays, OverTime, type Range } from "./GgrTables.tsx"
 import { asHeading, Count, countText, Instant, instantText, Money, moneyText } from "../parts/Values.tsx"
 
 const Chart = lazy(() => import("../parts/Chart.tsx"))
@@ -20,12 +21,6 @@ const Chart = lazy(() => import("../parts/Chart.tsx"))
 const dayMs = 86_400_000
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-
-interface Range {
-  readonly operator: string
-  readonly from: string
-  readonly to: string
-}
 
 const metrics: ReadonlyArray<string> = seriesMetrics
 
@@ -73,57 +68,6 @@ function Line({ currency, range }: { readonly range: Range; readonly currency: s
           </Suspense>
         )}
     </Stack>
-  )
-}
-
-type Group = "day" | "month" | "provider" | "type"
-
-const isOfDays = (by: Group): boolean => by === "day" || by === "month"
-
-const breakdownColumns = (by: Group, currency: string) =>
-  columnsOfList(
-    "report.breakdown",
-    "rows",
-    ["name", { label: asHeading(by) }],
-    ["bets", { currency }],
-    ["wins", { currency }],
-    ["ggr", { currency, signed: true }],
-    ["bonus_bets", { currency }],
-    ...(isOfDays(by) ? [["deposits", { currency }], ["withdrawals", { currency }]] as const : []),
-    "rounds"
-  )
-
-function Breakdown(
-  { actions, by, currency, range }: {
-    readonly by: Group
-    readonly range: Range
-    readonly currency: string
-    readonly actions?: React.ReactNode
-  }
-) {
-  const query = useAnswer("report.breakdown", { query: { ...range, by } })
-  const heading = `By ${by === "type" ? "type of game" : by}`
-  const columns = useMemo(() => breakdownColumns(by, currency), [by, currency])
-  return (
-    <TableSection
-      heading={heading}
-      actions={
-        <>
-          {actions}
-          <ExportLinks
-            action="report.breakdown"
-            query={{ ...range, by }}
-            of={heading.toLowerCase()}
-            size="compact-sm"
-          />
-        </>
-      }
-      query={query}
-      columns={columns}
-      rows={query.data?.data.rows}
-      rowKey={({ key }) => key}
-      empty="Nothing was played in this range."
-    />
   )
 }
 
@@ -179,34 +123,6 @@ function Summary({ currency, range }: { readonly range: Range; readonly currency
         </Text>
       )}
     </Stack>
-  )
-}
-
-/** By day, or by month at a click. */
-function OverTime({ currency, range }: { readonly range: Range; readonly currency: string }) {
-  const [search, setSearch] = useAddress()
-  const by = search["by"] === "month" ? "month" : "day"
-  return (
-    <Breakdown
-      by={by}
-      range={range}
-      currency={currency}
-      actions={
-        <Button.Group aria-label="Rows">
-          {(["day", "month"] as const).map((row) => (
-            <Button
-              key={row}
-              size="xs"
-              variant={row === by ? "light" : "default"}
-              aria-pressed={row === by}
-              onClick={() => setSearch({ by: row === "month" ? row : undefined })}
-            >
-              {row === "month" ? "Months" : "Days"}
-            </Button>
-          ))}
-        </Button.Group>
-      }
-    />
   )
 }
 
@@ -378,10 +294,10 @@ export default function GgrPage() {
             {asHeading(name)}
           </Button>
         ))}
-        {chosen !== undefined && may("report.breakdown") && (
+        {chosen !== undefined && may("report.sections") && (
           <Group gap="xs">
             <Text size="xs" fw={600}>Everything</Text>
-            <ExportLinks action="report.breakdown" query={{ ...range, by: "all" }} of="everything" />
+            <ExportLinks action="report.sections" query={range} of="everything" />
           </Group>
         )}
       </Group>
@@ -394,8 +310,12 @@ export default function GgrPage() {
             <Summary range={range} currency={chosen.currency} />
             {may("report.series") && <Line range={range} currency={chosen.currency} />}
             {may("report.breakdown") && <OverTime range={range} currency={chosen.currency} />}
+            {may("report.local_days") && chosen.report_offset_hours !== 0 && (
+              <LocalDays range={range} currency={chosen.currency} hours={chosen.report_offset_hours} />
+            )}
             {may("report.breakdown") && <Breakdown by="type" range={range} currency={chosen.currency} />}
             {may("report.breakdown") && <Breakdown by="provider" range={range} currency={chosen.currency} />}
+            {may("report.breakdown") && <ByGame range={range} currency={chosen.currency} />}
             {may("report.funds") && <FundsHeld operator={range.operator} />}
             {may("report.bonuses") && <Costs range={range} />}
           </>

@@ -376,6 +376,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["DELETE FROM bonus_cost_changes WHERE finished > 0", ["bonus_costs_are_the_grants"]],
   ["UPDATE daily_sums SET currency = 'USD' WHERE provider_id = 0", ["daily_sums_are_the_ledger"]],
   ["DELETE FROM daily_sums", ["daily_sums_are_the_ledger", "rounds_are_counted"]],
+  ["INSERT INTO game_sums_walk VALUES ('game_sums', '1970-01-01', '2100-01-01')", ["game_sums_are_the_daily_sums"]],
   ["UPDATE daily_sums SET rounds = rounds + 1 WHERE provider_id <> 0", ["rounds_are_counted"]],
   ["UPDATE daily_players SET players = players + 1 WHERE kind = 'deposit'", ["daily_players_are_the_ledger"]],
   ["DELETE FROM daily_players WHERE kind = 'casino'", ["daily_players_are_the_ledger"]],

@@ -14,6 +14,7 @@ import { Launches } from "../../../src/features/launches/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
 import { Approvals } from "../../../src/features/payments/Approvals.ts"
 import { Payments } from "../../../src/features/payments/Payments.ts"
+import { GameSums } from "../../../src/features/reports/GameSums.ts"
 import { Reports } from "../../../src/features/reports/Reports.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
@@ -121,6 +122,18 @@ layer(live, { excludeTestServices: true })("Reports", (it) => {
     }),
     300_000
   )
+})
+
+/** Providers, days and currencies of which sums by game are not those of the commits. */
+const unlikeProviders = Effect.flatMap(SqlClient.SqlClient, (sql) => {
+  const key = sql.literal("operator_id, day, is_test, currency, provider_id")
+  const sums = sql.literal(
+    "sum(entries)::text, sum(rounds)::text, sum(bets)::text, sum(bonus_bets)::text, sum(wins)::text"
+  )
+  return sql`(SELECT 'commits', ${key}, ${sums} FROM daily_sums WHERE provider_id <> 0 GROUP BY ${key}
+      EXCEPT SELECT 'commits', ${key}, ${sums} FROM game_sums GROUP BY ${key})
+    UNION ALL (SELECT 'games', ${key}, ${sums} FROM game_sums GROUP BY ${key}
+      EXCEPT SELECT 'games', ${key}, ${sums} FROM daily_sums WHERE provider_id <> 0 GROUP BY ${key})`
 })
 
 /** Plays the steps, and compares. */
@@ -458,5 +471,35 @@ const traffic = (steps: ReadonlyArray<Step>, chance: IterableIterator<number>) =
         assert.deepStrictEqual(yield* reports.ggr(operator.id, range), expected(range))
       }
     }
+    // by game, once everything is ten minutes old, play is what it is by provider; two that add it up at once add it once
+    yield* pass(600_001)
+    const { addUp, report } = yield* GameSums
+    yield* Effect.all([addUp, addUp], { concurrency: 2 })
+    while ((yield* addUp).hasMore);
+    const yen = operators[1]
+    const range = { from: dayText(at.getTime()), to: dayText(end + 600_000), includeTestPlayers: draw() % 2 === 0 }
+    if (days < 366) {
+      // in the operator's currency the parts are rounded one by one
+      const { casino } = yield* reports.ggr(yen.id, range)
+      const { rows } = yield* report(yen.id, range)
+      for (const { bets, bonus_bets, provider, rounds: opened, wins } of casino.by_provider) {
+        const own = rows.filter((row) => row.provider === provider)
+        const sum = (figure: "bets" | "bonus_bets" | "wins" | "rounds") =>
+          own.reduce((total, { [figure]: value }) => total + value, 0)
+        assert.strictEqual(sum("rounds"), opened)
+        assert.closeTo(sum("bets"), bets, own.length)
+        assert.closeTo(sum("bonus_bets"), bonus_bets, own.length)
+        assert.closeTo(sum("wins"), wins, own.length)
+      }
+      const moved = rows.filter(({ bets, bonus_bets, rounds: opened, wins }) =>
+        [bets, bonus_bets, opened, wins].some((figure) => figure !== 0)
+      )
+      assert.includeMembers(
+        casino.by_provider.map(({ provider }) => provider),
+        moved.map(({ provider }) => provider ?? "")
+      )
+    }
+    // in the players' own currencies, day by day, to the unit
+    assert.deepStrictEqual(yield* unlikeProviders, [])
     assert.deepStrictEqual((yield* (yield* LedgerAudit).verify(undefined)).violations, [])
   })

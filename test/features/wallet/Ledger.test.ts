@@ -129,6 +129,32 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
       assert.deepStrictEqual(blocks, [{ player: 5, blocks: 11, entries: 11 * 256 }])
     }))
 
+  // Goal: a part of a long ledger is found by its time, also where times are not in the order of the numbers. Method: random periods; every entry of one
+  // lies between the numbers, which are few more than its entries.
+  it.effect("says between which numbers the entries of a period lie", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const periods = fc.sample(
+        fc.record({ from: fc.option(time, { nil: undefined }), to: fc.option(time, { nil: undefined }) }),
+        {
+          numRuns: 60,
+          seed: 12
+        }
+      )
+      for (const [playerId, length] of [[5, 3000], [6, 300]] as const) {
+        yield* append(playerId, history.slice(0, length))
+        for (const period of periods) {
+          const { from, to } = period
+          const own = history.slice(0, length).filter(matches({ createdFrom: from, createdTo: to }))
+          const { first, last } = yield* ledger.numbersWithin(playerId, period)
+          const what = JSON.stringify({ length, period, first, last })
+          for (const { seq } of own) assert.isTrue(seq >= first && seq <= last, `${seq} of ${what}`)
+          // two blocks that it begins and ends in, and the longest time that the clock was set back
+          assert.isAtMost(last - first + 1, own.length + 4 * 256 + 2 * 300, what)
+        }
+      }
+    }))
+
   // Goal: pages read by shared statements are each request's own. Method: more pages of two players than one statement takes, asked for at once.
   it.effect("answers pages that are asked for at once with their own entries", () =>
     Effect.gen(function*() {

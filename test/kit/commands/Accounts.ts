@@ -185,6 +185,7 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         disabled_features: [],
         original_max_stake: 100_000,
         original_max_payout: 10_000_000,
+        report_offset_hours: 0,
         daily_deposit_cap: null,
         daily_withdrawal_cap: null,
         profiles: ["none"],
@@ -246,13 +247,15 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       "operator update $rival --active maybe",
       "operator update $rival --withdrawal-second-approval-above much",
       "operator update $rival --disable-features everything",
+      "operator update $rival --report-offset-hours half",
       "operator update $rival $house"
     ],
     refused: [
       ["operator update nobody --name X", "NOT_FOUND"],
       [`operator update ${nobody} --name X`, "NOT_FOUND"],
       ["operator update $rival --slug $house", "VALIDATION_FAILED"],
-      ["operator update $rival --currency XXX", "VALIDATION_FAILED"]
+      ["operator update $rival --currency XXX", "VALIDATION_FAILED"],
+      ["operator update $rival --report-offset-hours 15", "VALIDATION_FAILED"]
     ],
     *works() {
       const casino = yield* openCasino({ cooperation_model: "turnkey" })
@@ -279,6 +282,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       yield* done(`operator update ${casino.id} --daily-deposit-cap none --daily-withdrawal-cap none`)
       const bounded = yield* done(`operator update ${casino.id} --original-max-stake 50 --original-max-payout 600`)
       assert.deepInclude(bounded, { original_max_stake: 50, original_max_payout: 600 })
+      const west = yield* done(`operator update ${casino.id} --report-offset-hours -5`)
+      assert.deepInclude(west, { report_offset_hours: -5 })
       // amounts of the players there are count in the operator's currency
       const moved = yield* refusal(`operator update ${casino.id} --currency USD`)
       assert.deepInclude(moved, { code: "VALIDATION_FAILED" })

@@ -1,7 +1,7 @@
 /** Cases of `figures`, of reports over time, and of what staff do with one alert, delivery or bonus. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { dataOf, made, openCasino } from "../Casino.ts"
+import { dataOf, type Fields, made, openCasino } from "../Casino.ts"
 import { makeSink } from "../WebhookSink.ts"
 import { type CommandCase, done, grantedBonus, nobody, raisedAlert } from "./Scene.ts"
 
@@ -51,6 +51,66 @@ export const figureCases: ReadonlyArray<CommandCase> = [
       assert.deepStrictEqual(
         before.rows.map((row: { by: string; ggr: number; rounds: number }) => [row.by, row.ggr, row.rounds]),
         [["total", 0, 0]]
+      )
+    }
+  },
+  {
+    line: `report local-days --operator $house ${days}`,
+    misused: [`report local-days --operator $house ${days} --include-test-players true`],
+    refused: [
+      [`report local-days --operator nobody ${days}`, "NOT_FOUND"],
+      ["report local-days --operator $house --from 2026-11-20 --to 2026-11-01", "VALIDATION_FAILED"]
+    ],
+    *works() {
+      const casino = yield* openCasino({ report_offset_hours: 14 })
+      dataOf(yield* (yield* casino.sit(1000)).bet(100))
+      const { offset_hours: hours, rows } = yield* done(
+        `report local-days --operator ${casino.slug} --from 2026-11-20 --to 2026-11-30`
+      )
+      assert.strictEqual(hours, 14)
+      // at noon it is the next day there, which began at ten; that hour was not read
+      assert.deepStrictEqual(
+        rows.map(({ bets, day, deposits, from, ggr, until }: Fields) => ({ bets, day, deposits, from, ggr, until })),
+        [
+          {
+            bets: 0,
+            day: "2026-11-20",
+            deposits: 0,
+            from: "2026-11-19T00:00:00.000Z",
+            ggr: 0,
+            until: "2026-11-20T00:00:00.000Z"
+          },
+          {
+            bets: 100,
+            day: "2026-11-21",
+            deposits: 1000,
+            from: "2026-11-20T00:00:00.000Z",
+            ggr: 100,
+            until: "2026-11-21T10:00:00.000Z"
+          }
+        ]
+      )
+    }
+  },
+  {
+    line: `report sections --operator $house ${days}`,
+    misused: [`report sections --operator $house ${days} --by day`],
+    refused: [[`report sections --operator nobody ${days}`, "NOT_FOUND"]],
+    *works() {
+      const casino = yield* openCasino()
+      dataOf(yield* (yield* casino.sit(1000)).bet(100))
+      const { bonus } = yield* grantedBonus(casino)
+      const { rows } = yield* done(`report sections --operator ${casino.slug} ${days}`)
+      assert.deepStrictEqual(
+        rows.map(({ ggr, granted, key, section }: Fields) => [section, key, ggr, granted]),
+        [
+          ["total", "total", 100, null],
+          ["month", "2026-11", 100, null],
+          ["day", "2026-11-20", 100, null],
+          ["type", "rng", 100, null],
+          ["provider", String(casino.studio.id), 100, null],
+          ["bonus", String(bonus), null, 1]
+        ]
       )
     }
   },

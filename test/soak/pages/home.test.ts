@@ -54,6 +54,50 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
       assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
+  // Goal: what waits is one number, wherever it stands. Method: the count of the navigation against the rows of the list that it leads to.
+  it.effect("counts in the navigation what the list that it leads to has", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 9000), 201)
+      for (const amount of [1000, 2000, 3000]) dataOf(yield* casino.withdraw(id, amount), 201)
+      const { cookie } = yield* signedIn({ role: "payments", operators: [casino.slug] })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByRole("navigation").getByRole("link", { name: "3 waiting", exact: true }).click()
+        await page.getByRole("heading", { level: 1, name: "Payments" }).waitFor()
+        assert.include(page.url(), "status=waiting")
+        const table = page.getByRole("table", { name: "Payments" })
+        await table.getByRole("row").nth(3).waitFor()
+        // with the headings
+        assert.strictEqual(await table.getByRole("row").count(), 4)
+        // the page itself is the whole list
+        await page.getByRole("navigation").getByRole("link", { name: "Payments", exact: true }).click()
+        await table.getByRole("row").nth(4).waitFor()
+        assert.notInclude(page.url(), "status=waiting")
+      })
+      assertNone((yield* Browser).problems())
+    }).pipe(Effect.scoped))
+
+  // Goal: who has several operators sees how each one stands today, and its report at a click. Method: two that won different amounts.
+  it.effect("shows what each of several operators won today, and leads to its report", () =>
+    Effect.gen(function*() {
+      const casinos = [yield* openCasino({ name: "Alta" }), yield* openCasino({ name: "Brera" })]
+      for (const [index, casino] of casinos.entries()) dataOf(yield* (yield* casino.sit(10_000)).bet(1000 + index))
+      const { cookie } = yield* signedIn({ role: "payments", operators: casinos.map(({ slug }) => slug) })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByRole("region", { name: "GGR today of Alta" }).getByText("+€10.00").waitFor()
+        await page.getByRole("region", { name: "GGR today of Brera" }).getByText("+€10.01").waitFor()
+        await page.getByRole("link", { name: "Brera", exact: true }).click()
+        await page.getByRole("heading", { level: 1, name: "GGR report" }).waitFor()
+        await page.locator("dl > div").filter({ hasText: /^GGR/ }).getByText("+€10.01").waitFor()
+      })
+      assertNone((yield* Browser).problems())
+    }).pipe(Effect.scoped))
+
   it.effect("names a webhook that fails, and leads to its deliveries", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender

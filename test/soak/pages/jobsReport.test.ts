@@ -67,7 +67,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
         })
         const [head = [], ...rows] = lines
         const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)]
-        assert.deepStrictEqual(rows.map((row) => [of(row, "by"), of(row, "key"), of(row, "ggr")]), [
+        assert.deepStrictEqual(rows.map((row) => [of(row, "section"), of(row, "key"), of(row, "ggr")]), [
           ["total", "total", "5000"],
           ["month", "2026-10", "5000"],
           ["day", "2026-10-15", "5000"],

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
+import { GameSums } from "../../../src/features/reports/GameSums.ts"
 import { FigureReadings } from "../../../src/features/figures/FigureReadings.ts"
 import { assertNone, Browser, chooseOption, signedIn, tabTo } from "../../kit/Browser.ts"
 import { pass, whileTimePasses } from "../../kit/Calendar.ts"
@@ -17,7 +18,7 @@ const dayMs = 86_400_000
 /** A casino that won 150 on the first day and lost 40 on the second. Minor units of EUR. */
 const playedTwoDays = Effect.gen(function*() {
   const readings = yield* FigureReadings
-  const casino = yield* openCasino()
+  const casino = yield* openCasino({ report_offset_hours: 2 })
   const seat = yield* casino.sit(100_000)
   dataOf(yield* seat.bet(15_000))
   yield* readings.readHour
@@ -34,6 +35,49 @@ const playedTwoDays = Effect.gen(function*() {
   yield* readings.readFunds
   return casino
 })
+
+const play = { Bets: "bets", Wins: "wins", GGR: "ggr", Rounds: "rounds" }
+const payments = { Deposits: "deposits", Withdrawals: "withdrawals" }
+
+/** Tables of the page with the sections of the file, and the columns of both by the heading. */
+const sections: Readonly<
+  Record<string, { readonly section: string; readonly columns: Readonly<Record<string, string>> }>
+> = {
+  "By day": { section: "day", columns: { Day: "name", ...play, "Bonus bets": "bonus_bets", ...payments } },
+  "Days in UTC+2": {
+    section: "local_day",
+    columns: {
+      Day: "name",
+      ...play,
+      "Bonus conversions": "bonus_conversions",
+      "Net gaming revenue": "net_gaming_revenue",
+      ...payments
+    }
+  },
+  "By type of game": { section: "type", columns: { Type: "name", ...play, "Bonus bets": "bonus_bets" } },
+  "By provider": { section: "provider", columns: { Provider: "name", ...play, "Bonus bets": "bonus_bets" } },
+  "By game": { section: "game", columns: { Game: "name", Provider: "provider", ...play, "Bonus bets": "bonus_bets" } },
+  "Funds held for players now": {
+    section: "funds",
+    columns: { Currency: "currency", Wallet: "name", Amount: "held", Players: "players" }
+  },
+  "Cost of bonuses": {
+    section: "bonus",
+    columns: {
+      Bonus: "name",
+      Granted: "granted",
+      "Granted amount": "granted_amount",
+      Converted: "converted",
+      Forfeited: "forfeited",
+      Liability: "liability",
+      Running: "running"
+    }
+  }
+}
+
+/** A figure without the signs of its currency, of gains and of thousands; any other text as it is. */
+const plainOf = (text = ""): string =>
+  /^[+\-−]?\D?[\d,.]+$/u.test(text) ? String(Number(text.replaceAll(/[^\d-]/gu, ""))) : text
 
 const range = "from=2026-11-19&to=2026-11-22"
 
@@ -66,6 +110,61 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
           ["2026-11-20", "15000", "0", "15000"],
           ["2026-11-21", "1000", "5000", "-4000"]
         ])
+        assertNone((yield* Browser).problems())
+      }).pipe(Effect.scoped)
+    ))
+
+  // Goal: the file of everything is what the page shows. Method: each table's cells against the lines of its section, in minor units.
+  it.effect("has one file of every figure in its tables", () =>
+    whileTimePasses(
+      Effect.gen(function*() {
+        const casino = yield* playedTwoDays
+        const { id } = yield* casino.register()
+        dataOf(yield* casino.deposit(id, 2500), 201)
+        dataOf(yield* casino.grant(id, (yield* casino.newBonus({ type: "no_deposit" })).id), 201)
+        yield* pass(600_001)
+        const games = yield* GameSums
+        yield* Effect.repeat(games.addUp, { while: ({ hasMore }) => hasMore })
+        yield* (yield* FigureReadings).readFunds
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        const { lines, shown } = yield* Effect.promise(async () => {
+          await page.goto(`/reports/ggr?operator=${casino.slug}&${range}`)
+          const cells: Record<string, ReadonlyArray<ReadonlyArray<string>>> = {}
+          for (const [heading, { section }] of Object.entries(sections)) {
+            const table = page.getByRole("table", { name: heading })
+            await table.getByRole("row").nth(1).waitFor()
+            const rows = await table.getByRole("row").all()
+            cells[section] = await Promise.all(
+              rows.map((row) => row.getByRole("columnheader").or(row.getByRole("cell")).allTextContents())
+            )
+          }
+          const [file] = await Promise.all([
+            page.waitForEvent("download"),
+            page.getByRole("link", { name: "Export CSV: everything" }).click()
+          ])
+          return {
+            shown: cells,
+            lines: readFileSync(await file.path(), "utf8").trim().split(/\r?\n/).map((line) => line.split(","))
+          }
+        })
+        const [head = [], ...rows] = lines
+        for (const { columns, section } of Object.values(sections)) {
+          const own = rows.filter((row) => row[head.indexOf("section")] === section)
+          const [marked = [], ...drawn] = shown[section] ?? []
+          // a heading that sorts has a mark behind its text
+          const headings = marked.map((heading) => heading.trim())
+          assert.isAbove(drawn.length, 0, section)
+          for (const [heading, column] of Object.entries(columns)) {
+            assert.include(headings, heading, section)
+            assert.include(head, column)
+            assert.deepStrictEqual(
+              drawn.map((row) => plainOf(row[headings.indexOf(heading)])),
+              own.map((row) => plainOf(row[head.indexOf(column)])),
+              `${section}: ${heading}`
+            )
+          }
+        }
         assertNone((yield* Browser).problems())
       }).pipe(Effect.scoped)
     ))

@@ -145,7 +145,26 @@ export const makeLedgerBlocks = (sql: SqlClient.SqlClient) => {
     }
   )
 
-  return { count, findFrom, among }
+  /** Numbers between which all matching entries of a ledger of `entrySeq` entries lie, both included; `last` is before `first` when there are none. */
+  const range = Effect.fnUntraced(function*(playerId: number, entrySeq: number, filters: LedgerFilters) {
+    const full = fullBlocks(entrySeq)
+    if (full === undefined) return { first: 1, last: entrySeq }
+    const found = yield* findAll(playerId, full, filters)
+    const newest = found[0]?.block ?? -1
+    const oldest = found.at(-1)?.block ?? full
+    const { createdFrom = 0, createdTo } = filters
+    const [behind] = yield* counted(
+      sql`SELECT ${full}::float8 AS block, count(*) AS entries FROM ledger_entries
+        WHERE player_id = ${bigint(playerId)} AND seq > ${bigint(full * blockSize)} AND created_at >= ${
+        toDate(createdFrom)
+      }
+          AND ${createdTo === undefined ? sql`true` : sql`created_at <= ${toDate(createdTo)}`}`
+    )
+    const isBehind = (behind?.entries ?? 0) > 0
+    return { first: oldest * blockSize + 1, last: isBehind ? entrySeq : (newest + 1) * blockSize }
+  })
+
+  return { among, count, findFrom, range }
 }
 
 /** Counted blocks that hold the entries from `offset` on, and the number of entries of the first one before `offset`. */
