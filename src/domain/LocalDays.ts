@@ -1,6 +1,6 @@
 /**
  * Days of a zone that is whole hours from UTC, put together from the sums of UTC days and their readings at full hours
- * (`docs/decisions/0057-figures-by-game.md`). Pure.
+ * (`docs/decisions/0058-figures-by-game.md`). Pure.
  */
 import { type DayFigures, stepMs } from "./Figures.ts"
 

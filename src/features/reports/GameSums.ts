@@ -1,4 +1,4 @@
-/** Play by game, added up from the ledger by a job, since commits keep sums by provider only (`docs/decisions/0057-figures-by-game.md`). */
+/** Play by game, added up from the ledger by a job, since commits keep sums by provider only (`docs/decisions/0058-figures-by-game.md`). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"

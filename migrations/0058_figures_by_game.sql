@@ -1,4 +1,4 @@
--- GGR by game, and days of an operator's own zone in reports (docs/decisions/0057-figures-by-game.md).
+-- GGR by game, days of an operator's own zone in reports, and launches by time (docs/decisions/0058-figures-by-game.md).
 
 -- Hours by which the days of an operator's own reports are ahead of UTC. What the API reports are days of UTC, whatever stands here.
 ALTER TABLE operators ADD COLUMN IF NOT EXISTS report_offset_hours smallint NOT NULL DEFAULT 0
@@ -36,3 +36,6 @@ CREATE TABLE game_sums_walk (
 
 -- Rounds of originals by time, as other rounds are found: a round writes nothing into it.
 CREATE INDEX IF NOT EXISTS original_rounds_created_at ON original_rounds USING brin (created_at) WITH (autosummarize = on);
+
+-- A player's launches by time, for their list and the timeline within a period.
+CREATE INDEX IF NOT EXISTS game_sessions_opened ON game_sessions (player_id, opened_at DESC, id DESC);
