@@ -10,7 +10,7 @@ interface Colleagues {
   readonly own: number | null | undefined
   /** Who is assigned, by id. */
   readonly nameOf: (id: number | null) => string
-  /** Who acted, by the label in the audit log: `staff:12`, or an operator's `operator:3`. Any other is shown as it is. */
+  /** Who acted, by the label in the audit log: `staff:12`, `operator:3`, `key:…`. What the service does by itself is shown as it is. */
   readonly actorOf: (label: string) => string
 }
 
@@ -28,9 +28,19 @@ export const useColleagues = (): Colleagues => {
       own,
       nameOf,
       actorOf: (label) => {
-        const [, kind, id] = /^(staff|operator):(\d+)$/u.exec(label) ?? []
-        const name = kind === "operator" ? operators.find((one) => one.id === Number(id))?.name : names.get(Number(id))
-        return name ?? label
+        const [, kind, id = ""] = /^(\w+):(.+)$/u.exec(label) ?? []
+        switch (kind) {
+          case "staff":
+            return id === "bootstrap" ? "Bootstrap token" : names.get(Number(id)) ?? label
+          case "operator":
+            return operators.find((one) => one.id === Number(id))?.name ?? label
+          case "key":
+            return `API key ${id}`
+          case "player":
+            return `Player ${id}`
+          default:
+            return label
+        }
       }
     }
   }, [answer, operators, own])

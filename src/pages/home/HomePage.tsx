@@ -89,7 +89,7 @@ function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) 
 function Operators({ today }: { readonly today: string }) {
   const operators = useOperators()
   const asked = { query: { from: today, to: today } }
-  const report = useAnswer("report.operators", asked, { enabled: operators.length > 1, refetchMs: 30_000 }).data?.data
+  const report = useAnswer("report.operators", asked, { enabled: operators.length > 1, refetchMs: 60_000 }).data?.data
   if (operators.length < 2 || report === undefined) return null
   return (
     <Section heading="GGR today by operator">

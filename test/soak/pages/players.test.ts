@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
+import { wallTime } from "../../../src/domain/ZonedTime.ts"
 import { ProviderProtocols } from "../../../src/features/integrations/ProviderSettings.ts"
 import { layerBothServers } from "../../kit/Backoffice.ts"
 import { dataOf, fresh, made, openCasino, staff } from "../../kit/Casino.ts"
@@ -73,6 +74,35 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
         await page.getByRole("option", { name: "locked" }).and(page.locator("[data-combobox-selected]")).waitFor()
         await chooseOption(page, "closed")
         await page.waitForURL(/status=closed/)
+      })
+      assertNone(browser.problems())
+    }).pipe(Effect.scoped))
+
+  // Goal: support jumps to a minute on any tab of the player. Method: a note of now, jumped to and missed by a day, and the filter on each tab.
+  it.effect("show the lists of a player around a time that is typed, and name who wrote what", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id, username } = yield* casino.register()
+      yield* staff("POST", `/players/${id}/notes`, { text: "Called at noon." })
+      const { cookie } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.promise(async () => {
+        const zone = String(await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone"))
+        for (const tab of ["timeline", "sessions", "bonuses", "alerts", "notes"]) {
+          await openAt(page, `/players/${id}?tab=${tab}`, username)
+          await page.getByLabel("Jump to").waitFor()
+          await page.getByRole("combobox", { name: "Time" }).waitFor()
+        }
+        const note = page.getByRole("table", { name: "Notes" }).getByText("Called at noon.")
+        await note.waitFor()
+        await page.getByRole("table", { name: "Notes" }).getByText("Bootstrap token").waitFor()
+        await page.getByLabel("Jump to").fill(wallTime(now - 86_400_000, zone))
+        await page.waitForURL(/from=.*to=/)
+        await page.getByText("Nothing matches the filters.").waitFor()
+        await page.getByLabel("Jump to").fill(wallTime(now, zone))
+        await note.waitFor()
       })
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
