@@ -20,6 +20,7 @@ import { FreeRounds } from "./features/freeRounds/FreeRounds.ts"
 import { Games } from "./features/games/Games.ts"
 import { Integrations } from "./features/integrations/Integrations.ts"
 import { Launches } from "./features/launches/Launches.ts"
+import { KeptCalls } from "./features/integrations/KeptCalls.ts"
 import { ProviderCallLog } from "./features/integrations/ProviderCallLog.ts"
 import { VendorHttp } from "./features/integrations/VendorHttp.ts"
 import { VendorPlayers } from "./features/integrations/VendorPlayers.ts"
@@ -86,6 +87,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
   Layer.mergeAll(
     ProviderWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer)),
     Integrations.layer,
+    KeptCalls.layer,
     Wallet.layer,
     Ledger.layer,
     Payments.layer,
@@ -190,6 +192,7 @@ export const backgroundJobs = Effect.gen(function*() {
   const bonusCosts = yield* BonusCosts
   const gameSums = yield* GameSums
   const staffSessions = yield* StaffSessions
+  const keptCalls = yield* KeptCalls
   return [
     { name: "accepted-signatures", everySeconds: 60, needsSettledTime: true, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, needsSettledTime: true, run: idempotency.prune },
@@ -213,7 +216,8 @@ export const backgroundJobs = Effect.gen(function*() {
     { name: "bonus-costs", everySeconds: 60, needsSettledTime: true, run: bonusCosts.addUp },
     { name: "game-sums", everySeconds: 300, needsSettledTime: true, run: gameSums.addUp },
     { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
-    { name: "staff-sessions", everySeconds: 600, needsSettledTime: true, run: staffSessions.prune }
+    { name: "staff-sessions", everySeconds: 600, needsSettledTime: true, run: staffSessions.prune },
+    { name: "kept-calls", everySeconds: 600, needsSettledTime: true, run: keptCalls.prune }
   ] satisfies ReadonlyArray<Job>
 })
 

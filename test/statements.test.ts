@@ -104,6 +104,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/compliance/internal/EffectQueue.ts: compliance_effects": "a queue of this database",
   "features/figures/FigureReadings.ts: figure_hours": "a job: forgets readings of this database after their time",
   "features/figures/Overviews.ts: audit_log": "whether staff have done something since, of no operator's rows",
+  "features/integrations/KeptCalls.ts: kept_calls": "a job: forgets calls of this database after their time",
   "features/ledger/LedgerInvariants.ts: provider_transactions":
     "proves one operator or all; the condition is put in where it runs",
   "features/players/DueAccountChanges.ts: players": "a job: players of this database who are due",

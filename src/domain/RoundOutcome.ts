@@ -47,17 +47,15 @@ export interface RoundStory extends RoundFigures {
   readonly roundId: string
   /** When the provider said that the round won nothing, as text; null when it did not say so. */
   readonly lostAt: string | null
-  /** Code of the last call about the round that was refused; null when none was. */
-  readonly refusedWith: string | null
+  /** Sentence about the last call that was refused; null when none was. */
+  readonly refused: string | null
 }
 
 /** On the round's page, with what happens next. */
 export const outcomeStory = (round: RoundStory, money: (amount: number) => string): string => {
-  const { lostAt, provider, refusedWith, roundId, takenBack } = round
+  const { lostAt, provider, roundId, takenBack } = round
   const outcome = outcomeOf(round)
-  const refused = refusedWith === null
-    ? ""
-    : ` A call about this round was refused with ${refusedWith}: ${provider} has to send it again.`
+  const refused = round.refused === null ? "" : ` ${round.refused}`
   const ask = `If the player saw a win, ask ${provider} about round ${roundId}`
   switch (outcome) {
     case "won":

@@ -93,6 +93,7 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "search",
   "starting_with",
   "kind",
+  "result",
   "currency",
   "min_amount",
   "max_amount",

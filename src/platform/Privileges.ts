@@ -56,6 +56,8 @@ const rights: Readonly<Record<string, Rights>> = {
   games: { fixed: columns("id provider_id created_at") },
   idempotency_keys: { delete: true, fixed: columns("scope key") },
   jobs: { fixed: columns("name") },
+  kept_call_sizes: { fixed: columns("operator_id is_bet") },
+  kept_calls: { delete: true, fixed: "all" },
   kept_secrets: { delete: true, fixed: columns("name") },
   ledger_blocks: appendOnly,
   ledger_entries: appendOnly,

@@ -21,6 +21,7 @@ import { PlayerNotes } from "../features/players/PlayerNotes.ts"
 import { PlayerHistory } from "../features/players/PlayerHistory.ts"
 import { PlayerWalk } from "../features/players/PlayerWalk.ts"
 import { Providers } from "../features/providers/Providers.ts"
+import { MessageRecords } from "../features/rounds/MessageRecords.ts"
 import { RoundRecords } from "../features/rounds/RoundRecords.ts"
 import { Search } from "../features/search/Search.ts"
 import { StaffAccounts } from "../features/staff/Staff.ts"
@@ -31,7 +32,7 @@ import { StaffSignIn } from "../features/staffSessions/StaffSignIn.ts"
 import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../features/webhooks/WebhookEndpoints.ts"
 
-/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `ProviderCallLog`, `PaymentMethods`, `Attempts` and `Holds`. */
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `KeptCalls`, `ProviderCallLog`, `PaymentMethods`, `Attempts` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
   Layer.merge(StaffSignIn.layer, SignInTickets.layer).pipe(
     Layer.provideMerge(Layer.merge(StaffAccounts.layer, StaffSessions.layer))
@@ -59,6 +60,7 @@ export const layerBackoffice = Layer.mergeAll(
   LedgerEntries.layer,
   PlayerHistory.layer,
   PlayerWalk.layer,
+  MessageRecords.layer,
   RoundRecords.layer,
   Search.layer
 ).pipe(Layer.provideMerge(AuditLog.layer))

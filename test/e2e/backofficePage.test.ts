@@ -132,7 +132,8 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
           const casino = yield* openCasino()
           const seat = yield* casino.sit()
           variables.set("STUDIO", casino.studio.slug)
-          variables.set("ROUND", dataOf(yield* seat.bet(100)).transaction_id)
+          const { transaction_id: bet } = dataOf(yield* seat.bet(100))
+          variables.set("ROUND", bet).set("MESSAGE", bet)
         }
         if (command === "payment-method list") {
           yield* Effect.forEach(["WITHDRAWAL", "SECOND_WITHDRAWAL", "THIRD_WITHDRAWAL"], withdraw)

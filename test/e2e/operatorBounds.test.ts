@@ -91,7 +91,8 @@ const furnished = Effect.gen(function*() {
   const casino = yield* openCasino({ withdrawal_second_approval_above: 100 })
   const player = yield* casino.sit(5000)
   const round = fresh("round-")
-  dataOf(yield* player.bet(100, { round_id: round }))
+  const { transaction_id: bet } = dataOf(yield* player.bet(100, { round_id: round }))
+  assert.strictEqual((yield* player.bet(9000, { round_id: round })).code, "INSUFFICIENT_FUNDS")
   const payment = dataOf(yield* casino.withdraw(player.id, 50), 201)
   const bonus = yield* casino.newBonus()
   const granted = dataOf(yield* casino.grant(player.id, bonus.id), 201)
@@ -126,6 +127,7 @@ const furnished = Effect.gen(function*() {
     playerId: player.id,
     bonusId: bonus.id,
     round,
+    bet: String(bet),
     thing: (target: Target): string => things[target] ?? assert.fail(target),
     /** Values that must not appear in answers to staff of another operator. */
     marks: new Set<unknown>([casino.id, ...Object.values(named), player.player.username, casino.key.id])
@@ -179,6 +181,7 @@ const callOf = (
     if (target !== undefined) return things.thing(target)
     if (name === "q") return things.thing("player")
     if (name === "round") return things.round
+    if (name === "transaction") return things.bet
     if (name === "provider") return things.casino.studio.slug
     return name === "game" ? String(things.casino.slots.id) : samples[name] ?? "1"
   }

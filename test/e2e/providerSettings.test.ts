@@ -167,6 +167,7 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
         at: new Date(600).toISOString(),
         method: "bet",
         player: "pr_1",
+        transaction_id: null,
         round: "r",
         amount: "1.50",
         answer: 400,

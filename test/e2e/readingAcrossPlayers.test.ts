@@ -227,7 +227,10 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.notInclude(yield* found("%"), player)
       assert.include(yield* found(reference), `payment /payments?id=${payment.id}`)
       const round = roundPath(casino, bet)
-      assert.includeMembers([...yield* found(bet)], [`round ${round}`, `transaction ${round}`])
+      assert.includeMembers([...yield* found(bet)], [
+        `round ${round}`,
+        `transaction /messages/${casino.studio.slug}/${bet}`
+      ])
       assert.include(yield* found(casino.slug), `operator /operators?operator=${casino.slug}`)
       assert.include(
         yield* found(`slots of ${casino.slug}`),

@@ -10,8 +10,8 @@ const source = readFileSync(join(import.meta.dirname, "focusWalk.mjs"), "utf8")
 /** Steps beyond which a page is no longer walked: the focus is caught somewhere. */
 const mostSteps = 2000
 
-/** Presses between two looks at whether the focus has come round. */
-const atATime = 20
+/** Presses between two looks at whether the focus has come round: fewer than the rows that a long table draws ahead of the focus. */
+const atATime = 10
 
 const textOf = (page: Page): Promise<string> => page.evaluate("document.activeElement?.textContent ?? ''")
 

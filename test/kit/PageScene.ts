@@ -12,7 +12,7 @@ import { backgroundJobs, layerWebhooks } from "../../src/service.ts"
 import { Scheduler } from "../../src/platform/Scheduler.ts"
 import { protocols } from "../../src/protocols/Protocols.ts"
 import { layerBothServers } from "./Backoffice.ts"
-import { type Casino, dataOf, fresh, made, openCasino, staff, staffCall } from "./Casino.ts"
+import { assertRefused, type Casino, dataOf, fresh, made, openCasino, staff, staffCall } from "./Casino.ts"
 import { Browser, signedInFully } from "./Browser.ts"
 import { Calendar, dayMs, hourMs, pass } from "./Calendar.ts"
 import { fakeProtocol, makeFakeVendor } from "./FakeVendor.ts"
@@ -129,6 +129,8 @@ const makeScene = Effect.gen(function*() {
   const { transaction_id: shown } = dataOf(yield* seat.bet(2000))
   const { transaction_id: taken } = dataOf(yield* seat.bet(800, { round_id: shown }))
   dataOf(yield* seat.rollback(taken))
+  const late = fresh("win-")
+  assertRefused(yield* seat.win(taken, 1500, { round_id: shown, transaction_id: late }), 409, "BET_ROLLED_BACK")
   dataOf(yield* seat.win(shown, 3450))
   dataOf(yield* seat.bet(300))
   yield* readings.readHour
@@ -208,6 +210,8 @@ const makeScene = Effect.gen(function*() {
     locked: paul,
     excluded: tom,
     round: String(shown),
+    /** A win that was refused. */
+    late,
     bonus: welcome,
     partner,
     alert,

@@ -47,7 +47,7 @@ describe("the outcome of a round", () => {
   })
 
   it("says on the round's page who can still send a win, and which call was refused", () => {
-    const story = { ...lost, provider: "Studio", roundId: "r7", lostAt: null, refusedWith: null }
+    const story = { ...lost, provider: "Studio", roundId: "r7", lostAt: null, refused: null }
     assert.strictEqual(
       outcomeStory({ ...story, state: "open" }, money),
       "No win came. Studio has not ended the round: a win that it sends is still paid. If the player saw a win, ask Studio about round r7."
@@ -57,8 +57,8 @@ describe("the outcome of a round", () => {
       "Studio said at 21:41 that the round won nothing. If the player saw a win, ask Studio about round r7."
     )
     assert.include(
-      outcomeStory({ ...story, refusedWith: "BET_NOT_FOUND" }, money),
-      "was refused with BET_NOT_FOUND: Studio has to send it again"
+      outcomeStory({ ...story, refused: "Win w-1 was refused." }, money),
+      "has ended. Win w-1 was refused. If"
     )
   })
 })

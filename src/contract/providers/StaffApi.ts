@@ -76,6 +76,7 @@ const VendorCallLine = Schema.Struct({
   at: timestamp,
   method: Schema.String,
   player: Schema.NullOr(Schema.String),
+  transaction_id: Schema.NullOr(Schema.String).annotate({ description: "Of its first message." }),
   round: Schema.NullOr(Schema.String),
   amount: Schema.NullOr(Schema.String),
   answer: Schema.Int.annotate({ description: "HTTP status." }),

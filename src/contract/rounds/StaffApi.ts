@@ -1,11 +1,12 @@
 /** Rounds of games in the staff API. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { auditReason, ofOperator, ofPlayer, period } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
-import { integer, oneOf, reference } from "../common/Fields.ts"
+import { integer, oneOf, reference, text } from "../common/Fields.ts"
 import { cursorPage, cursorQuery, part, partQuery, single } from "../common/Pagination.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
+import { callKinds, callResults } from "../../domain/settlement/MessageStory.ts"
 import { transactionKinds, transactionStatuses } from "../../domain/state/Rounds.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 
@@ -42,12 +43,14 @@ export const PlayerRound = Schema.Struct({
   opened_at: timestamp
 })
 
+const knownWins = Schema.NullOr(money).annotate({
+  description: "Minor units, of the wins that stand, in both wallets; null in a round from before they were kept."
+})
+
 /** A line of the search. */
 export const RoundLine = Schema.Struct({
   ...PlayerRound.fields,
-  wins: Schema.NullOr(money).annotate({
-    description: "Minor units, of the wins that stand, in both wallets; null in a round from before they were kept."
-  }),
+  wins: knownWins,
   result: Schema.NullOr(money).annotate({ description: "The player's: wins less stakes. Null as wins." }),
   provider: Schema.String.annotate({ description: "Its slug." }),
   game_id: id,
@@ -76,18 +79,68 @@ export const RoundMessage = Schema.Struct({
   at: timestamp
 })
 
-/** A call of a vendor about the round that was refused; kept in the memory of the nodes for some hundred calls of each provider. */
-const RefusedCall = Schema.Struct({
+/** A call of a provider that moved no money, with the answer that was given: kept for 30 days. */
+export const KeptCall = Schema.Struct({
+  id,
   at: timestamp,
-  method: Schema.String,
-  amount: Schema.NullOr(Schema.String),
-  status: Schema.Int,
-  refusal: Schema.String
+  operator_id: Schema.NullOr(id).annotate({ description: "Null: the call named no player." }),
+  provider: Schema.String.annotate({ description: "Its slug." }),
+  player_id: Schema.NullOr(id),
+  kind: Schema.Literals(callKinds),
+  method: Schema.String.annotate({ description: "As the protocol calls it." }),
+  transaction_id: Schema.NullOr(Schema.String).annotate({
+    description: "The provider's; null for the end of a round."
+  }),
+  target_transaction_id: Schema.NullOr(Schema.String).annotate({
+    description: "The bet of a win, the target of a rollback."
+  }),
+  game_external_id: Schema.NullOr(Schema.String),
+  round_id: Schema.NullOr(Schema.String),
+  amount: Schema.NullOr(Schema.String).annotate({
+    description: "Major units, as sent, with the sign by which it would have moved the player's money."
+  }),
+  currency: Schema.NullOr(Schema.String),
+  result: Schema.Literals(callResults).annotate({
+    description: "`replayed`: answered as the first time; `ignored`: its rollback had come first."
+  }),
+  code: Schema.NullOr(Schema.String).annotate({ description: "Why it was refused." }),
+  reason: Schema.NullOr(Schema.String).annotate({ description: "The limit or the restriction that refused it." }),
+  status: Schema.Int.annotate({ description: "HTTP status of the answer." }),
+  answer: Schema.String.annotate({ description: "The answer's body, its first 500 characters." })
+})
+
+const NamedProvider = Schema.Struct({ id, slug: Schema.String, name: Schema.String })
+const NamedGame = Schema.Struct({ id, external_id: Schema.String, name: Schema.String })
+
+export const MessagePlayer = Schema.Struct({ id, operator_id: id, username: Schema.String, currency: currencyCode })
+
+/** The part of a message's player in its round. */
+export const MessageRound = Schema.Struct({
+  ...Struct.pick(PlayerRound.fields, ["state", "real_stake", "bonus_stake", "paid_wins", "taken_back", "opened_at"]),
+  wins: knownWins
+})
+
+export const MessageDetails = Schema.Struct({
+  provider: NamedProvider,
+  transaction_id: Schema.String.annotate({ description: "The provider's." }),
+  story: Schema.String.annotate({ description: "What became of it, in plain sentences; instants in UTC." }),
+  player: Schema.NullOr(MessagePlayer).annotate({ description: "Null: no call named one." }),
+  game: Schema.NullOr(NamedGame),
+  round_id: Schema.NullOr(Schema.String),
+  round: Schema.NullOr(MessageRound).annotate({ description: "The player's part in it; null where there is none." }),
+  message: Schema.NullOr(RoundMessage).annotate({ description: "Null: no call under this id was accepted." }),
+  related: Schema.Array(RoundMessage).annotate({
+    description: "Its rollbacks, and what it names: the bet of a win, the target of a rollback."
+  }),
+  entries: Schema.Array(Transaction),
+  calls: Schema.Array(KeptCall).annotate({
+    description: "Calls with its id, or about taking it back, that moved no money; the last 100, oldest first."
+  })
 })
 
 export const RoundDetails = Schema.Struct({
-  provider: Schema.Struct({ id, slug: Schema.String, name: Schema.String }),
-  game: Schema.Struct({ id, external_id: Schema.String, name: Schema.String }),
+  provider: NamedProvider,
+  game: NamedGame,
   round_id: Schema.String,
   original_round_id: Schema.NullOr(id).annotate({ description: "Of a round of an original, which no message makes." }),
   players: Schema.Array(Schema.Struct({
@@ -97,7 +150,9 @@ export const RoundDetails = Schema.Struct({
   })),
   messages: Schema.Array(RoundMessage),
   entries: Schema.Array(Transaction),
-  refused_calls: Schema.Array(RefusedCall),
+  calls: Schema.Array(KeptCall).annotate({
+    description: "Calls about it that moved no money; the last 100, oldest first."
+  }),
   is_cut: Schema.Boolean.annotate({
     description: "Whether there are more messages than are shown: the round has very many. Name a player."
   })
@@ -145,6 +200,48 @@ export const RoundGroup = HttpApiGroup.make("round").annotate(OpenApi.Descriptio
     },
     success: cursorPage(RoundLine)
   }).annotateMerge(action("Rounds, the last opened first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("message", "/messages/:provider/:transaction", {
+    params: {
+      provider: roundPath.provider,
+      transaction: text(300).annotate({ description: "The provider's id of the message." })
+    },
+    query: {
+      ...ofPlayer,
+      by: optional(
+        oneOf(["message", "entry"]).annotate({
+          description: "What the id is of: the message, or an entry of the ledger that it posted (message)."
+        })
+      )
+    },
+    success: single(MessageDetails)
+  }).annotateMerge(
+    action(
+      "What became of one message: what it moved, what took it back, and every call that was refused or replayed",
+      {
+        roles: anyRole,
+        concern: "operator"
+      }
+    )
+  ),
+  HttpApiEndpoint.get("calls", "/messages", {
+    query: {
+      ...cursorQuery,
+      ...ofOperator,
+      ...ofPlayer,
+      provider: optional(reference.annotate({ description: "Filter by provider, id or slug." })),
+      transaction: optional(text(300).annotate({ description: "Filter by the provider's id of a message." })),
+      round: optional(reference.annotate({ description: "Filter by the provider's id of a round." })),
+      kind: optional(oneOf(callKinds).annotate({ description: "Filter by kind." })),
+      result: optional(oneOf(callResults).annotate({ description: "Filter by result." })),
+      ...period
+    },
+    success: cursorPage(KeptCall)
+  }).annotateMerge(
+    action("Calls of providers that were refused or replayed, of the last 30 days, newest first", {
+      roles: anyRole,
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("show", "/rounds/:provider/:game/:round", {
     params: roundPath,
     query: ofPlayer,

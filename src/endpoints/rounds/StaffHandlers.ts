@@ -9,6 +9,7 @@ import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 import { iso, periodOf } from "../../platform/Time.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { reconcileAfterMs, type StaleRound, StaleRounds } from "../../features/settlement/StaleRounds.ts"
+import { MessageRecords } from "../../features/rounds/MessageRecords.ts"
 import { RoundRecords } from "../../features/rounds/RoundRecords.ts"
 
 const hourMs = 3_600_000
@@ -32,6 +33,7 @@ export const RoundHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const stale = yield* StaleRounds
     const rounds = yield* RoundRecords
+    const messages = yield* MessageRecords
     const operators = yield* Operators
     return handlers
       .handle("list", ({ query }) =>
@@ -54,6 +56,33 @@ export const RoundHandlers = HttpApiBuilder.group(
               game,
               transaction,
               state,
+              limit,
+              cursor,
+              ...periodOf(query)
+            })
+          )
+        }))
+      .handle(
+        "message",
+        ({ params, query }) =>
+          asStaff(({ operators: scope }) =>
+            messages.show(scope, { ...params, isEntry: query.by === "entry", playerId: query.player })
+          )
+      )
+      .handle("calls", ({ query }) =>
+        Effect.gen(function*() {
+          const { cursor, kind, limit, player: playerId, provider, result, round, transaction } = query
+          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
+          return cursorPaged(
+            limit,
+            yield* messages.calls({
+              scope,
+              playerId,
+              provider,
+              transaction,
+              round,
+              kind,
+              result,
               limit,
               cursor,
               ...periodOf(query)

@@ -17,6 +17,8 @@ const ProviderCall = Schema.Struct({
   method: Schema.String,
   /** The player's reference; null when unknown. */
   player: Schema.NullOr(Schema.String),
+  /** Of its first message, as the provider names it; a node of an earlier version leaves it out. */
+  transaction: Schema.optionalKey(Schema.NullOr(Schema.String)),
   round: Schema.NullOr(Schema.String),
   /** As the vendor wrote it, with its sign; null where the call has none. */
   amount: Schema.NullOr(Schema.String),

@@ -304,12 +304,13 @@ export class Providers extends Context.Service<Providers, {
         const { id } = yield* found(reference)
         const recent = yield* callLog.recent(id)
         const shown = yield* refsWithin(actor.operators, id, recent)
-        return recent.map(({ amount, at, latencyMs, method, player, refusal, round, status }) => {
+        return recent.map(({ amount, at, latencyMs, method, player, refusal, round, status, transaction = null }) => {
           const isShown = shown === undefined || (player !== null && shown.has(player))
           return {
             at: iso(at),
             method,
             player: isShown ? player : null,
+            transaction_id: isShown ? transaction : null,
             round: isShown ? round : null,
             amount: isShown ? amount : null,
             answer: status,

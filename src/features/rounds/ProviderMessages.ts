@@ -1,6 +1,7 @@
 /** Messages of providers by the ids that people know of them: a provider's transaction or round, or an entry of the ledger. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { numbers } from "../../platform/ArrayParameters.ts"
 import { refuseFields } from "../../domain/Refusal.ts"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
@@ -82,5 +83,14 @@ export const makeProviderMessages = Effect.map(SqlClient.SqlClient, (sql) => {
         FROM ledger_entries WHERE ${sql.and([sql`id = ${entryId}::float8::bigint`, ...within(sql, scope)])}`
     ))
 
-  return { provider, game, games, messages, entry }
+  /** Slugs of providers by their ids. */
+  const slugs = (ids: ReadonlyArray<number>) =>
+    ids.length === 0
+      ? Effect.succeed(new Map<number, string>())
+      : Effect.map(
+        providerRows(sql`SELECT id, slug, name FROM providers WHERE id = ANY(${numbers(ids)}::float8[]::bigint[])`),
+        (rows) => new Map(rows.map(({ id, slug }) => [id, slug]))
+      )
+
+  return { provider, slugs, game, games, messages, entry }
 })

@@ -8,10 +8,11 @@ import { cursorsOfShape, moment, type Part, type PartQuery } from "../../store/C
 import { makeByIndex } from "../../store/ByIndex.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
-import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
+import { KeptCalls } from "../integrations/KeptCalls.ts"
 import { idIn } from "../../office/References.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
+import { shownCall } from "./MessageRecords.ts"
 import { makeProviderMessages, needsProvider } from "./ProviderMessages.ts"
 import { RoundClosing } from "./RoundClosing.ts"
 import { makeRoundParts } from "./internal/RoundParts.ts"
@@ -92,7 +93,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
       const byIndex = yield* makeByIndex
       const messages = yield* makeProviderMessages
       const parts = yield* makeRoundParts
-      const calls = yield* ProviderCallLog
+      const kept = yield* KeptCalls
       const closing = yield* RoundClosing
 
       const isPlayerWithin = (scope: Scope, playerId: number) =>
@@ -240,11 +241,16 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           const original = yield* parts.original(of)
           const found = original === undefined ? yield* parts.messages(of) : { isCut: false, messages: [] }
           const players = yield* original === undefined ? parts.players(of, found.messages) : Effect.succeed([original])
-          if (players.length === 0 && found.messages.length === 0) return yield* Effect.fail(noRound)
+          const calls = original !== undefined ? [] : yield* kept.about(scope, {
+            providerId: provider.id,
+            ids: found.messages.map(({ transaction_id: id }) => id),
+            round: { id: roundId, gameExternalId: game.external_id },
+            playerId
+          })
+          if (players.length === 0 && found.messages.length === 0 && calls.length === 0) {
+            return yield* Effect.fail(noRound)
+          }
           const entries = yield* parts.entries(of, players, found.messages)
-          // calls name a player by the vendor's ref, which has no known operator here
-          const recent = scope === null && playerId === undefined ? yield* calls.recent(provider.id) : []
-          const refused = recent.filter(({ refusal, round }) => refusal !== null && round === roundId)
           return {
             provider,
             game,
@@ -253,13 +259,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
             players,
             messages: found.messages,
             entries,
-            refused_calls: refused.map(({ amount, at, method, refusal, status }) => ({
-              at: iso(at),
-              method,
-              amount,
-              status,
-              refusal: refusal ?? ""
-            })).toReversed(),
+            calls: calls.map((call) => shownCall(call, provider.slug)),
             is_cut: found.isCut
           }
         },

@@ -7,6 +7,7 @@ import { makeByIndex } from "../../store/ByIndex.ts"
 import { isStorable, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { idIn } from "../../office/References.ts"
 import { makePlayersByWords, prefixPattern } from "../players/PlayersByWords.ts"
+import { messageHref } from "../../domain/MessageHref.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import type { Found, foundKinds } from "../../contract/search/StaffApi.ts"
@@ -50,6 +51,13 @@ const messageRows = rowsOf(Schema.Struct({
   provider: Schema.NullOr(Schema.String),
   game: Schema.NullOr(Schema.String),
   round: Schema.NullOr(Schema.String)
+}))
+const refusedRows = rowsOf(Schema.Struct({
+  id: Schema.String,
+  kind: Schema.String,
+  code: Schema.NullOr(Schema.String),
+  provider: Schema.String,
+  username: Schema.NullOr(Schema.String)
 }))
 const operatorRows = rowsOf(Schema.Struct({ id: Schema.Number, slug: Schema.String, name: Schema.String }))
 const gameRows = rowsOf(Schema.Struct({
@@ -152,20 +160,48 @@ export class Search extends Context.Service<Search, {
             LEFT JOIN providers p ON p.id = g.provider_id
             WHERE ${sql.and([sql`e.id = ${entryId}::float8::bigint`, ...within(sql, scope, "e.operator_id")])} ${end}`
         )
-        const toFound =
-          (isEntry: boolean) =>
-          ({ amount, currency, game, id, kind, provider, round, username }: (typeof entries)[number]): Found => ({
+        // never accepted: known by its calls alone
+        const refused = yield* refusedRows(
+          sql`SELECT DISTINCT ON (p.slug) k.transaction_id AS id, replace(k.kind, '_', ' ') AS kind, k.code, p.slug AS provider,
+              pl.username
+            FROM providers p JOIN kept_calls k ON k.provider_id = p.id AND k.transaction_id = ${text}
+            LEFT JOIN players pl ON pl.id = k.player_id
+            WHERE ${
+            sql.and([
+              sql`NOT EXISTS (SELECT FROM provider_transactions t
+                WHERE t.provider_id = k.provider_id AND t.transaction_id = k.transaction_id)`,
+              ...within(sql, scope, "k.operator_id")
+            ])
+          } ORDER BY p.slug, k.at DESC ${end}`
+        )
+        const details = ({ amount, currency, provider, username }: (typeof entries)[number]) =>
+          [`${amount} ${currency}`, username, ...provider === null ? [] : [provider]].join(", ")
+        return [
+          ...entries.map((entry): Found => ({
+            kind: "transaction",
+            id: entry.id,
+            label: `${entry.kind} ${entry.id}`,
+            detail: details(entry),
+            href: entry.provider !== null && entry.game !== null && entry.round !== null
+              ? roundHref(entry.provider, entry.game, entry.round)
+              : `/ledger?transaction=${entry.id}`
+          })),
+          ...ofProviders.map((message): Found => ({
+            kind: "transaction",
+            id: message.id,
+            label: `${message.kind} ${message.id}`,
+            detail: details(message),
+            href: messageHref(message.provider ?? "", message.id)
+          })),
+          ...refused.map(({ code, id, kind, provider, username }): Found => ({
             kind: "transaction",
             id,
             label: `${kind} ${id}`,
-            detail: [`${amount} ${currency}`, username, ...provider === null ? [] : [provider]].join(", "),
-            href: provider !== null && game !== null && round !== null
-              ? roundHref(provider, game, round)
-              : `/ledger?transaction=${encodeURIComponent(id)}${
-                isEntry || provider === null ? "" : `&provider=${encodeURIComponent(provider)}`
-              }`
-          })
-        return [...entries.map(toFound(true)), ...ofProviders.map(toFound(false))].slice(0, maxResults)
+            detail: [`refused${code === null ? "" : ` with ${code}`}`, ...username === null ? [] : [username], provider]
+              .join(", "),
+            href: messageHref(provider, id)
+          }))
+        ].slice(0, maxResults)
       })
 
       const operators = Effect.fnUntraced(function*(scope: Scope, text: string) {

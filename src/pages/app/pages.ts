@@ -41,6 +41,7 @@ export const pages: ReadonlyArray<PageEntry> = [
 export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/players/$player", load: () => import("../players/PlayerPage.tsx") },
   { path: "/rounds/$provider/$game/$round", load: () => import("../rounds/RoundPage.tsx") },
+  { path: "/messages/$provider/$transaction", load: () => import("../rounds/MessagePage.tsx") },
   { path: "/bonuses/$bonus", load: () => import("../bonuses/BonusPage.tsx") },
   { path: "/operators/$operator", load: () => import("../operators/OperatorPage.tsx") },
   { path: "/providers/$provider", load: () => import("../providers/ProviderPage.tsx") },

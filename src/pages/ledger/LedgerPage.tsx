@@ -1,4 +1,5 @@
 /** Ledger: entries of all players, newest first. */
+import { messageOfEntryHref } from "../../domain/MessageHref.ts"
 import { roundHref } from "../../domain/RoundHref.ts"
 import type { Row } from "../app/api.ts"
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
@@ -19,9 +20,16 @@ function Subject({ entry }: { readonly entry: Entry }) {
   return <>{bonus === null ? "–" : `Bonus ${bonus}`}</>
 }
 
+/** An entry's id, with a link to the message that posted it. */
+function MessageLink({ entry: { game_round_id: round, id, provider } }: { readonly entry: Entry }) {
+  return provider === null || round === null
+    ? <>{id}</>
+    : <PageLink to={messageOfEntryHref(provider, id)} title="The message that posted it">{String(id)}</PageLink>
+}
+
 const columns = columnsOf(
   "ledger.entries",
-  "id",
+  ["id", { cell: (entry) => <MessageLink entry={entry} /> }],
   ["created_at", { label: "At", seconds: true }],
   ["player_id", { width: 110 }],
   "operator_id",

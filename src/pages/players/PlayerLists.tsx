@@ -10,6 +10,7 @@ import { filtersOf, List } from "../parts/ListPage.tsx"
 import { LongList } from "../parts/LongList.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { asHeading, Clip, PageLink, Status, words } from "../parts/Values.tsx"
+import { columnsOfPlayersCalls } from "../rounds/callColumns.tsx"
 import { columnsOfPlayersRounds } from "../rounds/roundColumns.tsx"
 import { PlayedGame, playText } from "./PlayedGame.tsx"
 import type { Player } from "./player.ts"
@@ -129,6 +130,28 @@ export function PlayerRounds({ player }: Props) {
       rowKey={({ game_id: game, round_id: round }) => `${game} ${round}`}
       empty="No rounds yet. They appear here as the player bets."
     />
+  )
+}
+
+const callFilters = filtersOf("round.calls", { player: false, operator: false }, ["kind", "result", "from"])
+
+export function PlayerCalls({ player }: Props) {
+  return (
+    <Stack>
+      <Text size="sm">
+        Calls of providers that moved no money, with the answer that was given: refused, or sent again. Kept for 30
+        days.
+      </Text>
+      <List
+        heading="Refused and replayed calls"
+        action="round.calls"
+        paging="cursor"
+        query={{ player: player.id }}
+        filters={callFilters}
+        columns={columnsOfPlayersCalls}
+        empty="None. What providers sent for the player was accepted at once."
+      />
+    </Stack>
   )
 }
 

@@ -11,6 +11,7 @@ import { PlayerLimits } from "./PlayerLimits.tsx"
 import {
   PlayerAlerts,
   PlayerAudit,
+  PlayerCalls,
   PlayerLedger,
   PlayerNotes,
   PlayerPayments,
@@ -34,6 +35,7 @@ const tabs: ReadonlyArray<Tab> = [
   { value: "timeline", label: "Timeline", action: "player.timeline", Content: PlayerTimeline },
   { value: "ledger", label: "Ledger", action: "player.transactions", Content: PlayerLedger },
   { value: "rounds", label: "Rounds", action: "round.search", Content: PlayerRounds },
+  { value: "calls", label: "Refused calls", action: "round.calls", Content: PlayerCalls },
   { value: "payments", label: "Payments", action: "payment.list", Content: PlayerPayments },
   { value: "bonuses", label: "Bonuses", action: "player.bonuses", Content: PlayerOffers },
   { value: "limits", label: "Limits", action: "player.limits", Content: PlayerLimits },

@@ -1,7 +1,9 @@
 /** One provider: health, data for its vendor, settings, recent calls, catalogue, and reconciliation. */
 import { Group, Stack, Text } from "@mantine/core"
+import { useMemo } from "react"
 import { protocols } from "virtual:protocols"
 import { percentile } from "../../domain/Figures.ts"
+import { messageHref } from "../../domain/MessageHref.ts"
 import { usePathPart } from "../app/address.ts"
 import type { Data, Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
@@ -27,16 +29,26 @@ const refetchMs = 10_000
 
 const answerOf = ({ answer, refusal }: Call): string => refusal === null ? String(answer) : `${answer}, ${refusal}`
 
-const callColumns = columnsOf(
-  "provider.calls",
-  ["at", { seconds: true }],
-  ["method", { label: "Call" }],
-  ["player", { label: "Player's reference", width: 160 }],
-  ["round", { width: 160 }],
-  ["amount", { cell: ({ amount }) => amount ?? "–" }],
-  { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Clip width={220}>{answerOf(call)}</Clip> },
-  ["latency_ms", { label: "Took", cell: ({ latency_ms: ms }) => `${ms.toFixed(1)} ms` }]
-)
+const callColumns = (provider: string) =>
+  columnsOf(
+    "provider.calls",
+    ["at", { seconds: true }],
+    ["method", { label: "Call" }],
+    ["transaction_id", {
+      label: "Message",
+      cell: ({ transaction_id: id }) =>
+        id === null ? "–" : (
+          <PageLink to={messageHref(provider, id)}>
+            <Clip width={160}>{id}</Clip>
+          </PageLink>
+        )
+    }],
+    ["player", { label: "Player's reference", width: 160 }],
+    ["round", { width: 160 }],
+    ["amount", { cell: ({ amount }) => amount ?? "–" }],
+    { id: "answer", header: "Answer", value: answerOf, cell: (call) => <Clip width={220}>{answerOf(call)}</Clip> },
+    ["latency_ms", { label: "Took", cell: ({ latency_ms: ms }) => `${ms.toFixed(1)} ms` }]
+  )
 
 type RefusalCount = readonly [reason: string, count: number]
 
@@ -136,11 +148,12 @@ function SettingsOf({ details }: { readonly details: Details }) {
 
 function Calls({ provider }: { readonly provider: string }) {
   const query = useAnswer("provider.calls", { params: { provider } }, { refetchMs })
+  const columns = useMemo(() => callColumns(provider), [provider])
   return (
     <TableSection
       heading="Last calls"
       query={query}
-      columns={callColumns}
+      columns={columns}
       rows={query.data?.data}
       rowKey={(call) => `${call.at}-${call.method}-${call.round ?? ""}-${call.amount ?? ""}-${call.latency_ms}`}
       empty="No calls since the service was started. Give the vendor the wallet address above."

@@ -1,23 +1,24 @@
 /** Round: all messages, the amounts moved, and rollbacks. */
 import { Alert, Stack, Text } from "@mantine/core"
 import { outcomeOf, outcomeStory, type RoundOutcome } from "../../domain/RoundOutcome.ts"
+import { refusalText } from "../../domain/settlement/MessageStory.ts"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Data } from "../app/api.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { amounts } from "../parts/columns.tsx"
-import type { Column } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { PageHead } from "../parts/ListPage.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { TableSection } from "../parts/Section.tsx"
 import { columnsOfList } from "../parts/shown.tsx"
-import { Clip, instantText, Money, moneyText, PageLink, words } from "../parts/Values.tsx"
+import { instantText, moneyText, PageLink } from "../parts/Values.tsx"
+import { columnsOfProvidersCalls } from "./callColumns.tsx"
+import { messageColumns } from "./messageColumns.tsx"
 
 type Details = Data<"round.show">
-type Message = Details["messages"][number]
 
 const ledgerColumns = columnsOfList(
   "round.show",
@@ -30,61 +31,6 @@ const ledgerColumns = columnsOfList(
   ["amount", { signed: true }],
   "balance_after"
 )
-
-const refusedColumns = columnsOfList(
-  "round.show",
-  "refused_calls",
-  ["at", { seconds: true }],
-  ["method", { label: "Call" }],
-  ["amount", { label: "Amount, as sent" }],
-  ["status", { label: "HTTP status", cell: ({ status }) => status }],
-  ["refusal", { label: "Refused with" }]
-)
-
-/** Links a rollback and its target. */
-function Related({ message }: { readonly message: Message }) {
-  const { rolled_back_by: by, target_transaction_id: target } = message
-  return (
-    <Stack gap={0}>
-      {target !== null && (
-        <span>
-          {message.kind === "win" ? "Of bet " : "Of "}
-          <Clip width={200}>{target}</Clip>
-        </span>
-      )}
-      {by !== null && (
-        <span>
-          Taken back by <Clip width={200}>{by}</Clip>
-        </span>
-      )}
-      {target === null && by === null && "–"}
-    </Stack>
-  )
-}
-
-const messageColumns = (currencyOf: (player: number) => string): ReadonlyArray<Column<Message>> => {
-  const money = (id: "amount" | "real_amount" | "bonus_amount", header: string): Column<Message> => ({
-    id,
-    header,
-    align: "right",
-    cell: (message) => <Money amount={message[id]} currency={currencyOf(message.player_id)} signed={id !== "amount"} />
-  })
-  return columnsOfList(
-    "round.show",
-    "messages",
-    ["at", { seconds: true }],
-    ["kind", { label: "Message", cell: ({ kind }) => words(kind) }],
-    "status",
-    ["transaction_id", { label: "Id", width: 200 }],
-    "player_id",
-    money("amount", "As sent"),
-    money("real_amount", "Real"),
-    money("bonus_amount", "Bonus"),
-    { id: "related", header: "Belongs to", cell: (message) => <Related message={message} /> },
-    ["entry_ids", { label: "Entries" }],
-    ["detail", { width: 160 }]
-  )
-}
 
 const playerColumns = columnsOfList(
   "round.show",
@@ -119,13 +65,19 @@ function Story({ player, round }: { readonly player: Details["players"][number];
   const { bonus_stake: bonus, currency, paid_wins: paidWins, player_id: id, real_stake: real, state, wins } = player
   const figures = { state, stake: real + bonus, wins, paidWins, takenBack: player.taken_back }
   const lost = round.messages.findLast(({ amount, kind, player_id: of }) => of === id && kind === "win" && amount === 0)
+  // a bet that was refused was never in the round, and what was accepted later is among the messages
+  const refused = round.calls.findLast(({ kind, player_id: of, result, transaction_id: call }) =>
+    result === "refused" && kind !== "bet" && (of === id || (of === null && round.players.length === 1)) &&
+    !round.messages.some(({ transaction_id: accepted }) => accepted === call)
+  )
   const story = outcomeStory({
     ...figures,
     provider: round.provider.name,
     roundId: round.round_id,
     lostAt: lost === undefined ? null : instantText(lost.at, timeZone),
-    // refused calls name no player
-    refusedWith: round.players.length > 1 ? null : round.refused_calls.at(-1)?.refusal ?? null
+    refused: refused === undefined
+      ? null
+      : refusalText(refused.transaction_id ?? round.round_id, refused, round.provider.name)
   }, (amount) => moneyText(amount, currency))
   return (
     <Alert color={outcomeColors[outcomeOf(figures)]} variant="light">
@@ -137,7 +89,7 @@ function Story({ player, round }: { readonly player: Details["players"][number];
 
 function Round({ round }: { readonly round: Details }) {
   const [search] = useAddress()
-  const { entries, game, messages, original_round_id: original, players, provider, refused_calls: refused } = round
+  const { calls, entries, game, messages, original_round_id: original, players, provider } = round
   const currencies = new Map([...players, ...entries].map((row) => [row.player_id, row.currency]))
   const currencyOf = (player: number): string => currencies.get(player) ?? "EUR"
   return (
@@ -184,7 +136,7 @@ function Round({ round }: { readonly round: Details }) {
       />
       <TableSection
         heading="Messages"
-        columns={messageColumns(currencyOf)}
+        columns={messageColumns(provider.slug, currencyOf)}
         rows={messages}
         rowKey={({ kind, transaction_id: id }) => `${kind} ${id}`}
         empty={original === null ? "No message came." : "No message makes a round of an original."}
@@ -196,12 +148,12 @@ function Round({ round }: { readonly round: Details }) {
         rowKey={({ id }) => id}
         empty="No money moved."
       />
-      {refused.length > 0 && (
+      {calls.length > 0 && (
         <TableSection
-          heading="Refused calls"
-          columns={refusedColumns}
-          rows={refused}
-          rowKey={(call) => JSON.stringify(call)}
+          heading="Refused and replayed calls"
+          columns={columnsOfProvidersCalls}
+          rows={calls}
+          rowKey={({ id }) => id}
         />
       )}
     </Stack>

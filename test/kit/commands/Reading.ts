@@ -1,4 +1,4 @@
-/** Cases of commands that read across players: `round search`, `round show`, `ledger entries`, `search find`, `player timeline`, `player sessions`. */
+/** Cases of commands that read across players: `round search`, `round message`, `round calls`, `round show`, `ledger entries`, `search find`, `player timeline`, `player sessions`. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { dataOf, openCasino } from "../Casino.ts"
@@ -9,7 +9,7 @@ const played = Effect.gen(function*() {
   const casino = yield* openCasino()
   const seat = yield* casino.sit(1000)
   const { transaction_id: bet } = dataOf(yield* seat.bet(100))
-  return { casino, player: seat.id, username: String(seat.player.username), bet: String(bet) }
+  return { casino, seat, player: seat.id, username: String(seat.player.username), bet: String(bet) }
 })
 
 export const readingCases: ReadonlyArray<CommandCase> = [
@@ -33,6 +33,51 @@ export const readingCases: ReadonlyArray<CommandCase> = [
       for (const flags of by) {
         const [line, ...others] = yield* done(`round search ${flags}`)
         assert.deepInclude(line, { player_id: player, round_id: bet, state: "open", real_stake: 100 })
+        assert.deepStrictEqual(others, [])
+      }
+    }
+  },
+  {
+    line: "round message $studio $round",
+    misused: ["round message $studio $round --player ada", "round message $studio $round --by name"],
+    refused: [
+      [`round message $studio ${nobody}`, "NOT_FOUND"],
+      ["round message nobody $round", "NOT_FOUND"],
+      [`round message $studio $round --player ${nobody}`, "NOT_FOUND"],
+      [`round message $studio ${nobody} --by entry`, "NOT_FOUND"]
+    ],
+    *works() {
+      const { bet, casino, player } = yield* played
+      const shown = yield* done(`round message ${casino.studio.slug} ${bet}`)
+      assert.deepInclude(shown.message, { player_id: player, transaction_id: bet, kind: "bet", amount: 100 })
+      assert.include(shown.story, "staked 1.00 EUR")
+      const [entry] = shown.entries
+      assert.deepInclude(entry, { player_id: player, type: "casino_bet", amount: -100 })
+      assert.deepStrictEqual(
+        yield* done(`round message ${casino.studio.slug} ${entry.id} --by entry --player ${player}`),
+        shown
+      )
+    }
+  },
+  {
+    line: "round calls",
+    misused: ["round calls --player ada", "round calls --result odd", "round calls --kind odd"],
+    refused: [
+      ["round calls --operator nobody", "NOT_FOUND"],
+      ["round calls --provider nobody", "NOT_FOUND"],
+      ["round calls --cursor here", "VALIDATION_FAILED"]
+    ],
+    *works() {
+      const { casino, player, seat } = yield* played
+      yield* seat.bet(5000)
+      const filters = [
+        `--player ${player}`,
+        `--player ${player} --provider ${casino.studio.slug} --operator ${casino.slug}`,
+        `--player ${player} --kind bet --result refused`
+      ]
+      for (const flags of filters) {
+        const [line, ...others] = yield* done(`round calls ${flags}`)
+        assert.deepInclude(line, { player_id: player, result: "refused", code: "INSUFFICIENT_FUNDS", amount: "-50.00" })
         assert.deepStrictEqual(others, [])
       }
     }

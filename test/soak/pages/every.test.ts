@@ -74,6 +74,7 @@ const shown: ReadonlyArray<Shown> = [
   },
   { name: "player-ledger", path: ofPlayer("ledger"), heading: username, text: "casino rollback" },
   { name: "player-rounds", hasPicture: false, path: ofPlayer("rounds"), heading: username, text: "Golden Reels" },
+  { name: "player-calls", hasPicture: false, path: ofPlayer("calls"), heading: username, text: "BET_ROLLED_BACK" },
   { name: "player-payments", hasPicture: false, path: ofPlayer("payments"), heading: username, text: "withdrawal" },
   { name: "player-bonuses", path: ofPlayer("bonuses"), heading: username, text: "aviate-" },
   { name: "player-limits", path: ofPlayer("limits"), heading: username, text: "€100.00" },
@@ -87,6 +88,12 @@ const shown: ReadonlyArray<Shown> = [
     path: ({ casino, round }) => `/rounds/${casino.studio.slug}/slots/${round}`,
     heading: ({ round }) => `Round ${round}`,
     text: "Taken back by"
+  },
+  {
+    name: "message",
+    path: ({ casino, late }) => `/messages/${casino.studio.slug}/${late}`,
+    heading: ({ late }) => `Message ${late}`,
+    text: "was refused with BET_ROLLED_BACK"
   },
   { name: "ledger", path: "/ledger", heading: "Ledger", text: "casino rollback" },
   { name: "payments", path: "/payments", heading: "Payments", text: "to be paid out" },

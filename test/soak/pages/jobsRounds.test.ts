@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerBothServers } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, signedIn } from "../../kit/Browser.ts"
-import { dataOf, fresh, openCasino, staff } from "../../kit/Casino.ts"
+import { assertRefused, dataOf, fresh, openCasino, staff } from "../../kit/Casino.ts"
 import { countEffort } from "../../kit/Clicks.ts"
 
 // Goal: support finds a round by when it was played and says what came of it, in four clicks at most. Method: a person's way through a real browser, in
@@ -67,6 +67,77 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
         await page.getByRole("alert").getByText(
           /^No win came\. .* has not ended the round: a win that it sends is still paid\./
         )
+          .waitFor()
+      })
+      assertNone(browser.problems())
+    }).pipe(Effect.scoped))
+
+  it.effect("\"my win is missing\", when it was refused, takes four clicks to the sentence that says why, and one by its id", () =>
+    Effect.gen(function*() {
+      const { paid, seat } = yield* evening
+      const win = fresh("late-win-")
+      assertRefused(yield* seat.win(paid, 7500, { transaction_id: win }), 409, "ROUND_CLOSED")
+      const { cookie } = yield* signedIn({ role: "support" })
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto("/")
+        await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+        const effort = await countEffort(page)
+        await page.keyboard.press("Control+k")
+        await page.getByRole("textbox", { name: "Find" }).fill(String(seat.player.username))
+        await page.getByRole("button", { name: new RegExp(`^Player ${String(seat.player.username)}`) }).click()
+        await page.getByRole("tab", { name: "Refused calls" }).click()
+        await page.getByRole("table", { name: "Refused and replayed calls" }).getByRole("link", { name: win }).click()
+        await page.getByRole("heading", { level: 1, name: `Message ${win}`, exact: true }).waitFor()
+        const sentence = page.getByRole("alert").getByText(
+          /^Win .* of 75\.00 EUR for .* was refused with ROUND_CLOSED at .*: no money moved\. Its round had ended\. The round paid €12\.00/
+        )
+        await sentence.waitFor()
+        assert.isAtMost(await effort.clicks(), 4)
+        await page.getByRole("table", { name: "Refused and replayed calls" }).getByText(/^409 .*ROUND_CLOSED/).waitFor()
+        await page.keyboard.press("Control+k")
+        await page.getByRole("textbox", { name: "Find" }).fill(paid)
+        await page.getByRole("button", { name: `Transaction bet ${paid}` }).click()
+        await page.getByRole("alert").getByText(
+          / staked €5\.00 in round .* €5\.00 left the real wallet\. The round paid €12\.00/
+        )
+          .waitFor()
+        await page.keyboard.press("Control+k")
+        await page.getByRole("textbox", { name: "Find" }).fill(win)
+        await page.getByRole("button", { name: `Transaction win ${win}` }).click()
+        await sentence.waitFor()
+      })
+      assertNone(browser.problems())
+    }).pipe(Effect.scoped))
+
+  it.effect("a message is reached from its round, from an entry of the ledger and from the provider's last calls", () =>
+    Effect.gen(function*() {
+      const { casino, paid, seat, taken } = yield* evening
+      const win = fresh("late-win-")
+      assertRefused(yield* seat.win(paid, 7500, { transaction_id: win }), 409, "ROUND_CLOSED")
+      const { cookie } = yield* signedIn()
+      const browser = yield* Browser
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        const isAt = (id: string) =>
+          page.getByRole("heading", { level: 1, name: `Message ${id}`, exact: true }).waitFor()
+        await page.goto(`/rounds/${casino.studio.slug}/slots/${paid}`)
+        await page.getByRole("alert").getByText(/The round paid .* was refused with ROUND_CLOSED/).waitFor()
+        await page.getByRole("table", { name: "Refused and replayed calls" }).getByRole("link", { name: win }).click()
+        await isAt(win)
+        await page.getByRole("link", { name: paid }).first().click()
+        await page.getByRole("table", { name: "Messages" }).getByRole("link", { name: paid, exact: true }).first()
+          .click()
+        await isAt(paid)
+        await page.goto(`/ledger?player=${seat.id}&type=casino_rollback`)
+        await page.getByRole("table", { name: "Ledger" }).getByTitle("The message that posted it").click()
+        await page.getByRole("alert").getByText(`took bet ${taken} of`).waitFor()
+        await page.goto(`/providers/${casino.studio.id}`)
+        await page.getByRole("table", { name: "Last calls" }).getByRole("link", { name: win }).first().click()
+        await isAt(win)
+        await page.goto(`/messages/${casino.studio.slug}/never`)
+        await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).getByText(/ask Studio of .* to send it again/)
           .waitFor()
       })
       assertNone(browser.problems())

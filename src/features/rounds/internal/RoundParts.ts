@@ -40,14 +40,16 @@ const winsOf = (messages: ReadonlyArray<Message>): number =>
     0
   )
 
+/** Columns of a message `t`. */
+export const messageColumns =
+  `t.transaction_id, t.player_id, t.kind, t.status, t.amount, t.real_amount, t.bonus_amount, t.target_transaction_id,
+    (SELECT r.transaction_id ${rollbacksInEffect("t")} ORDER BY r.wagered DESC LIMIT 1) AS rolled_back_by,
+    t.detail, t.entry_ids, t.created_at AS at`
+
 export const makeRoundParts = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const byIndex = yield* makeByIndex
-  const columns = sql.literal(
-    `t.transaction_id, t.player_id, t.kind, t.status, t.amount, t.real_amount, t.bonus_amount, t.target_transaction_id,
-      (SELECT r.transaction_id ${rollbacksInEffect("t")} ORDER BY r.wagered DESC LIMIT 1) AS rolled_back_by,
-      t.detail, t.entry_ids, t.created_at AS at`
-  )
+  const columns = sql.literal(messageColumns)
 
   const ofPlayer = ({ playerId }: OneRound) =>
     playerId === undefined ? [] : [sql`t.player_id = ${playerId}::float8::bigint`]
