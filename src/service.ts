@@ -64,6 +64,7 @@ import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { GameSums } from "./features/reports/GameSums.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
+import { Obligations } from "./features/obligations/Obligations.ts"
 import { OperatorProfiles } from "./features/profiles/OperatorProfiles.ts"
 import { SectionedReport } from "./features/reports/SectionedReport.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
@@ -106,6 +107,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     layerEndedSessions,
     ResponsibleGaming.layer,
     OperatorProfiles.layer,
+    Obligations.layer,
     SectionedReport.layer.pipe(
       Layer.provideMerge(
         Layer.mergeAll(Reports.layer, BonusCosts.layer, KeyFigures.layer.pipe(Layer.provideMerge(GameSums.layer)))

@@ -78,18 +78,20 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Folders of a room from the lowest to the highest: each may import those before it. `.` is the room's own files. */
 const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: words(
-    ". jurisdiction state staff operator compliance player bonus limit settlement original payment wallet standing"
+    ". jurisdiction state staff operator compliance obligation player bonus limit settlement original payment wallet standing"
   ),
-  contract: words(`common account secrets corrections bonuses freeRounds games responsibleGaming payments ledger
+  contract: words(
+    `common account secrets corrections bonuses freeRounds games responsibleGaming obligations payments ledger
     originals wallet players sessions settlement reports profiles keys operators providers staff staffSessions audit compliance
-    jobs rounds search webhooks nodes figures document .`),
+    jobs rounds search webhooks nodes figures document .`
+  ),
   features: words(
     `keys exchangeRates profiles payments operators staff staffSessions games bonuses compliance corrections
     integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
-    responsibleGaming sessions reports search webhooks demo`
+    responsibleGaming obligations sessions reports search webhooks demo`
   ),
   endpoints: words(`account audit bonuses compliance corrections figures freeRounds games jobs keys ledger
-    nodes operators originals payments profiles wallet players providers reports responsibleGaming rounds search secrets
+    nodes operators originals payments profiles wallet players providers reports responsibleGaming obligations rounds search secrets
     sessions settlement staff staffSessions webhooks`)
 }
 

@@ -4,6 +4,7 @@ import { AccountGroup } from "./account/Api.ts"
 import { BonusesGroup } from "./bonuses/Api.ts"
 import { FreeRoundsGroup } from "./freeRounds/Api.ts"
 import { GamesGroup } from "./games/Api.ts"
+import { ObligationsGroup } from "./obligations/Api.ts"
 import { PaymentsGroup } from "./payments/Api.ts"
 import { PlayersGroup } from "./players/Api.ts"
 import { PlayerSessionGroup } from "./sessions/Api.ts"
@@ -36,6 +37,7 @@ export const OperatorApi = HttpApi.make("operator")
     BonusesGroup,
     FreeRoundsGroup,
     ResponsibleGamingGroup,
+    ObligationsGroup,
     ProfilesGroup,
     ReportsGroup
   )

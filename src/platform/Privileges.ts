@@ -20,6 +20,7 @@ const columns = (names: string): ReadonlyArray<string> => names.split(" ")
 /** Every table of the schema. A missing one is inaccessible to the service; a test compares the two. */
 const rights: Readonly<Record<string, Rights>> = {
   accepted_signatures: { delete: true, fixed: "all" },
+  acknowledgements: appendOnly,
   accounts: { fixed: columns("player_id operator_id") },
   api_keys: { fixed: columns("id operator_id key created_at") },
   audit_log: appendOnly,
@@ -64,6 +65,7 @@ const rights: Readonly<Record<string, Rights>> = {
   ledger_restores: {
     fixed: columns("id reason requested_by requested_at old_seal old_hash requested_end request_tag")
   },
+  obligations: { fixed: columns("id operator_id player_id kind gates created_at") },
   operator_walk: { fixed: columns("name pages") },
   operators: { fixed: columns("id created_at") },
   original_rounds: appendOnly,

@@ -13,6 +13,7 @@ import { AccountHandlers } from "../endpoints/account/Handlers.ts"
 import { BonusesHandlers } from "../endpoints/bonuses/Handlers.ts"
 import { FreeRoundsHandlers } from "../endpoints/freeRounds/Handlers.ts"
 import { GamesHandlers } from "../endpoints/games/Handlers.ts"
+import { ObligationsHandlers } from "../endpoints/obligations/Handlers.ts"
 import { ProfilesHandlers } from "../endpoints/profiles/Handlers.ts"
 import { PaymentsHandlers } from "../endpoints/payments/Handlers.ts"
 import { PlayerSessionHandlers } from "../endpoints/sessions/Handlers.ts"
@@ -37,6 +38,7 @@ const Handlers = Layer.mergeAll(
   WalletHandlers,
   PaymentsHandlers,
   GamesHandlers,
+  ObligationsHandlers,
   ProfilesHandlers,
   ResponsibleGamingHandlers,
   ReportsHandlers,

@@ -27,6 +27,7 @@ export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
   limits: {},
   pendingLimits: [],
   limitsSet: 0,
+  obligations: [],
   counters: emptyCounters,
   real: 0,
   bonus: 0,

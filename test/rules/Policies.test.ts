@@ -219,6 +219,8 @@ for (const remembers of [true, false]) {
             events: [],
             audit: [],
             notes: [],
+            obligations: [],
+            acknowledgements: [],
             replies: [],
             signatures: [],
             counts: [],

@@ -53,6 +53,11 @@ const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
     valid_days: 7
   }),
   "delete /api/v1/operator/players/{player}/free-rounds/{free_rounds}": () => ({}),
+  "post /api/v1/operator/players/{player}/acknowledgements": () => ({
+    kind: "limit_raise",
+    answer: "accept",
+    field: "max_yearly_deposit"
+  }),
   "put /api/v1/operator/players/{player}/limits": () => ({ limits: { max_daily_bet: 5000 } }),
   // last: an excluded player may do nothing else
   "post /api/v1/operator/players/{player}/self-exclusion": () => ({ period: "7_days" })
@@ -117,9 +122,16 @@ const live = layerCasinos.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [f
 layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
   it.effect("1 an endpoint with an id in its path answers 404 to another operator, whatever the method, and changes nothing", () =>
     Effect.gen(function*() {
-      const mine = yield* openCasino()
+      // its raises of limits have to be confirmed
+      const jurisdiction = fresh("x-tenant-")
+      const raise = { confirm: true }
+      yield* made("/profiles", { code: jurisdiction, name: "Tenant", limits: { raise } })
+      const mine = yield* openCasino({ profiles: [jurisdiction], default_profile: jurisdiction, cooling_off_hours: 0 })
       const rival = yield* openCasino()
       const { id: player } = yield* mine.register({ external_id: "victim" })
+      for (const max_yearly_deposit of [1e8, 2e8]) {
+        yield* mine.put(`/players/${player}/limits`, { limits: { max_yearly_deposit } })
+      }
       const { id: payment } = dataOf(yield* mine.deposit(player, 100_000, { external_reference: "taken" }), 201)
       const { id: bonus } = yield* mine.newBonus()
       const code = fresh("OURS")

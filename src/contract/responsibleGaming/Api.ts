@@ -7,7 +7,8 @@ import { instant, oneOf, pathId } from "../common/Fields.ts"
 import { LimitChanges, limitName, Limits } from "./LimitsResource.ts"
 import { single } from "../common/Pagination.ts"
 
-const Changed = Schema.Struct({
+/** The limits after a change, and what became of each that was sent. */
+export const ChangedLimits = Schema.Struct({
   data: Limits,
   meta: Schema.Struct({
     applied: Schema.Array(limitName).annotate({ description: "The limits sent that are in force as sent." }),
@@ -16,8 +17,14 @@ const Changed = Schema.Struct({
   })
 })
 
+/** New values by limit. */
+export const LimitsRequest = Schema.Struct({ limits: LimitChanges }).annotate({
+  identifier: "LimitsRequest",
+  examples: [{ limits: { max_daily_deposit: 10_000, max_single_bet: null } }]
+})
+
 /** Exactly one of `period` and `until`. */
-const SelfExclusionRequest = Schema.Struct({
+export const SelfExclusionRequest = Schema.Struct({
   period: Schema.optionalKey(oneOf(exclusionPeriods)),
   until: Schema.optionalKey(instant),
   type: Schema.optionalKey(oneOf(exclusionTypes))
@@ -34,11 +41,8 @@ export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")
       )),
     HttpApiEndpoint.put("setLimits", "/players/:player/limits", {
       params: { player: pathId },
-      payload: Schema.Struct({ limits: LimitChanges }).annotate({
-        identifier: "LimitsRequest",
-        examples: [{ limits: { max_daily_deposit: 10_000, max_single_bet: null } }]
-      }),
-      success: Changed,
+      payload: LimitsRequest,
+      success: ChangedLimits,
       error: refusals("RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredScope, "limits:write")

@@ -1,7 +1,7 @@
 /** Player endpoints, called with a session token. The token identifies the player; no path does. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { about, RequiredFeature, SecretAnswer } from "../common/Annotations.ts"
+import { about, EitherOf, RequiredFeature, SecretAnswer } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"
 import { oneOf, pathId } from "../common/Fields.ts"
 import { LaunchedGame, launchPlatforms } from "../games/GameResource.ts"
@@ -14,7 +14,15 @@ import {
   Rotation,
   RoundProof
 } from "../originals/OriginalResource.ts"
-import { pageOrWalk, single } from "../common/Pagination.ts"
+import {
+  Acknowledgement,
+  AcknowledgementRequest,
+  Obligation,
+  obligationQuery
+} from "../obligations/ObligationResource.ts"
+import { ChangedLimits, LimitsRequest, SelfExclusionRequest } from "../responsibleGaming/Api.ts"
+import { Limits } from "../responsibleGaming/LimitsResource.ts"
+import { created, list, pageOrWalk, single } from "../common/Pagination.ts"
 import { EndedSessions, Player } from "../players/PlayerResource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
 import { TransactionsQuery } from "../wallet/Api.ts"
@@ -91,6 +99,42 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
     })
       .annotate(RequiredFeature, "players")
       .annotateMerge(about("Reveal the server seed and go on with the promised one", recipe)),
+    HttpApiEndpoint.get("limits", "/limits", { success: single(Limits) })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about("The player's limits, what waits and what was used", "As the operator reads them.")),
+    HttpApiEndpoint.put("setLimits", "/limits", {
+      payload: LimitsRequest,
+      success: ChangedLimits,
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about(
+        "Change the own limits",
+        "Only the limits sent change. A new or lower one applies at once; a higher one, or null, after the cooling-off period."
+      )),
+    HttpApiEndpoint.post("selfExclude", "/self-exclusion", {
+      payload: SelfExclusionRequest,
+      success: single(Limits),
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotate(EitherOf, ["period", "until"])
+      .annotateMerge(
+        about(
+          "Exclude oneself from play",
+          "Can be prolonged, never shortened or lifted. The token stops working with it."
+        )
+      ),
+    HttpApiEndpoint.get("obligations", "/obligations", { query: obligationQuery, success: list(Obligation) })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about("What the player must do, newest first", "As the operator reads them. 100 at most.")),
+    HttpApiEndpoint.post("acknowledge", "/acknowledgements", {
+      payload: AcknowledgementRequest,
+      success: created(Acknowledgement),
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about("Answer", "A raise that has to be confirmed, or the question for limits.")),
     HttpApiEndpoint.get("round", "/rounds/:round", { params: { round: pathId }, success: single(RoundProof) })
       .annotate(RequiredFeature, "players")
       .annotateMerge(about("A round of an original with its proof", recipe))

@@ -9,7 +9,7 @@ import { type Window, windowEnd } from "../state/Windows.ts"
 
 export interface RaiseTerms {
   readonly coolingOffHours: number
-  readonly raise: Pick<Rules["limits"]["raise"], "until_period_ends" | "wait">
+  readonly raise: Pick<Rules["limits"]["raise"], "confirm" | "until_period_ends" | "wait">
 }
 
 /** The window that a limit sums over; undefined for one that sums nothing. */
@@ -51,5 +51,9 @@ export const raisedAt = (
 ): number | undefined => {
   if (!isLooser(value, current)) return undefined
   const from = raiseFrom(field, terms, now)
-  return from <= now ? undefined : waiting !== undefined && waiting.value === value ? waiting.effectiveAt : from
+  return from <= now && !terms.raise.confirm
+    ? undefined
+    : waiting !== undefined && waiting.value === value
+    ? waiting.effectiveAt
+    : from
 }

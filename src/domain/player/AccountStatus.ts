@@ -1,5 +1,6 @@
 /** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
 import { Schema } from "effect"
+import { obligationChanges } from "../obligation/Obligations.ts"
 import type { PlayerSettings } from "../state/Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
@@ -62,7 +63,10 @@ export const acceptSettings = (
     subject: `player:${player.id}`,
     ...record
   }))
-  const accepted = draft.accept(undefined, { settings, audit }, changed)
+  const noted = obligationChanges(draft, { ...player, ...changed })
+  const accepted = noted === undefined
+    ? draft.accept(undefined, { settings, audit }, changed)
+    : draft.accept(undefined, { settings, audit, obligations: noted.changes }, { ...changed, obligations: noted.open })
   return { ...accepted, reply: accepted.state }
 }
 

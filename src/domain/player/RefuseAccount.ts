@@ -1,6 +1,7 @@
 /** Account checks of an action: active account, no restriction of the ability, no exclusion. */
 import { type Refusal, refuse } from "../Refusal.ts"
-import { missingLimits } from "../state/Limits.ts"
+import { gatedBy } from "../obligation/Obligations.ts"
+import type { Gate } from "../state/Obligation.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 
 const words = {
@@ -26,17 +27,12 @@ export const refuseAccount = (
   if (exclusion !== null) {
     return refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
   }
-  return isGated(player, ability, now)
-    ? refuse("PLAYER_RESTRICTED", "The player has to set limits first.", {
-      reason: "obligation",
-      obligations: ["required_limits"]
-    })
-    : undefined
+  const gate = gateOf[ability]
+  const obligations = gate === undefined ? [] : gatedBy(player, gate, now)
+  return obligations.length === 0
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", "The player has to do something else first.", { reason: "obligation", obligations })
 }
 
-/** Whether a limit that the jurisdiction requires is missing for what is asked. */
-const isGated = (player: Player, ability: keyof typeof words, now: number): boolean => {
-  const { required, required_before: before } = player.rules.limits
-  return required.length > 0 && (ability === "canBet" || ability === "canDeposit" && before === "deposit") &&
-    missingLimits(player, now).length > 0
-}
+/** What an obligation stops of each ability; signing in is never stopped by one. */
+const gateOf: { readonly [ability in keyof typeof words]?: Gate } = { canBet: "play", canDeposit: "deposit" }

@@ -8,6 +8,7 @@ import type { EventType } from "./Events.ts"
 import { Instant } from "../Instant.ts"
 import type { StoredReply } from "./Idempotency.ts"
 import type { SeedChange } from "./PlayerSeeds.ts"
+import type { NewAcknowledgement, ObligationChange } from "./Obligation.ts"
 import type { Player } from "./Player.ts"
 import type { Round, Transaction } from "./Rounds.ts"
 import type { AcceptedSignature } from "./AcceptedSignature.ts"
@@ -287,6 +288,8 @@ export interface Change {
   readonly events: ReadonlyArray<Event>
   readonly audit: ReadonlyArray<AuditRecord>
   readonly notes: ReadonlyArray<PlayerNote>
+  readonly obligations: ReadonlyArray<ObligationChange>
+  readonly acknowledgements: ReadonlyArray<NewAcknowledgement>
   readonly replies: ReadonlyArray<StoredReply>
   /** Of the requests whose effects these are. */
   readonly signatures: ReadonlyArray<AcceptedSignature>
@@ -312,6 +315,8 @@ export const noChange: Change = {
   events: none,
   audit: none,
   notes: none,
+  obligations: none,
+  acknowledgements: none,
   replies: none,
   signatures: none,
   counts: none,

@@ -10,6 +10,8 @@ export const eventTypes = [
   "bonus.granted",
   "bonus.completed",
   "kyc.status_changed",
+  "obligation.created",
+  "obligation.met",
   "compliance.alert_created"
 ] as const
 

@@ -200,6 +200,18 @@ const isUnlimited = (limits: Limits): boolean => {
 export const isOwn = ({ limitsSet }: { readonly limitsSet: number }, limits: Limits, field: LimitField): boolean =>
   (limitsSet & limitBit(field)) !== 0 && limits[field] !== undefined
 
+/** Bit in a set of limits: the player was asked for limits, and declined. */
+export const promptDeclined = 1 << limitFields.length
+
+const promptAnswered = limitFields.filter((field) => !field.includes("balance") && !field.includes("session")).reduce(
+  (bits, field) => bits | limitBit(field),
+  promptDeclined
+)
+
+/** Whether the player has to set a deposit, loss or bet limit, or decline to, before the first deposit. */
+export const mustAnswerPrompt = ({ limitsSet, rules }: Limited & { readonly limitsSet: number }): boolean =>
+  rules.limits.prompt && (limitsSet & promptAnswered) === 0
+
 /** Groups of limits of which the jurisdiction requires one, and none is set. */
 export const missingLimits = (player: Limited & { readonly limitsSet: number }, now: number) => {
   const limits = effectiveLimits(player.limits, player.pendingLimits, now)

@@ -9,6 +9,7 @@ import type { Rules } from "../jurisdiction/Rules.ts"
 import type { Activity } from "./Activity.ts"
 import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
 import type { Counters, Limits, PendingLimit } from "./Limits.ts"
+import type { Obligation } from "./Obligation.ts"
 import type { PlayerSeeds } from "./PlayerSeeds.ts"
 import { emptyRecent, filterRecent, type Recent } from "./Recent.ts"
 import { indexOfRound, type Round, type Transaction } from "./Rounds.ts"
@@ -116,6 +117,8 @@ export interface Player {
   readonly pendingLimits: ReadonlyArray<PendingLimit>
   /** Limits that the player or the operator set, a bit for each (`limitBit`): defaults of the operator do not count. */
   readonly limitsSet: number
+  /** Obligations that were open when the player was last written. */
+  readonly obligations: ReadonlyArray<Obligation>
   readonly counters: Counters
 
   /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */

@@ -3,6 +3,8 @@ import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"
 import { CurrentClaim, CurrentOperator } from "../../contract/common/Middleware.ts"
+import type { SelfExclusionRequest } from "../../contract/responsibleGaming/Api.ts"
+import type { Operator } from "../../domain/state/Operator.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import type { LimitsResource } from "../../domain/limit/LimitUsage.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
@@ -12,6 +14,43 @@ import { bodyObject } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
 
 const render = (resource: LimitsResource) => ({ status: 200, body: JSON.stringify({ data: resource }) })
+
+type Gaming = ResponsibleGaming["Service"]
+
+/** Changes limits by the body of the request; `actor` is the label of who asks. A name that is no limit is refused. */
+export const changeLimits = Effect.fnUntraced(
+  function*(gaming: Gaming, operator: Operator, playerId: number, actor: string) {
+    yield* gaming.get(operator.id, playerId)
+    const { limits } = yield* bodyObject
+    const changes = readLimitChanges(limits)
+    if ("_tag" in changes) return yield* Effect.fail(changes)
+    const { applied, coolingOffHours, pending, resource } = yield* gaming.setLimits(operator.id, playerId, {
+      changes,
+      coolingOffHours: operator.coolingOffHours,
+      actor
+    })
+    return { data: resource, meta: { applied, pending, cooling_off_hours: coolingOffHours } }
+  }
+)
+
+/** Excludes a player, or prolongs the exclusion; `actor` is the label of who asks. */
+export const exclude = Effect.fnUntraced(function*(
+  gaming: Gaming,
+  operator: Operator,
+  playerId: number,
+  request: typeof SelfExclusionRequest.Type,
+  actor: string
+) {
+  const { period = null, type = null, until } = request
+  const resource = yield* gaming.selfExclude(operator.id, playerId, {
+    period,
+    until: until === undefined ? null : parseIso(until) ?? null,
+    type,
+    actor
+  }, { claim: yield* CurrentClaim, render })
+  const { body, status } = render(resource)
+  return jsonResponse(status, body)
+})
 
 export const ResponsibleGamingHandlers = HttpApiBuilder.group(
   Api,
@@ -38,29 +77,12 @@ export const ResponsibleGamingHandlers = HttpApiBuilder.group(
       .handleRaw("setLimits", ({ params }) =>
         Effect.gen(function*() {
           const { apiKey, operator } = yield* CurrentOperator
-          yield* gaming.get(operator.id, params.player)
-          const { limits } = yield* bodyObject
-          const changes = readLimitChanges(limits)
-          if ("_tag" in changes) return yield* Effect.fail(changes)
-          const { applied, coolingOffHours, pending, resource } = yield* gaming.setLimits(operator.id, params.player, {
-            changes,
-            coolingOffHours: operator.coolingOffHours,
-            actor: `key:${apiKey.key}`
-          })
-          return { data: resource, meta: { applied, pending, cooling_off_hours: coolingOffHours } }
+          return yield* changeLimits(gaming, operator, params.player, `key:${apiKey.key}`)
         }))
       .handle("selfExclude", ({ params, payload }) =>
         Effect.gen(function*() {
           const { apiKey, operator } = yield* CurrentOperator
-          const { period = null, type = null, until } = payload
-          const resource = yield* gaming.selfExclude(operator.id, params.player, {
-            period,
-            until: until === undefined ? null : parseIso(until) ?? null,
-            type,
-            actor: `key:${apiKey.key}`
-          }, { claim: yield* CurrentClaim, render })
-          const { body, status } = render(resource)
-          return jsonResponse(status, body)
+          return yield* exclude(gaming, operator, params.player, payload, `key:${apiKey.key}`)
         }))
   })
 )

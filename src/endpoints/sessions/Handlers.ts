@@ -13,6 +13,10 @@ import { Ledger } from "../../features/wallet/Ledger.ts"
 import { Wallet } from "../../features/wallet/Wallet.ts"
 import { optionalBody } from "../../http/FormRules.ts"
 import { jsonResponse } from "../../http/Refusals.ts"
+import { renderAcknowledgement, toAcknowledge } from "../obligations/Handlers.ts"
+import { changeLimits, exclude } from "../responsibleGaming/Handlers.ts"
+import { Obligations } from "../../features/obligations/Obligations.ts"
+import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { renderLaunch } from "../games/Handlers.ts"
 import { playerRounds } from "../originals/OriginalHandlers.ts"
 import { ledgerPage } from "../wallet/Handlers.ts"
@@ -28,6 +32,8 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const ledger = yield* Ledger
     const launches = yield* Launches
+    const gaming = yield* ResponsibleGaming
+    const obligations = yield* Obligations
     const rounds = playerRounds(yield* Originals)
     return handlers
       .handle("me", () =>
@@ -76,6 +82,38 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
       .handleRaw("play", ({ params }) => rounds.play(params.game))
       .handle("fairness", () => rounds.fairness)
       .handleRaw("rotate", () => rounds.rotate)
+      .handle("limits", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* gaming.get(operator.id, playerId) }
+        }))
+      // taken as it came, as of operators
+      .handleRaw("setLimits", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return yield* changeLimits(gaming, operator, playerId, `player:${playerId}`)
+        }))
+      .handle("selfExclude", ({ payload }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return yield* exclude(gaming, operator, playerId, payload, `player:${playerId}`)
+        }))
+      .handle("obligations", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* obligations.list(operator.id, playerId, query.state) }
+        }))
+      .handle("acknowledge", ({ payload }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const command = toAcknowledge(payload, { by: "player", actor: `player:${playerId}` })
+          const made = yield* obligations.acknowledge(operator.id, playerId, command, {
+            claim: yield* CurrentClaim,
+            render: renderAcknowledgement
+          })
+          const { body, status } = renderAcknowledgement(made)
+          return jsonResponse(status, body)
+        }))
       .handle("round", ({ params }) => rounds.round(params.round))
   })
 )

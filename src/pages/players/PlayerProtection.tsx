@@ -129,7 +129,7 @@ const limitOf = ({ amount, limit, minutes }: Record<string, unknown>) => {
 }
 
 /** The operator's hours alone. */
-const noWait = { wait: null, until_period_ends: false }
+const noWait = { wait: null, until_period_ends: false, confirm: false }
 
 /** From when a new value holds, before it is sent: a lower one at once, a higher one after the operator's cooling-off. */
 function LimitEffect({ player, values }: { readonly player: Player; readonly values: Record<string, unknown> }) {

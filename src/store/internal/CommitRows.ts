@@ -14,6 +14,7 @@ import type {
   Redemption,
   RoundChange
 } from "../../domain/state/Change.ts"
+import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
 import { replyPurpose, type StoredReply } from "../../domain/state/Idempotency.ts"
 import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
 import type { Player } from "../../domain/state/Player.ts"
@@ -97,6 +98,9 @@ export interface CommitRows {
   readonly newSeeds: Array<SeedChange>
   readonly changedSeeds: Array<SeedChange>
   readonly notes: Array<PlayerNote>
+  readonly newObligations: Array<ObligationChange>
+  readonly changedObligations: Array<ObligationChange>
+  readonly acknowledgements: Array<NewAcknowledgement>
   /** Index of a player's currency pair among the rates; null in the operator's currency. */
   readonly pairOf: (playerId: number) => number | null
 }
@@ -134,6 +138,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
   const report = reportRows(ordered, pairs)
   const pairByPlayer = new Map<number, number>()
   const payments = new Map<number, PaymentChange>()
+  const obligations = new Map<number, ObligationChange>()
   const bonuses = new Map<number, BonusRow>()
   const seeds = new Map<number, SeedChange>()
   const rows: CommitRows = {
@@ -162,6 +167,9 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     newSeeds: [],
     changedSeeds: [],
     notes: [],
+    newObligations: [],
+    changedObligations: [],
+    acknowledgements: [],
     pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
   }
   for (const unit of ordered) {
@@ -195,6 +203,11 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
       append(rows.events, change.events)
       append(rows.audit, change.audit)
       append(rows.notes, change.notes)
+      for (const one of change.obligations) {
+        const { id } = one.obligation
+        obligations.set(id, { ...one, isNew: one.isNew || obligations.get(id)?.isNew === true })
+      }
+      append(rows.acknowledgements, change.acknowledgements)
       append(rows.signatures, change.signatures)
       for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
     }
@@ -208,6 +221,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     if (payment.isNew) rows.newPayments.push(toNew(payment))
     else rows.changedPayments.push(payment)
   }
+  for (const row of obligations.values()) (row.isNew ? rows.newObligations : rows.changedObligations).push(row)
   for (const row of bonuses.values()) (row.isNew ? rows.newBonuses : rows.changedBonuses).push(row)
   for (const seed of seeds.values()) (seed.sealed === null ? rows.changedSeeds : rows.newSeeds).push(seed)
   return rows

@@ -32,6 +32,7 @@ import {
 import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
+import { acknowledgements, changedObligations, newObligations } from "./ObligationSections.ts"
 import { changedSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
 import { changedPayments, convertedPayments, isPayout, newPayments } from "./PaymentSections.ts"
 import { type Converted, converted, convertedSums, players, rateOfPair, rates, sums } from "./ReportSections.ts"
@@ -388,7 +389,10 @@ const rareParts = [
   part("original_rounds_part", originalRounds, (rows) => rows.originalRounds),
   part("new_seeds", newSeeds, (rows) => rows.newSeeds),
   part("changed_seeds", changedSeeds, (rows) => rows.changedSeeds),
-  part("notes_part", notes, (rows) => rows.notes)
+  part("notes_part", notes, (rows) => rows.notes),
+  part("new_obligations", newObligations, (rows) => rows.newObligations),
+  part("changed_obligations", changedObligations, (rows) => rows.changedObligations),
+  part("acknowledgements_part", acknowledgements, (rows) => rows.acknowledgements)
 ]
 
 /** Statements by their sections. */
@@ -404,7 +408,8 @@ const withRates = statementsOver(convertedMoney, convertedPayouts)
 
 const hasRareRows = (rows: CommitRows): boolean =>
   rows.newBonuses.length + rows.changedBonuses.length + rows.redemptions.length + rows.originalRounds.length +
-      rows.newSeeds.length + rows.changedSeeds.length + rows.notes.length > 0
+      rows.newSeeds.length + rows.changedSeeds.length + rows.notes.length + rows.newObligations.length +
+      rows.changedObligations.length + rows.acknowledgements.length > 0
 
 const hasRequestRows = (rows: CommitRows): boolean =>
   rows.settings.length + rows.changedPayments.length + rows.sessions.length + rows.endedSessions.length +

@@ -15,6 +15,7 @@ import {
   Restrictions
 } from "../../domain/state/Player.ts"
 import { noRules } from "../../domain/jurisdiction/Rules.ts"
+import { Obligation } from "../../domain/state/Obligation.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { emptyRecent } from "../../domain/state/Recent.ts"
@@ -42,6 +43,14 @@ const OpenBonus = Schema.Struct({
 const EndedSession = Schema.Struct({ id: Schema.Number, expiresAt: Schema.Number, exchanged: Schema.Boolean })
 
 const OpenSession = Schema.Struct({ id: Schema.Number, providerId: Schema.Number, expiresAt: Schema.Number })
+
+/** Read as JSON, so that instants are numbers. */
+const OpenObligation = Schema.Struct({
+  ...Obligation.fields,
+  dueAt: Schema.NullOr(Schema.Number),
+  createdAt: Schema.Number,
+  metAt: Schema.NullOr(Schema.Number)
+})
 
 /** Validated on load, since staff may have changed settings directly in the database. */
 const PlayerRow = Schema.Struct({
@@ -71,6 +80,7 @@ const PlayerRow = Schema.Struct({
     confirmUntil: Schema.optionalKey(Schema.Number)
   })),
   limitsSet: Schema.Number,
+  obligations: Schema.NullOr(Schema.Array(OpenObligation)),
   version: Schema.Number,
   entrySeq: Schema.Number,
   walletSeq: Schema.Number,
@@ -93,6 +103,7 @@ const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
 const noBonuses: ReadonlyArray<PendingBonus> = []
 const noSessions: Player["endedSessions"] = []
 const noOpenSessions: Player["openSessions"] = []
+const noObligations: Player["obligations"] = []
 const noGrants: Player["bonusGrants"] = {}
 
 /** Unfinished bonuses as carried by a player: the running one and the pending ones. */
@@ -129,6 +140,7 @@ const toPlayer = ({
   exclusionSince: since,
   exclusionType: type,
   exclusionUntil: until,
+  obligations,
   openBonuses,
   openSessions,
   version: _version,
@@ -145,6 +157,7 @@ const toPlayer = ({
   activity: decodeActivity(row.activity),
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
+  obligations: obligations ?? noObligations,
   endedSessions: endedSessions ?? noSessions,
   openSessions: openSessions ?? noOpenSessions,
   rounds: emptyRecent,
@@ -182,6 +195,13 @@ const playerColumns = columnsOf(PlayerRow, "p", {
     })
   } ORDER BY b.id)
     FROM player_bonuses b WHERE b.player_id = p.id AND b.state <> 'finished')`,
+  obligations: `(SELECT jsonb_agg(${
+    jsonOf(OpenObligation, "o", {
+      dueAt: epochMs("o.due_at"),
+      createdAt: epochMs("o.created_at"),
+      metAt: epochMs("o.met_at")
+    })
+  } ORDER BY o.id) FROM obligations o WHERE o.player_id = p.id AND o.state = 'open')`,
   endedSessions: `(SELECT jsonb_agg(${jsonOf(EndedSession, "s", { expiresAt: epochMs("s.expires_at") })} ORDER BY s.id)
     FROM (SELECT id, expires_at, exchanged FROM game_sessions
       WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2 ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,

@@ -1,0 +1,46 @@
+/** Obligations and acknowledgements for operators. */
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
+import { refusals } from "../common/Errors.ts"
+import { pathId } from "../common/Fields.ts"
+import { created, list, page, pageQuery } from "../common/Pagination.ts"
+import { Acknowledgement, AcknowledgementRequest, Obligation, obligationQuery } from "./ObligationResource.ts"
+
+export const ObligationsGroup = HttpApiGroup.make("obligations")
+  .add(
+    HttpApiEndpoint.get("list", "/players/:player/obligations", {
+      params: { player: pathId },
+      query: obligationQuery,
+      success: list(Obligation)
+    })
+      .annotate(RequiredScope, "players:read")
+      .annotateMerge(about(
+        "What a player must do, newest first",
+        "`required_limits`: the jurisdiction wants limits set. `limit_prompt`: the player is asked for limits before the first deposit, and sets one " +
+          "or declines. While one is open, what its `gates` name is refused with PLAYER_RESTRICTED, `details.reason` `obligation`. 100 at most."
+      )),
+    HttpApiEndpoint.post("acknowledge", "/players/:player/acknowledgements", {
+      params: { player: pathId },
+      payload: AcknowledgementRequest,
+      success: created(Acknowledgement),
+      error: refusals("RESPONSIBLE_GAMING_RULE")
+    })
+      .annotate(RequiredScope, "limits:write")
+      .annotateMerge(about(
+        "Take down a player's answer",
+        "`limit_raise` with its `field`: a raise that has to be confirmed is in force with `accept`, and dropped with `decline`. `limit_prompt`: the " +
+          "player declines to set limits. Kept for good."
+      )),
+    HttpApiEndpoint.get("acknowledgements", "/players/:player/acknowledgements", {
+      params: { player: pathId },
+      query: pageQuery,
+      success: page(Acknowledgement)
+    })
+      .annotate(RequiredScope, "players:read")
+      .annotateMerge(about("A player's answers, newest first", "Of the player, and of others on the player's behalf."))
+  )
+  .annotate(RequiredFeature, "responsible_gaming")
+  .annotateMerge(OpenApi.annotations({
+    title: "Obligations",
+    description: "What a jurisdiction asks of a player, and what the player answers."
+  }))

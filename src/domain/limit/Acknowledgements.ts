@@ -1,0 +1,85 @@
+/** Answers of players to what they were asked: a raise that has to be confirmed, whether they want limits. */
+import { acceptSettings } from "../player/AccountStatus.ts"
+import { type Refusal, refuse } from "../Refusal.ts"
+import { type Context, type Decision, refused } from "../state/Decision.ts"
+import { Draft } from "../state/Draft.ts"
+import { mustAnswerPrompt, ownLimits, promptDeclined, waits } from "../state/Limits.ts"
+import type { Acknowledgement, NewAcknowledgement } from "../state/Obligation.ts"
+import type { Player } from "../state/Player.ts"
+
+export interface Acknowledge extends Omit<Acknowledgement, "id" | "at"> {
+  /** Audit log label of the actor. */
+  readonly actor: string
+}
+
+export type AcknowledgeRefusal = Refusal<"RESPONSIBLE_GAMING_RULE" | "NOT_FOUND">
+
+const notOpen = (message: string): AcknowledgeRefusal => refuse("RESPONSIBLE_GAMING_RULE", message)
+
+const noSuchRaise = refuse("NOT_FOUND", "No raise of this limit waits for a confirmation.")
+
+type Settings = Parameters<typeof acceptSettings>[1]
+
+/** What an answer to a raise changes: it is in force, or dropped. */
+const answerRaise = (player: Player, { answer, field }: Acknowledge, now: number): Settings | AcknowledgeRefusal => {
+  const raise = player.pendingLimits.find((one) =>
+    one.field === field && one.confirmUntil !== undefined && waits(one, now)
+  )
+  if (raise === undefined) return noSuchRaise
+  if (answer !== "accept" && answer !== "decline") return notOpen("A raise is accepted or declined.")
+  if (now < raise.effectiveAt) {
+    return refuse("RESPONSIBLE_GAMING_RULE", "The raise cannot be confirmed yet.", {
+      confirm_from: new Date(raise.effectiveAt).toISOString()
+    })
+  }
+  const pendingLimits = player.pendingLimits.filter((one) => one !== raise)
+  if (answer === "decline") return { pendingLimits }
+  const { [raise.field]: _before, ...others } = ownLimits(player, now)
+  return { pendingLimits, limits: raise.value === null ? others : { ...others, [raise.field]: raise.value } }
+}
+
+const answerPrompt = (player: Player, { answer }: Acknowledge): Settings | AcknowledgeRefusal =>
+  answer === "decline" && mustAnswerPrompt(player)
+    ? { limitsSet: player.limitsSet | promptDeclined }
+    : notOpen("The player is not asked for limits now, or can only decline them: setting one is a change of limits.")
+
+const isRefusal = (answered: Settings | AcknowledgeRefusal): answered is AcknowledgeRefusal => "_tag" in answered
+
+/** Takes down an answer, and does what it says in the same commit. */
+export const acknowledgeStep =
+  (command: Acknowledge) => (player: Player, context: Context): Decision<NewAcknowledgement, AcknowledgeRefusal> => {
+    const { actor, ...answer } = command
+    const changed = command.kind === "limit_raise"
+      ? answerRaise(player, command, context.now)
+      : answerPrompt(player, command)
+    if (isRefusal(changed)) return refused(changed)
+    const draft = new Draft(player, context)
+    const acknowledgement = {
+      ...answer,
+      id: draft.takeId(),
+      at: context.now,
+      playerId: player.id,
+      operatorId: player.operatorId
+    }
+    const accepted = acceptSettings(draft, changed, {
+      actor,
+      action: "player.acknowledge",
+      before: null,
+      after: {
+        acknowledgement_id: acknowledgement.id,
+        kind: command.kind,
+        answer: command.answer,
+        field: command.field,
+        text_version: command.textVersion,
+        channel: command.channel,
+        profile: `${player.rules.code} ${player.rules.version}`
+      },
+      reason: null
+    })
+    const { change } = accepted
+    return {
+      ...accepted,
+      reply: acknowledgement,
+      change: change === null ? null : { ...change, acknowledgements: [acknowledgement] }
+    }
+  }

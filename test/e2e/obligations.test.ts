@@ -1,0 +1,112 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { pass } from "../kit/Calendar.ts"
+import { browserCall } from "../kit/HttpCalls.ts"
+import { bootstrapToken, dataOf, type Fields, fresh, openCasino, registration, staffCall } from "../kit/Casino.ts"
+
+// Goal: over HTTP, at any node: a jurisdiction's obligations stop a launch, a bet and a deposit until they are met, and what a player answers is kept.
+
+const casinoUnder = Effect.fnUntraced(function*(rules: Fields) {
+  const code = fresh("x-duties-")
+  const imported = yield* staffCall("POST", "/backoffice/v1/profiles", { code, name: "Duties", ...rules }, {
+    authorization: `Bearer ${bootstrapToken}`
+  })
+  assert.strictEqual(imported.status, 201, imported.text)
+  return yield* openCasino({ profiles: [code], default_profile: code })
+})
+
+const gate = (...obligations: ReadonlyArray<string>) => ({ reason: "obligation", obligations })
+
+layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it) => {
+  it.effect("4.1, 6.2: required limits gate a launch until the last is set, and the record says so", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ limits: { required: [["max_daily_deposit"], ["max_balance"]] } })
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      const launch = casino.post(`/players/${id}/games/${casino.slots.id}/launch`, {})
+      assert.deepInclude(yield* launch, { status: 422, code: "PLAYER_RESTRICTED", details: gate("required_limits") })
+      dataOf(yield* casino.deposit(id, 500), 201)
+      const [open] = dataOf(yield* casino.get(`/players/${id}/obligations`))
+      assert.deepInclude(open, { kind: "required_limits", state: "open", gates: ["play"], met_at: null, details: {} })
+      yield* casino.put(`/players/${id}/limits`, { limits: { max_daily_deposit: 1000 } })
+      assert.strictEqual((yield* launch).code, "PLAYER_RESTRICTED")
+      yield* casino.put(`/players/${id}/limits`, { limits: { max_balance: 9000 } })
+      assert.strictEqual((yield* launch).status, 200)
+      const [met] = dataOf(yield* casino.get(`/players/${id}/obligations?state=met`))
+      assert.deepInclude(met, { id: open.id, state: "met" })
+      assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${id}/obligations?state=open`)), [])
+      const { code, details } = yield* casino.put(`/players/${id}/limits`, { limits: { max_balance: null } })
+      assert.deepStrictEqual([code, details], ["RESPONSIBLE_GAMING_RULE", { required: ["max_balance"] }])
+    }))
+
+  it.effect("4.1: a registration may carry its limits", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ limits: { required: [["max_balance"]], caps: { max_balance: 9000 } } })
+      const register = (limits: Fields) => casino.post("/players", { ...registration(fresh("p-")), limits })
+      const { id } = dataOf(yield* register({ max_balance: 5000 }), 201)
+      assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_balance, 5000)
+      dataOf(yield* casino.post(`/players/${id}/games/${casino.slots.id}/launch`, {}))
+      for (const limits of [{ max_balance: 9001 }, { max_fun: 1 }]) {
+        const [field] = Object.keys(limits)
+        assert.deepStrictEqual(Object.keys((yield* register(limits)).details), [`limits.${field}`])
+      }
+    }))
+
+  it.effect("4.2, 6.3: the question for limits is declined once, by the player, under an idempotency key", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ limits: { prompt: true } })
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      assert.deepStrictEqual((yield* casino.deposit(id, 100)).details, gate("limit_prompt"))
+      const { token } = dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201)
+      const body = { kind: "limit_prompt", answer: "decline", channel: "web" }
+      const headers = { "idempotency-key": fresh("prompt-") }
+      const first = yield* browserCall(token, "/acknowledgements", { body, headers })
+      assert.deepInclude(dataOf(first, 201), { kind: "limit_prompt", answer: "decline", by: "player", channel: "web" })
+      assert.deepStrictEqual((yield* browserCall(token, "/acknowledgements", { body, headers })).data, first.data)
+      assert.strictEqual((yield* browserCall(token, "/acknowledgements", { body })).code, "RESPONSIBLE_GAMING_RULE")
+      dataOf(yield* casino.deposit(id, 100), 201)
+      const listed = yield* casino.get(`/players/${id}/acknowledgements`)
+      assert.deepStrictEqual(listed.data, [first.data])
+    }))
+
+  it.effect("4.3: a raise is in force when it is confirmed, and not before its time", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ limits: { raise: { wait: "P2D", confirm: true, confirm_within: "P7D" } } })
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      yield* casino.put(`/players/${id}/limits`, { limits: { max_daily_bet: 100 } })
+      const raised = yield* casino.put(`/players/${id}/limits`, { limits: { max_daily_bet: 300 } })
+      assert.deepInclude(raised.meta, { pending: ["max_daily_bet"], cooling_off_hours: 48 })
+      const [pending] = raised.data.pending_changes
+      assert.strictEqual(pending.confirm_from, pending.effective_at)
+      const confirm = (field: string) =>
+        casino.post(`/players/${id}/acknowledgements`, { kind: "limit_raise", answer: "accept", field })
+      assert.strictEqual((yield* confirm("max_daily_bet")).code, "RESPONSIBLE_GAMING_RULE")
+      assert.strictEqual((yield* confirm("max_daily_loss")).code, "NOT_FOUND")
+      yield* pass(2 * 86_400_000)
+      assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_daily_bet, 100)
+      assert.deepInclude(dataOf(yield* confirm("max_daily_bet"), 201), { by: "operator", field: "max_daily_bet" })
+      assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_daily_bet, 300)
+    }))
+
+  it.effect("3.5: a player reads and changes the own limits, and excludes the own account; the token ends with it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      const { token } = dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201)
+      const changed = yield* browserCall(token, "/limits", { method: "PUT", body: { limits: { max_daily_bet: 50 } } })
+      assert.deepInclude(changed.meta, { applied: ["max_daily_bet"], pending: [] })
+      assert.deepStrictEqual(
+        (yield* browserCall(token, "/limits")).data,
+        dataOf(yield* casino.get(`/players/${id}/limits`))
+      )
+      assert.deepStrictEqual(
+        Object.keys(
+          (yield* browserCall(token, "/limits", { method: "PUT", body: { limits: { max_fun: 1 } } })).details
+        ),
+        ["limits.max_fun"]
+      )
+      const excluded = yield* browserCall(token, "/self-exclusion", { body: { period: "7_days" } })
+      assert.strictEqual(dataOf(excluded).self_exclusion.type, "time_out")
+      assert.strictEqual((yield* browserCall(token, "/limits")).code, "INVALID_PLAYER_TOKEN")
+    }))
+})
