@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import { pass } from "../kit/Calendar.ts"
+import { noon } from "../kit/Noon.ts"
 import { browserCall } from "../kit/HttpCalls.ts"
 import { bootstrapToken, dataOf, type Fields, fresh, openCasino, registration, staffCall } from "../kit/Casino.ts"
 
@@ -108,5 +109,35 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       const excluded = yield* browserCall(token, "/self-exclusion", { body: { period: "7_days" } })
       assert.strictEqual(dataOf(excluded).self_exclusion.type, "time_out")
       assert.strictEqual((yield* browserCall(token, "/limits")).code, "INVALID_PLAYER_TOKEN")
+    }))
+
+  it.effect("3.3: an exclusion that ends on request keeps its person out until the player returns", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({
+        breaks: {
+          periods: { "6_months": "self_exclusion" },
+          self_exclusion: { min: null, max: null },
+          ends: "on_request",
+          return_wait: "PT24H"
+        }
+      })
+      const person = registration(fresh("p-"))
+      const { id } = dataOf(yield* casino.post("/players", person), 201)
+      const until = new Date(Date.parse(noon) + 40 * 86_400_000).toISOString()
+      const excluded = dataOf(yield* casino.post(`/players/${id}/self-exclusion`, { until, type: "self_exclusion" }))
+      assert.deepInclude(excluded.self_exclusion, { until, ends: "on_request", return_at: null, source: "operator" })
+      const acknowledge = casino.post(`/players/${id}/acknowledgements`, { kind: "return_to_play", answer: "accept" })
+      assert.strictEqual((yield* acknowledge).code, "RESPONSIBLE_GAMING_RULE")
+      yield* pass(60 * 86_400_000)
+      const again = { ...person, username: fresh("p-"), email: `${fresh("p-")}@example.com` }
+      assert.strictEqual((yield* casino.post("/players", again)).code, "SELF_EXCLUDED_IDENTITY")
+      assert.strictEqual((yield* casino.deposit(id, 100)).details.reason, "self_exclusion")
+      dataOf(yield* acknowledge, 201)
+      assert.isString(dataOf(yield* casino.get(`/players/${id}`)).self_exclusion.return_at)
+      assert.strictEqual((yield* casino.deposit(id, 100)).details.reason, "self_exclusion")
+      yield* pass(86_400_000)
+      dataOf(yield* casino.deposit(id, 100), 201)
+      assert.isNull(dataOf(yield* casino.get(`/players/${id}`)).self_exclusion)
+      assert.notStrictEqual((yield* casino.post("/players", again)).code, "SELF_EXCLUDED_IDENTITY")
     }))
 })

@@ -42,6 +42,9 @@ const refusal = (player: Player, request: Partial<SelfExclude>, now = start) => 
 /** Periods that a player without a jurisdiction can choose. */
 const offered = exclusionPeriods.filter((period) => period in standardPeriods)
 
+/** How an exclusion shows that an operator asked for, and that ends by itself. */
+const byOperator = { ends: "by_itself", return_at: null, source: "operator" } as const
+
 const types: ReadonlyArray<ExclusionType> = ["time_out", "self_exclusion", "self_closure"]
 
 const withExclusion = (type: ExclusionType, days: number) =>
@@ -91,7 +94,11 @@ describe("selfExcludeStep, first exclusion", () => {
       }
       const { reply, state } = accepted(newPlayer(), { period }, now)
       const [type, until] = expected
-      assert.deepStrictEqual(reply.self_exclusion, { type, since: "2026-11-30T12:00:00.000Z", until }, period)
+      assert.deepStrictEqual(
+        reply.self_exclusion,
+        { ...byOperator, type, since: "2026-11-30T12:00:00.000Z", until },
+        period
+      )
       assert.deepStrictEqual(state.exclusion, { type, since: now, until: instant(until) })
     }
   })
@@ -163,7 +170,12 @@ describe("selfExcludeStep, first exclusion", () => {
       subject: "player:1",
       before: { self_exclusion: null },
       after: {
-        self_exclusion: { type: "time_out", since: "2026-11-20T12:00:00.000Z", until: "2026-11-27T12:00:00.000Z" }
+        self_exclusion: {
+          ...byOperator,
+          type: "time_out",
+          since: "2026-11-20T12:00:00.000Z",
+          until: "2026-11-27T12:00:00.000Z"
+        }
       },
       reason: null
     }])

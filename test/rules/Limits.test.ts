@@ -39,7 +39,10 @@ describe("the limits resource", () => {
     assert.deepStrictEqual(at(noon + 1), {
       type: "self_closure",
       since: "2026-11-18T11:59:59.995Z",
-      until: "2026-11-18T12:00:00.001Z"
+      until: "2026-11-18T12:00:00.001Z",
+      ends: "by_itself",
+      return_at: null,
+      source: "operator"
     })
     assert.deepInclude(at(null), { until: null })
     assert.isNull(at(noon))

@@ -4,6 +4,9 @@ import { dayNumber, noRules, type Rules } from "../../src/domain/jurisdiction/Ru
 import { applyDueChanges } from "../../src/domain/limit/DueChanges.ts"
 import { initialLimits } from "../../src/domain/limit/DefaultLimits.ts"
 import { type LimitsOutcome, readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
+import { acknowledgeStep } from "../../src/domain/limit/Acknowledgements.ts"
+import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
+import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { depositStep } from "../../src/domain/payment/Payments.ts"
 import type { LimitField } from "../../src/domain/LimitFields.ts"
@@ -297,5 +300,74 @@ describe("3.1 breaks", () => {
         "type"
       ]
     )
+  })
+})
+
+describe("3.3 exclusions that end on request", () => {
+  const gb = under({
+    breaks: { ...noRules.breaks, ends: "on_request", return_wait: "PT24H", self_exclusion: { min: "P6M", max: null } }
+  })
+  const excluded = (player: Player, period: "6_months" | "24_hours" | "5_years", now = noon) =>
+    accepted(
+      selfExcludeStep({ period, until: null, type: null, source: "player", actor: "player:1" })(player, context(now))
+    ).state
+  const asking = (player: Player, now: number, answer: "accept" | "decline" = "accept") =>
+    acknowledgeStep({
+      kind: "return_to_play",
+      answer,
+      field: null,
+      obligationId: null,
+      textVersion: null,
+      channel: "phone",
+      by: "operator",
+      actor: "key:pk"
+    })(player, context(now))
+  const mayPlay = (player: Player, now: number) => refuseAccount(player, "canBet", now) === undefined
+  const end = Date.UTC(2027, 4, 18, 12)
+
+  it("stand after their time, until the player asks and the wait is over", () => {
+    const player = excluded(gb, "6_months")
+    assert.isFalse(mayPlay(player, end + 365 * day))
+    assert.strictEqual(refusalOf(asking(player, end - 1))?.code, "RESPONSIBLE_GAMING_RULE")
+    const returning = accepted(asking(player, end)).state
+    assert.isFalse(mayPlay(returning, end + 24 * hour - 1))
+    assert.isTrue(mayPlay(returning, end + 24 * hour))
+    // asked again, the first request counts
+    const again = accepted(asking(returning, end + hour)).state
+    assert.isTrue(mayPlay(again, end + 24 * hour))
+    const { self_exclusion: shown } = limitsResource(returning, end)
+    assert.deepInclude(shown, { ends: "on_request", return_at: "2027-05-19T12:00:00.000Z", source: "player" })
+  })
+
+  it("drop a return when the player is excluded for longer meanwhile", () => {
+    const returning = accepted(asking(excluded(gb, "6_months"), end)).state
+    const longer = excluded(returning, "5_years", end + hour)
+    assert.isFalse(mayPlay(longer, end + 24 * hour))
+    assert.isNull(limitsResource(longer, end + hour).self_exclusion?.return_at)
+  })
+
+  it("a time-out ends by itself, and nobody is asked for a return", () => {
+    const player = excluded(gb, "24_hours")
+    assert.isTrue(mayPlay(player, noon + day))
+    assert.strictEqual(refusalOf(asking(player, noon + 1))?.code, "RESPONSIBLE_GAMING_RULE")
+  })
+
+  it("one without end takes the least time of the jurisdiction, or six months, before a return", () => {
+    const periods = { indefinite: "self_exclusion" } as const
+    const days: ReadonlyArray<readonly [string | null, number]> = [["P30D", noon + 30 * day], [null, end]]
+    for (const [min, from] of days) {
+      const rules = { breaks: { ...noRules.breaks, periods, self_exclusion: { min, max: null } } }
+      const player = accepted(
+        selfExcludeStep({ period: "indefinite", until: null, type: null, actor: "key:pk" })(under(rules), context())
+      ).state
+      assert.strictEqual(refusalOf(asking(player, from - 1))?.code, "RESPONSIBLE_GAMING_RULE")
+      assert.isTrue(mayPlay(accepted(asking(player, from)).state, from))
+    }
+  })
+
+  it("keep their way of ending when the rules change", () => {
+    const player = { ...excluded(gb, "6_months"), rules: noRules }
+    assert.isFalse(mayPlay(player, end + day))
+    assert.isTrue(mayPlay({ ...excluded(under({}), "6_months"), rules: gb.rules }, end))
   })
 })

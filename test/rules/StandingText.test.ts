@@ -43,12 +43,20 @@ it("an account is closed by its status, an exclusion, a hold or staff, and not b
     "Staff have switched betting off."
   ])
   // who is held as well is not told that the balance can be withdrawn
-  assert.deepStrictEqual(sentences(held, "active", { type: "self_exclusion", until: null }), [
-    "Excluded from play (self-exclusion) without end. It cannot be shortened.",
-    "Withdrawals are held by an alert, until it is closed or its hold released."
-  ])
   assert.deepStrictEqual(
-    sentences(open, "locked", { type: "time_out", until: "2026-12-04T10:00:00.000Z" }),
+    sentences(held, "active", { type: "self_exclusion", until: null, ends: "by_itself", return_at: null }),
+    [
+      "Excluded from play (self-exclusion) without end. It cannot be shortened.",
+      "Withdrawals are held by an alert, until it is closed or its hold released."
+    ]
+  )
+  assert.deepStrictEqual(
+    sentences(open, "locked", {
+      type: "time_out",
+      until: "2026-12-04T10:00:00.000Z",
+      ends: "by_itself",
+      return_at: null
+    }),
     [
       "The account is locked: the player neither signs in, plays nor withdraws.",
       "Excluded from play (time-out) until 2026-12-04. It cannot be shortened; the balance can be withdrawn."

@@ -653,7 +653,11 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       assert.deepStrictEqual(excluded.self_exclusion, {
         type: "time_out",
         since: noon,
-        until: new Date(Date.parse(noon) + 24 * hourMs).toISOString()
+        until: new Date(Date.parse(noon) + 24 * hourMs).toISOString(),
+        // beyond the specification
+        ends: "by_itself",
+        return_at: null,
+        source: "operator"
       })
     }))
 

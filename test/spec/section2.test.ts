@@ -14,7 +14,15 @@ type Shape = string | readonly [Shape] | { readonly [field: string]: Shape }
 
 const orNull = (shape: Shape): Shape => ({ "| null": shape })
 
-const selfExclusion = { type: "string", since: "timestamp", until: "timestamp?" }
+const selfExclusion = {
+  type: "string",
+  since: "timestamp",
+  until: "timestamp?",
+  // beyond the specification: how it ends, and who asked for it
+  ends: "string",
+  return_at: "timestamp?",
+  source: "string"
+} as const
 
 const player = {
   id: "integer",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
-import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { exclusionEndings, exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { boundsOf } from "../../domain/limit/LimitChanges.ts"
 import { perLimit } from "../../domain/limit/LimitUsage.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
@@ -22,10 +22,24 @@ const Usage = Schema.Struct({
 export const SelfExclusion = Schema.Struct({
   type: Schema.Literals(exclusionTypes),
   since: timestamp,
-  until: Schema.NullOr(timestamp).annotate({ description: "Null means without end." })
+  until: Schema.NullOr(timestamp).annotate({ description: "Null means without end." }),
+  ends: Schema.Literals(exclusionEndings).annotate({
+    description: "`on_request`: it stands after `until` as well, until the player asks to return."
+  }),
+  return_at: Schema.NullOr(timestamp).annotate({
+    description: "With `on_request`: when the player returns; null until the player has asked."
+  }),
+  source: Schema.Literals(exclusionSources).annotate({ description: "Who asked for it." })
 }).annotate({
   identifier: "SelfExclusion",
-  examples: [{ type: "time_out", since: "2026-11-20T12:00:00.000Z", until: "2026-11-27T12:00:00.000Z" }]
+  examples: [{
+    type: "time_out",
+    since: "2026-11-20T12:00:00.000Z",
+    until: "2026-11-27T12:00:00.000Z",
+    ends: "by_itself",
+    return_at: null,
+    source: "player"
+  }]
 })
 
 /** A player's limits and self-exclusion (SPEC section 2.9). */

@@ -42,6 +42,14 @@ export const exclusionTypes = ["self_exclusion", "time_out", "self_closure"] as 
 
 export type ExclusionType = (typeof exclusionTypes)[number]
 
+/** Who asked for an exclusion. */
+export const exclusionSources = ["player", "operator", "staff", "licensee"] as const
+
+export type ExclusionSource = (typeof exclusionSources)[number]
+
+/** How an exclusion ends. */
+export const exclusionEndings = ["by_itself", "on_request"] as const
+
 /** Periods on offer where a jurisdiction does not say otherwise (SPEC section 4.7). */
 export const standardPeriods = {
   "24_hours": "time_out",

@@ -5,7 +5,8 @@ import { type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { mustAnswerPrompt, ownLimits, promptDeclined, waits } from "../state/Limits.ts"
 import type { Acknowledgement, NewAcknowledgement } from "../state/Obligation.ts"
-import type { Player } from "../state/Player.ts"
+import { after } from "../jurisdiction/Duration.ts"
+import { activeExclusion, type Player } from "../state/Player.ts"
 
 export interface Acknowledge extends Omit<Acknowledgement, "id" | "at"> {
   /** Audit log label of the actor. */
@@ -43,15 +44,31 @@ const answerPrompt = (player: Player, { answer }: Acknowledge): Settings | Ackno
     ? { limitsSet: player.limitsSet | promptDeclined }
     : notOpen("The player is not asked for limits now, or can only decline them: setting one is a change of limits.")
 
+/** The end of an exclusion that ends on request: after the wait of the jurisdiction, from when it may be asked for. */
+const answerReturn = (player: Player, { answer }: Acknowledge, now: number): Settings | AcknowledgeRefusal => {
+  const exclusion = activeExclusion(player, now)
+  if (exclusion?.onRequest === undefined) return notOpen("The player has no exclusion that ends on request.")
+  if (answer !== "accept") return notOpen("A return is accepted.")
+  const { returnAt, returnFrom } = exclusion.onRequest
+  if (now < returnFrom) {
+    return refuse("RESPONSIBLE_GAMING_RULE", "The player cannot ask to return yet.", {
+      return_from: new Date(returnFrom).toISOString()
+    })
+  }
+  // asked again: the first request counts
+  const returns = returnAt ?? after(player.rules.breaks.return_wait ?? "PT0S", now)
+  return { exclusion: { ...exclusion, onRequest: { returnFrom, returnAt: returns } } }
+}
+
 const isRefusal = (answered: Settings | AcknowledgeRefusal): answered is AcknowledgeRefusal => "_tag" in answered
+
+const answersBy = { limit_raise: answerRaise, limit_prompt: answerPrompt, return_to_play: answerReturn }
 
 /** Takes down an answer, and does what it says in the same commit. */
 export const acknowledgeStep =
   (command: Acknowledge) => (player: Player, context: Context): Decision<NewAcknowledgement, AcknowledgeRefusal> => {
     const { actor, ...answer } = command
-    const changed = command.kind === "limit_raise"
-      ? answerRaise(player, command, context.now)
-      : answerPrompt(player, command)
+    const changed = answersBy[command.kind](player, command, context.now)
     if (isRefusal(changed)) return refused(changed)
     const draft = new Draft(player, context)
     const acknowledgement = {

@@ -12,7 +12,7 @@ import { Draft } from "../state/Draft.ts"
 import type { LimitField } from "../LimitFields.ts"
 import { effectiveLimits, type PendingLimit, waits } from "../state/Limits.ts"
 import { exclusionFields } from "./LimitUsage.ts"
-import type { Player } from "../state/Player.ts"
+import { exclusionEnd, type Player } from "../state/Player.ts"
 
 /** Retention of an ended exclusion: it invalidates session tokens from before it, and no token lives longer (SPEC section 8). */
 export const exclusionRetentionMs = 720 * 60_000
@@ -52,7 +52,8 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
   }
 
   const { exclusion } = player
-  if (exclusion !== null && exclusion.until !== null && now >= exclusion.until + exclusionRetentionMs) {
+  const end = exclusion === null ? null : exclusionEnd(exclusion)
+  if (exclusion !== null && end !== null && now >= end + exclusionRetentionMs) {
     changed.exclusion = null
     records.push({
       actor,

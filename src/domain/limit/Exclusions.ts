@@ -7,6 +7,7 @@ import { Draft } from "../state/Draft.ts"
 import { after } from "../jurisdiction/Duration.ts"
 import {
   type ExclusionPeriod,
+  type ExclusionSource,
   type ExclusionType,
   periodEnd,
   type requestChannels
@@ -25,6 +26,8 @@ export interface SelfExclude {
   readonly until: number | null
   /** Null derives the type from the duration. */
   readonly type: ExclusionType | null
+  /** Who asked for it; absent: the operator. */
+  readonly source?: ExclusionSource
   /** Audit log label of the actor. */
   readonly actor: string
   /** With a request that staff took down: how the player asked, and why. */
@@ -131,7 +134,23 @@ const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclu
     : refuseWeakening(current, end, request.type)
   if (refusal !== undefined) return refusal
   const type = typeOf(request, rules, current, end, now)
-  return typeof type === "string" ? { type, since: current?.since ?? now, until: end } : type
+  if (typeof type !== "string") return type
+  const exclusion = { type, since: current?.since ?? now, until: end, ...sourceOf(request) }
+  const returnFrom = returnFromOf(rules, exclusion)
+  return returnFrom === undefined ? exclusion : { ...exclusion, onRequest: { returnFrom, returnAt: null } }
+}
+
+/** Who asked, where it was not the operator. */
+const sourceOf = ({ source = "operator" }: SelfExclude): Pick<Exclusion, "source"> =>
+  source === "operator" ? {} : { source }
+
+/** Least time of an exclusion without end where the jurisdiction does not say. */
+const leastIndefinite = "P6M"
+
+/** From when the player may ask to return; undefined where the exclusion ends by itself. A time-out always does, one without end never. */
+const returnFromOf = ({ breaks }: Rules, { since, type, until }: Exclusion): number | undefined => {
+  if (until === null) return after(breaks.self_exclusion.min ?? leastIndefinite, since)
+  return type === "self_exclusion" && breaks.ends === "on_request" ? until : undefined
 }
 
 /**

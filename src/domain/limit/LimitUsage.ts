@@ -10,11 +10,13 @@ import {
   roll,
   waits
 } from "../state/Limits.ts"
-import type { ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
+import type { exclusionEndings, ExclusionSource, ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
 import { activeExclusion, type Exclusion, type Player } from "../state/Player.ts"
 import { type Window, windowEnd } from "../state/Windows.ts"
 
 const iso = (at: number): string => new Date(at).toISOString()
+
+const isoOrNull = (at: number | null): string | null => at === null ? null : iso(at)
 
 /** Minor units, minutes for `max_session_minutes`. */
 interface Usage {
@@ -56,13 +58,20 @@ export interface ExclusionFields {
   readonly type: ExclusionType
   readonly since: string
   readonly until: string | null
+  readonly ends: (typeof exclusionEndings)[number]
+  /** When the player returns, of an exclusion that ends on request; null: nobody has asked, or it ends by itself. */
+  readonly return_at: string | null
+  readonly source: ExclusionSource
 }
 
 /** Exclusion under its wire names. */
 export const exclusionFields = (exclusion: Exclusion): ExclusionFields => ({
   type: exclusion.type,
   since: iso(exclusion.since),
-  until: exclusion.until === null ? null : iso(exclusion.until)
+  until: isoOrNull(exclusion.until),
+  ends: exclusion.onRequest === undefined ? "by_itself" : "on_request",
+  return_at: isoOrNull(exclusion.onRequest?.returnAt ?? null),
+  source: exclusion.source ?? "operator"
 })
 
 /** One value for each of the sixteen limits. */

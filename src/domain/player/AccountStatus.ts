@@ -6,6 +6,7 @@ import { type Accept, answer, type Context, type Decision, refused } from "../st
 import { Draft } from "../state/Draft.ts"
 import {
   activeHoldIds,
+  exclusionEnd,
   isSessionEnded,
   type KycStatus,
   kycTransitions,
@@ -262,5 +263,7 @@ export const isTokenValid = (player: Player, issuedAt: number): boolean =>
  * exclusion stays invalid after its end: none can be issued while it lasts, so any token older than its end was issued before it, or at the instant
  * of its start.
  */
-const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean =>
-  exclusion === null || (exclusion.until !== null && issuedAt >= exclusion.until)
+const outlivesExclusion = ({ exclusion }: Player, issuedAt: number): boolean => {
+  const end = exclusion === null ? issuedAt : exclusionEnd(exclusion)
+  return end !== null && issuedAt >= end
+}

@@ -9,7 +9,7 @@ import { refuseDailyCap } from "../payment/Payments.ts"
 import { refuseUnverified, refuseWithdrawer } from "../payment/Withdrawals.ts"
 import type { Refusal } from "../Refusal.ts"
 import { bindingLimits, refuseBet, refuseDeposit, roll } from "../state/Limits.ts"
-import { activeExclusion, type Player } from "../state/Player.ts"
+import { activeExclusion, exclusionEnd, type Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 
 export const abilities = ["sign_in", "deposit", "bet", "withdraw", "receive_bonuses"] as const
@@ -54,7 +54,6 @@ export const standing = (
 export const causeEnd = (player: Player, { code, details }: Refusal, now: number): string | null => {
   if (code === "LIMIT_EXCEEDED") return typeof details.resets_at === "string" ? details.resets_at : null
   const exclusion = activeExclusion(player, now)
-  return exclusion === null || details.reason !== exclusion.type || exclusion.until === null
-    ? null
-    : new Date(exclusion.until).toISOString()
+  const end = exclusion === null || details.reason !== exclusion.type ? null : exclusionEnd(exclusion)
+  return end === null ? null : new Date(end).toISOString()
 }

@@ -1,4 +1,5 @@
 /** A player's standing in words: `May bet: no, time-out until 4 Dec 2026`. Pure and without server code, for the pages. */
+import type { ExclusionFields } from "../limit/LimitUsage.ts"
 import type { AbilityName } from "./Standing.ts"
 
 /** An ability as the staff API tells it. */
@@ -62,17 +63,29 @@ export const abilityInWords = (ability: ToldAbility, date: (at: string) => strin
   return cause === undefined ? "yes" : `no, ${cause}`
 }
 
+const lengthInWords = (
+  { ends, return_at: returnAt, until }: Pick<ExclusionFields, "ends" | "return_at" | "until">,
+  date: (at: string) => string
+): string =>
+  returnAt !== null
+    ? `until ${date(returnAt)}, as the player asked to return`
+    : ends === "by_itself"
+    ? until === null ? "without end" : `until ${date(until)}`
+    : until === null
+    ? "without end, until the player asks to return"
+    : `until ${date(until)}, and then until the player asks to return`
+
 /** What closes an account to its player, in sentences: its status, an exclusion, a hold of withdrawals. Limits and single restrictions do not. */
 export const closuresInWords = (
   { bet, withdraw }: { readonly bet: ToldAbility; readonly withdraw: ToldAbility },
   status: string,
-  exclusion: { readonly type: string; readonly until: string | null } | null,
+  exclusion: Pick<ExclusionFields, "ends" | "return_at" | "type" | "until"> | null,
   date: (at: string) => string
 ): ReadonlyArray<string> => [
   ...(status === "active" ? [] : [`The account is ${status}: the player neither signs in, plays nor withdraws.`]),
   ...(exclusion === null ? [] : [
     `Excluded from play (${causes[exclusion.type] ?? exclusion.type}) ${
-      exclusion.until === null ? "without end" : `until ${date(exclusion.until)}`
+      lengthInWords(exclusion, date)
     }. It cannot be shortened${withdraw.is_allowed ? "; the balance can be withdrawn" : ""}.`
   ]),
   ...(withdraw.cause === "compliance_hold"

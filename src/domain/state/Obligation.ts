@@ -34,7 +34,7 @@ export interface ObligationChange {
   readonly isNew: boolean
 }
 
-export const acknowledgementKinds = ["limit_prompt", "limit_raise"] as const
+export const acknowledgementKinds = ["limit_prompt", "limit_raise", "return_to_play"] as const
 
 export const answers = ["accept", "decline", "continue", "stop"] as const
 

@@ -4,7 +4,7 @@
  * A single writer replaces one value by the next; values are never changed in place.
  */
 import { Schema } from "effect"
-import type { ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
+import type { ExclusionSource, ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import type { Activity } from "./Activity.ts"
 import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
@@ -57,7 +57,15 @@ export interface Exclusion {
   readonly type: ExclusionType
   readonly since: number
   readonly until: number | null
+  /** Who asked for it; absent: the operator. */
+  readonly source?: ExclusionSource
+  /** With one that ends at the player's request only: from when that may be made, and when the player returns; null: nobody has asked. */
+  readonly onRequest?: { readonly returnFrom: number; readonly returnAt: number | null }
 }
+
+/** When an exclusion is over; null while that is not known. */
+export const exclusionEnd = ({ onRequest, until }: Pick<Exclusion, "onRequest" | "until">): number | null =>
+  onRequest === undefined ? until : onRequest.returnAt
 
 /** Alert that holds the player's withdrawals. */
 export interface WithdrawalHold {
@@ -155,11 +163,12 @@ export interface Player {
   readonly seeds: PlayerSeeds | null
 }
 
-/** Exclusion in force at `now`, or null. An exclusion ends by itself at its end. */
-export const activeExclusion = (player: Player, now: number): Exclusion | null =>
-  player.exclusion !== null && (player.exclusion.until === null || now < player.exclusion.until)
-    ? player.exclusion
-    : null
+/** Exclusion in force at `now`, or null. */
+export const activeExclusion = ({ exclusion }: Player, now: number): Exclusion | null => {
+  if (exclusion === null) return null
+  const end = exclusionEnd(exclusion)
+  return end === null || now < end ? exclusion : null
+}
 
 /**
  * Maximum ended sessions carried; they expire within half a day. Of a player who exchanges more in that time, all sessions older than the carried

@@ -139,6 +139,7 @@ export const PlayerHandlers = HttpApiBuilder.group(
             period,
             until: until === undefined ? null : parseIso(until) ?? null,
             type,
+            source: "staff",
             actor: label,
             request: { channel, reason }
           })

@@ -33,19 +33,20 @@ export const changeLimits = Effect.fnUntraced(
   }
 )
 
-/** Excludes a player, or prolongs the exclusion; `actor` is the label of who asks. */
+/** Excludes a player, or prolongs the exclusion. */
 export const exclude = Effect.fnUntraced(function*(
   gaming: Gaming,
   operator: Operator,
   playerId: number,
   request: typeof SelfExclusionRequest.Type,
-  actor: string
+  { actor, source }: { readonly actor: string; readonly source: "operator" | "player" }
 ) {
   const { period = null, type = null, until } = request
   const resource = yield* gaming.selfExclude(operator.id, playerId, {
     period,
     until: until === undefined ? null : parseIso(until) ?? null,
     type,
+    source,
     actor
   }, { claim: yield* CurrentClaim, render })
   const { body, status } = render(resource)
@@ -82,7 +83,10 @@ export const ResponsibleGamingHandlers = HttpApiBuilder.group(
       .handle("selfExclude", ({ params, payload }) =>
         Effect.gen(function*() {
           const { apiKey, operator } = yield* CurrentOperator
-          return yield* exclude(gaming, operator, params.player, payload, `key:${apiKey.key}`)
+          return yield* exclude(gaming, operator, params.player, payload, {
+            actor: `key:${apiKey.key}`,
+            source: "operator"
+          })
         }))
   })
 )

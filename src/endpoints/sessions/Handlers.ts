@@ -96,7 +96,7 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
       .handle("selfExclude", ({ payload }) =>
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
-          return yield* exclude(gaming, operator, playerId, payload, `player:${playerId}`)
+          return yield* exclude(gaming, operator, playerId, payload, { actor: `player:${playerId}`, source: "player" })
         }))
       .handle("obligations", ({ query }) =>
         Effect.gen(function*() {

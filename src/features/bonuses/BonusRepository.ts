@@ -163,7 +163,7 @@ export class BonusRepository extends Context.Service<BonusRepository, {
               ORDER BY open_until LIMIT ${maxDue})
             UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
               WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
-                AND (p.exclusion_type IS NULL OR p.exclusion_until <= ${toDate(now)})
+                AND (p.exclusion_type IS NULL OR p.exclusion_over_at <= ${toDate(now)})
                 AND NOT EXISTS (SELECT FROM player_bonuses a WHERE a.player_id = b.player_id AND a.state = 'activated')
               LIMIT ${maxDue})`),
         findRegistrations: (now) =>

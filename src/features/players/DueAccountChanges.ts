@@ -31,8 +31,8 @@ export class DueAccounts extends Context.Service<DueAccounts, {
               WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
                 WHERE coalesce(change ->> 'confirmUntil', change ->> 'effectiveAt')::float8 <= ${now}::float8)
               LIMIT ${maxDue})
-            UNION (SELECT id::float8 FROM players WHERE exclusion_until IS NOT NULL
-              AND exclusion_until <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_until LIMIT ${maxDue})
+            UNION (SELECT id::float8 FROM players WHERE exclusion_over_at IS NOT NULL
+              AND exclusion_over_at <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_over_at LIMIT ${maxDue})
             UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND document_expires_at <= ${
             toDate(now)
           }

@@ -1,8 +1,10 @@
 /** Player profiles: rows and their wire form (SPEC section 2.1). */
 import { Effect, Schema, Struct } from "effect"
 import { Player } from "../../contract/players/PlayerResource.ts"
+import { exclusionFields } from "../../domain/limit/LimitUsage.ts"
+import { exclusionEnd } from "../../domain/state/Player.ts"
 import { Instant } from "../../domain/Instant.ts"
-import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { columnsOf, picker, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"
@@ -33,6 +35,9 @@ export const PlayerRow = Schema.Struct({
   exclusion_type: Schema.NullOr(Schema.Literals(exclusionTypes)),
   exclusion_since: optionalTime,
   exclusion_until: optionalTime,
+  exclusion_return_from: optionalTime,
+  exclusion_return_at: optionalTime,
+  exclusion_source: Schema.NullOr(Schema.Literals(exclusionSources)),
   marketing_email: Schema.Boolean,
   marketing_sms: Schema.Boolean,
   marketing_newsletter: Schema.Boolean,
@@ -64,13 +69,20 @@ const abilitiesOf = picker(Struct.keys(abilities))
 
 /** The wire form of a player's row at `now` (epoch milliseconds): an exclusion that is over does not show. */
 export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
-  const { exclusion_since: since, exclusion_type: type, exclusion_until: until } = row
+  const { exclusion_since: since, exclusion_source: source, exclusion_type: type } = row
+  const { exclusion_return_at: returnAt, exclusion_return_from: returnFrom, exclusion_until: until } = row
+  const exclusion = type === null || since === null ? null : {
+    type,
+    since,
+    until,
+    ...(source === null ? {} : { source }),
+    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
+  }
+  const end = exclusion === null ? null : exclusionEnd(exclusion)
   return {
     ...plainOf(row),
     restrictions: abilitiesOf(row),
-    self_exclusion: type !== null && since !== null && (until === null || now < until)
-      ? { type, since: iso(since), until: isoOrNull(until) }
-      : null,
+    self_exclusion: exclusion === null || end !== null && now >= end ? null : exclusionFields(exclusion),
     marketing: { email: row.marketing_email, sms: row.marketing_sms, newsletter: row.marketing_newsletter },
     registration: {
       source: row.registration_source,

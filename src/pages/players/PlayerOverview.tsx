@@ -165,7 +165,11 @@ const closedOf = (player: Player): ReadonlyArray<Fact> => [
     player,
     ["self_exclusion.type", { label: "Exclusion", cell: (it) => <Status of={it.self_exclusion?.type} /> }],
     ["self_exclusion.since", { seconds: true }],
-    ["self_exclusion.until", { seconds: true, absent: "without end" }]
+    ["self_exclusion.until", { seconds: true, absent: "without end" }],
+    ["self_exclusion.ends", {
+      label: "Ends",
+      cell: (it) => it.self_exclusion?.ends === "on_request" ? "when the player asks to return" : "by itself"
+    }]
   )),
   ...factsOf(
     "player.show",

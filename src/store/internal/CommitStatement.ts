@@ -133,7 +133,10 @@ const settingsColumns = columnsOf<SettingsRow, SettingsRow>({
   exclusion: [
     text("exclusion_type", (row) => row.exclusion?.type ?? null),
     time("exclusion_since", (row) => row.exclusion?.since ?? null),
-    time("exclusion_until", (row) => row.exclusion?.until ?? null)
+    time("exclusion_until", (row) => row.exclusion?.until ?? null),
+    time("exclusion_return_from", (row) => row.exclusion?.onRequest?.returnFrom ?? null),
+    time("exclusion_return_at", (row) => row.exclusion?.onRequest?.returnAt ?? null),
+    text("exclusion_source", (row) => row.exclusion?.source ?? null)
   ],
   sessionsEndedAt: time("sessions_ended_at", (row) => row.sessionsEndedAt),
   limits: text("limits", (row) => JSON.stringify(row.limits), "jsonb"),

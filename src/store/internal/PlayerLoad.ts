@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/state/Bonus.ts"
 import { limitFields } from "../../domain/LimitFields.ts"
 import type { Limits, PendingLimit } from "../../domain/state/Limits.ts"
-import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import {
   endedSessionsCarried,
   openSessionsCarried,
@@ -71,6 +71,9 @@ const PlayerRow = Schema.Struct({
   exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
   exclusionSince: Schema.NullOr(Instant),
   exclusionUntil: Schema.NullOr(Instant),
+  exclusionReturnFrom: Schema.NullOr(Instant),
+  exclusionReturnAt: Schema.NullOr(Instant),
+  exclusionSource: Schema.NullOr(Schema.Literals(exclusionSources)),
   sessionsEndedAt: Schema.NullOr(Instant),
   limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   pendingLimits: Schema.Array(Schema.Struct({
@@ -137,7 +140,10 @@ const toPlayer = ({
   canWithdraw,
   endedSessions,
   excludedFromBonuses,
+  exclusionReturnAt: returnAt,
+  exclusionReturnFrom: returnFrom,
   exclusionSince: since,
+  exclusionSource: source,
   exclusionType: type,
   exclusionUntil: until,
   obligations,
@@ -150,7 +156,13 @@ const toPlayer = ({
   // replaced by those that count before anybody sees the player
   rules: noRules,
   restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
-  exclusion: type === null || since === null ? null : { type, since, until },
+  exclusion: type === null || since === null ? null : {
+    type,
+    since,
+    until,
+    ...(source === null ? {} : { source }),
+    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
+  },
   limits: row.limits satisfies Limits,
   pendingLimits: row.pendingLimits satisfies ReadonlyArray<PendingLimit>,
   counters: decodeCounters(row.counters),

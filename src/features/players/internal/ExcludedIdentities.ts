@@ -28,7 +28,7 @@ export const makeIsExcluded = Effect.map(
             OR coalesce(document_number_digest = ${digests.documentNumber}, false) AS "hasNumber"
         FROM players
         WHERE operator_id = ${operatorId} AND exclusion_type IS NOT NULL AND id IS DISTINCT FROM ${playerId}::float8::bigint
-          AND (exclusion_until IS NULL OR exclusion_until > ${toDate(now)})
+          AND (exclusion_over_at IS NULL OR exclusion_over_at > ${toDate(now)})
           AND (birth_date = ${identity.birthDate}
             OR personal_id_digest = ${digests.personalId} OR document_number_digest = ${digests.documentNumber}
             OR ${comparable("personal_id")} = ${comparableNumber(identity.personalId)}
@@ -37,7 +37,7 @@ export const makeIsExcluded = Effect.map(
         SELECT f.first_name, p.middle_name, f.last_name, to_char(f.birth_date, 'YYYY-MM-DD'), NULL, NULL, false
         FROM former_identities f JOIN players p ON p.id = f.player_id
         WHERE f.operator_id = ${operatorId} AND f.birth_date = ${identity.birthDate} AND p.exclusion_type IS NOT NULL
-          AND (p.exclusion_until IS NULL OR p.exclusion_until > ${toDate(now)})
+          AND (p.exclusion_over_at IS NULL OR p.exclusion_over_at > ${toDate(now)})
           AND p.id IS DISTINCT FROM ${playerId}::float8::bigint`
       )
       return candidates.some((candidate) => candidate.hasNumber || isSamePerson(identity, candidate))
