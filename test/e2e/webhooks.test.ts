@@ -31,7 +31,7 @@ const addAccount = Effect.fnUntraced(function*(slug: string) {
   const webhook = yield* made("/webhooks", { operator: slug, url: sink.url })
   yield* Effect.addFinalizer(() => staffCall("PATCH", `/backoffice/v1/webhooks/${webhook.id}`, { active: false }))
   const { flush } = yield* WebhookSender
-  const { get, post } = operatorWith(key)
+  const { get, post, put } = operatorWith(key)
   const call = (path: string, body?: unknown) => Effect.map(body === undefined ? get(path) : post(path, body), dataIn)
   /** Number of events read so far; `told` returns the later ones in order. */
   let seen = 0
@@ -43,7 +43,7 @@ const addAccount = Effect.fnUntraced(function*(slug: string) {
     seen = sink.received.length
     return fresh.sort((a, b) => Number(a.id) - Number(b.id)).map(({ data, type }) => ({ type, data }))
   })
-  return { key, post, sink, webhook, call, told }
+  return { key, post, put, sink, webhook, call, told }
 })
 
 const headersOf = ({ headers }: Received, name: string) => String(headers[name])
@@ -52,7 +52,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
   it.effect("deliver every event type in full, whatever its origin", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { call, key, post, sink, told } = yield* addAccount("told")
+      const { call, key, post, put, sink, told } = yield* addAccount("told")
       yield* made("/payment-methods", { operator: "told", code: "bank", currencies: ["EUR"] })
       const bonus = yield* made("/bonuses", {
         operator: "told",
@@ -172,6 +172,20 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       yield* outbox.insert([event])
       assert.deepStrictEqual(yield* told, [{ type: event.type, data: { alert, player: short } }])
       expected.push("compliance.alert_created")
+
+      const jurisdiction = "x-told"
+      yield* made("/profiles", { code: jurisdiction, name: "Told", limits: { required: [["max_balance"]] } })
+      yield* staffCall("PATCH", "/backoffice/v1/operators/told", { profiles: ["none", jurisdiction] })
+      const other = yield* call("/players", { ...registration("bea"), jurisdiction })
+      yield* told
+      const ofOther = { id: other.id, external_id: null, username: "bea" }
+      const [open] = yield* call(`/players/${other.id}/obligations`)
+      const obligation = { id: open.id, kind: "required_limits", gates: ["play"], state: "open" }
+      assert.deepStrictEqual(yield* told, [{ type: "obligation.created", data: { obligation, player: ofOther } }])
+      yield* put(`/players/${other.id}/limits`, { limits: { max_balance: 5000 } })
+      const met = { ...obligation, state: "met" }
+      assert.deepStrictEqual(yield* told, [{ type: "obligation.met", data: { obligation: met, player: ofOther } }])
+      expected.push("obligation.created", "obligation.met")
 
       assert.sameMembers(expected, [...eventTypes])
       // none of it is in the logs

@@ -15,8 +15,8 @@ describe("webhook events", () => {
     assert.strictEqual(nextAttemptAt(pingType, 1, 0), null)
   })
 
-  it("are the nine of the specification, without the ping", () => {
-    assert.strictEqual(new Set(eventTypes).size, 9)
+  it("are the nine of the specification and two of obligations, without the ping", () => {
+    assert.strictEqual(new Set(eventTypes).size, 11)
     assert.notInclude(eventTypes.join(" "), pingType)
   })
 
