@@ -6,8 +6,9 @@
  * process. Bounded by time, by bytes of each operator, where the oldest go first, and by bytes a minute, so that neither a storm of retries nor whoever sends
  * refused calls without end can fill the table or push out what others need. Bets have room of their own.
  */
-import { Clock, Context, Effect, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { Forwarder } from "../../cluster/Forwarder.ts"
 import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { callKinds, callResults } from "../../domain/settlement/MessageStory.ts"
@@ -57,6 +58,9 @@ const maxRemoved = 1000
 
 /** Calls shown of one message or round. */
 const maxShown = 100
+
+/** Channel between nodes: write what is noted, now. */
+const channel = "kept-calls"
 
 /** A call about one message that moved no money. */
 const KeptCallRow = Schema.Struct({
@@ -171,6 +175,8 @@ export class KeptCalls extends Context.Service<KeptCalls, {
         const sql = yield* SqlClient.SqlClient
         const ids = yield* Ids
         const actors = yield* PlayerActors
+        const forwarder = yield* Forwarder
+        const fork = yield* FiberSet.makeRuntime<never>()
         // apart: whoever makes up ids without end would push out the windows of operators
         const ofOperators = makeRefusalBudget()
         const ofMessages = makeRefusalBudget()
@@ -255,6 +261,11 @@ export class KeptCalls extends Context.Service<KeptCalls, {
         yield* Effect.addFinalizer(() => Effect.timeoutOption(write, "5 seconds"))
         yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("1 second")))
 
+        // who reads sees what any node has noted; one that does not answer in time is left out
+        forwarder.serve(channel, (_, done) =>
+          void fork(Effect.ensuring(write, Effect.sync(() => done({ status: 200, head: "", body: "" })))))
+        const writeAll = forwarder.sendToAll(channel, { head: "", body: "" }, { isRepeatable: true, timeoutMs: 2000 })
+
         /** Removes calls, and what they count for. */
         const remove = (chosen: Statement.Fragment) =>
           Effect.map(
@@ -269,7 +280,8 @@ export class KeptCalls extends Context.Service<KeptCalls, {
             )
             SELECT count(*)::float8 AS removed FROM gone`
             )),
-            (row) => row?.removed ?? 0
+            (row) =>
+              row?.removed ?? 0
           )
 
         const prune = Effect.gen(function*() {
@@ -316,8 +328,7 @@ export class KeptCalls extends Context.Service<KeptCalls, {
 
         const list: KeptCalls["Service"]["list"] = Effect.fn("KeptCalls.list")(
           function*(scope, query) {
-            // what this node has noted is shown at once
-            yield* write
+            yield* writeAll
             return yield* listed.part(scope, query, "newest")
           },
           orTryAgain
@@ -325,7 +336,7 @@ export class KeptCalls extends Context.Service<KeptCalls, {
 
         const about: KeptCalls["Service"]["about"] = Effect.fn("KeptCalls.about")(
           function*(scope, { ids: named, playerId, providerId, round }) {
-            yield* write
+            yield* writeAll
             const ids = texts(named)
             const found = yield* read(
               sql.and([
