@@ -72,6 +72,8 @@ const readerOf = (book: Book) => {
     book,
     current,
     rulesOf: (code: string, currency: string, now: number): Rules | undefined => {
+      // the rules of the API itself, which no version changes
+      if (code === noneCode) return noRules
       const key = keyOf(code, currency)
       const found = held.get(key)
       if (found !== undefined && now < found.until) return found.rules
@@ -79,7 +81,7 @@ const readerOf = (book: Book) => {
       if (version === undefined) return undefined
       const factor = hasAmounts(version.profile) ? factorOf(code, version.profile.currency, currency) : oneForOne
       if (factor === undefined) return undefined
-      const rules = code === noneCode ? noRules : rulesIn(version, factor)
+      const rules = rulesIn(version, factor)
       held.set(key, { rules, until: version.until })
       return rules
     }

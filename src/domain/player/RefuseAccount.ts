@@ -31,7 +31,10 @@ export const refuseAccount = (
   const obligations = gate === undefined ? [] : gatedBy(player, gate, now)
   return obligations.length === 0
     ? undefined
-    : refuse("PLAYER_RESTRICTED", "The player has to do something else first.", { reason: "obligation", obligations })
+    : refuse("PLAYER_RESTRICTED", `The player has to meet an obligation first: ${obligations.join(", ")}.`, {
+      reason: "obligation",
+      obligations
+    })
 }
 
 /** What an obligation stops of each ability; signing in is never stopped by one. */

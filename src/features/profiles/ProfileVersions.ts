@@ -6,7 +6,7 @@ import { instant, integer } from "../../contract/common/Fields.ts"
 import type { StaffProfile, StaffProfileSummary, StaffProfileVersion } from "../../contract/profiles/StaffApi.ts"
 import { differencesOf } from "../../domain/jurisdiction/Differences.ts"
 import { after } from "../../domain/jurisdiction/Duration.ts"
-import { isOwnCode, Profile } from "../../domain/jurisdiction/Profile.ts"
+import { isOwnCode, noneCode, Profile } from "../../domain/jurisdiction/Profile.ts"
 import { inForce, type ProfileVersion } from "../../domain/jurisdiction/Rules.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { objectionMessage, objectionToApproval } from "../../domain/staff/FourEyes.ts"
@@ -197,6 +197,9 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
 
       const refuseCode = (document: Profile, versions: Versions): Refusal<"VALIDATION_FAILED"> | undefined => {
         const [first] = versions
+        if (document.code === noneCode) {
+          return refuseFields({ code: [`must not be ${noneCode}, which stands for the rules of the API itself`] })
+        }
         if (first === undefined && !isOwnCode(document.code)) {
           return refuseFields({ code: ["must be a built-in code, or begin with x-"] })
         }
