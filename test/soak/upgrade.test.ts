@@ -11,7 +11,7 @@ import { chanceOf, seedOfRun } from "../kit/Chance.ts"
 import { playAll, replayAll, until } from "../kit/Client.ts"
 import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { addGame, addPaymentMethod, addStudio, addTenant, seat } from "../kit/Casino.ts"
-import { callerOf, exchange, makeAgent, staffOf } from "../kit/HttpCalls.ts"
+import { answersEarlier, callerOf, exchange, makeAgent, staffOf } from "../kit/HttpCalls.ts"
 import { History } from "../kit/History.ts"
 import { audit } from "../kit/HistoryAudit.ts"
 import { addStaff, exceptAddedStaff } from "../kit/Keys.ts"
@@ -81,6 +81,9 @@ layer(layerOwnDatabase, { excludeTestServices: true })("an upgrade", (it) => {
         environment: yield* environmentOf,
         main: join(folder, "src", "main.ts")
       })
+      answersEarlier(oldPort)
+      // today's replays answers that were stored before, and a node forwards to one of before
+      answersEarlier(newPort)
       const agent = yield* makeAgent()
       const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, oldPort, "acme")
       yield* addPaymentMethod(operatorId, withdrawalMethod)

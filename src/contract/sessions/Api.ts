@@ -131,7 +131,7 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
     HttpApiEndpoint.post("acknowledge", "/acknowledgements", {
       payload: AcknowledgementRequest,
       success: created(Acknowledgement),
-      error: refusals("RESPONSIBLE_GAMING_RULE")
+      error: refusals("NOT_FOUND", "RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredFeature, "responsible_gaming")
       .annotateMerge(about("Answer", "A raise that has to be confirmed, or the question for limits.")),
