@@ -113,10 +113,7 @@ const decide = (
     const before = current[field] ?? null
     const waits = pendingLimits.get(field)
     const effectiveAt = raisedAt(field, { current: before, value, waiting: waits }, { coolingOffHours, raise }, now)
-    if (value !== null && (limitsSet & limitBit(field)) === 0) {
-      limitsSet |= limitBit(field)
-      hasChange = true
-    }
+    if (value !== null) limitsSet |= limitBit(field)
     if (effectiveAt !== undefined) {
       pending.push(field)
       if (waits?.effectiveAt === effectiveAt && waits.value === value) continue
@@ -187,13 +184,20 @@ export const setLimitsStep =
       pending,
       coolingOffHours: Math.max(command.coolingOffHours, waitHours)
     })
-    if (!hasChange) return answer(player, outcome(player))
-    const accepted = acceptSettings(new Draft(player, context), { limits, limitsSet, pendingLimits }, {
+    if (!hasChange && limitsSet === player.limitsSet) return answer(player, outcome(player))
+    const record = {
       actor: command.actor,
       action: command.reason === undefined ? "player.limits" : "player.limit",
       before: touched(current, waiting, command.changes),
       after: touched(limits, pendingLimits, command.changes),
       reason: command.reason ?? null
-    })
+    }
+    // a default of the operator that the player takes for the own one has no other value
+    const records = hasChange ? [record] : []
+    const accepted = acceptSettings(
+      new Draft(player, context),
+      { limits, limitsSet, pendingLimits },
+      ...records
+    )
     return { ...accepted, reply: outcome(accepted.state) }
   }
