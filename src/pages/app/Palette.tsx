@@ -55,7 +55,7 @@ export default function Palette({ opener }: { readonly opener: RefObject<(() => 
       nothingFound={asked === ""
         ? "Type a name, an e-mail, a phone number, an id or a reference."
         : "Nothing found. Ids are found whole, names by the beginnings of their words."}
-      searchProps={{ placeholder: "Name, e-mail, phone, id, round, payment, page …", "aria-label": "Find" }}
+      searchProps={{ placeholder: "Name, id, round, page …", "aria-label": "Find" }}
       shortcut={null}
       // a blurred page is repainted on every key: seconds without a graphics card
       overlayProps={{ backgroundOpacity: 0.5, blur: 0 }}

@@ -3,10 +3,11 @@ import {
   AppShell,
   Burger,
   Button,
+  Divider,
   Group,
   Kbd,
-  Menu,
   NavLink,
+  Popover,
   ScrollArea,
   Select,
   Text,
@@ -90,8 +91,23 @@ function Navigation({ close }: { readonly close: () => void }) {
 
 const zones = [...new Set([ownZone, "UTC", ...Intl.supportedValuesOf("timeZone")])]
 
+const menuItem = { role: "menuitem", tabIndex: -1, py: 5 } as const
+const menuLabel = { size: "xs", fw: 600, c: "dimmed", px: "sm", py: 4 } as const
+
+/** The arrows go round the items of a menu. */
+const goByArrows = (event: React.KeyboardEvent<HTMLElement>): void => {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+  if (step === 0) return
+  event.preventDefault()
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")]
+  const place = items.findIndex((item) => item === document.activeElement)
+  const next = place === -1 && step === -1 ? items.length - 1 : place + step
+  items.at(next % items.length)?.focus()
+}
+
 function Account() {
   const session = useSession()
+  const [isOpen, { close, toggle }] = useDisclosure(false)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const [zone, setZone] = useTimeZone()
   const leave = () => {
@@ -99,25 +115,53 @@ function Account() {
     void call("session.end").then(go, go)
   }
   return (
-    <Menu width={260} position="bottom-end" closeOnItemClick={false}>
-      <Menu.Target>
-        <Button variant="default" size="xs">{session?.staff.name ?? "…"}</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{session === undefined ? "" : `Role: ${session.staff.role}`}</Menu.Label>
-        <Menu.Item component={Link} to="/account" closeMenuOnClick>Account and second factor</Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>Colours</Menu.Label>
-        {(["auto", "light", "dark"] as const).map((scheme) => (
-          <Menu.Item
-            key={scheme}
-            onClick={() => setColorScheme(scheme)}
-            {...(colorScheme === scheme ? { "aria-current": true, fw: 600 } : {})}
-          >
-            {scheme === "auto" ? "As the system" : scheme === "light" ? "Light" : "Dark"}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
+    <Popover
+      width={260}
+      position="bottom-end"
+      trapFocus
+      returnFocus
+      opened={isOpen}
+      onChange={(opens) => opens || close()}
+    >
+      <Popover.Target>
+        <Button variant="default" size="xs" aria-haspopup="dialog" onClick={toggle}>
+          {session?.staff.name ?? "…"}
+        </Button>
+      </Popover.Target>
+      {/* a list of time zones is no item of a menu: it stands below it */}
+      <Popover.Dropdown p={4} aria-label="Account">
+        <div
+          role="menu"
+          aria-label="Account"
+          tabIndex={-1}
+          data-autofocus
+          style={{ outline: "none" }}
+          onKeyDown={goByArrows}
+        >
+          <Text {...menuLabel}>{session === undefined ? "" : `Role: ${session.staff.role}`}</Text>
+          <NavLink
+            {...menuItem}
+            component={Link}
+            to="/account"
+            label="Account and second factor"
+            active={false}
+            onClick={close}
+          />
+          <Text {...menuLabel}>Colours</Text>
+          {(["auto", "light", "dark"] as const).map((scheme) => (
+            <NavLink
+              {...menuItem}
+              key={scheme}
+              component="button"
+              label={scheme === "auto" ? "As the system" : scheme === "light" ? "Light" : "Dark"}
+              onClick={() => setColorScheme(scheme)}
+              {...(colorScheme === scheme ? { "aria-current": true, fw: 600 } : {})}
+            />
+          ))}
+          <Divider my={4} />
+          <NavLink {...menuItem} component="button" label="Sign out" onClick={leave} />
+        </div>
+        <Divider my={4} />
         <Select
           px="sm"
           pb="xs"
@@ -129,10 +173,8 @@ function Account() {
           onChange={(chosen) => chosen !== null && setZone(chosen)}
           comboboxProps={{ withinPortal: false }}
         />
-        <Menu.Divider />
-        <Menu.Item onClick={leave}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Dropdown>
+    </Popover>
   )
 }
 

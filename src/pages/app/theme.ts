@@ -7,7 +7,9 @@ import {
   Modal,
   ModalHeader,
   Notification,
-  PasswordInput
+  PasswordInput,
+  Radio,
+  Switch
 } from "@mantine/core"
 
 export const theme = createTheme({
@@ -23,6 +25,9 @@ export const theme = createTheme({
     ModalHeader: ModalHeader.extend({ defaultProps: { role: "none" } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Dismiss" } } }),
     Button: Button.extend({ defaultProps: { fw: 500 } }),
+    // as high as a target has to be
+    Radio: Radio.extend({ vars: () => ({ root: { "--radio-size": "1.5rem" } }) }),
+    Switch: Switch.extend({ vars: () => ({ root: { "--switch-height": "1.5rem" } }) }),
     Modal: Modal.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Close" } },
       styles: { title: { fontWeight: 600 } }
@@ -64,7 +69,8 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-dimmed": "var(--mantine-color-dark-1)",
     "--mantine-color-placeholder": "var(--mantine-color-dark-1)",
     "--mantine-color-anchor": "var(--mantine-color-teal-3)",
-    "--mantine-color-error": "var(--mantine-color-red-4)",
+    // as legible on the marked item of a menu
+    "--mantine-color-error": "var(--mantine-color-red-3)",
     "--pitboss-negative": "var(--mantine-color-red-4)",
     "--pitboss-positive": "var(--mantine-color-green-4)"
   }

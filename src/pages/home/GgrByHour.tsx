@@ -4,7 +4,7 @@ import { lazy, Suspense, useCallback, useMemo, useState } from "react"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators } from "../app/session.tsx"
-import { operatorOptions } from "../parts/Fields.tsx"
+import { operatorOptions } from "../parts/operatorOptions.ts"
 import { Section } from "../parts/Section.tsx"
 import { moneyText } from "../parts/Values.tsx"
 

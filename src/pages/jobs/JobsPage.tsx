@@ -2,7 +2,8 @@
 import { Stack } from "@mantine/core"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
-import { List, ListSection, PageHead } from "../parts/ListPage.tsx"
+import { List, ListSection } from "../parts/ListPage.tsx"
+import { PageHead } from "../parts/PageHead.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Status } from "../parts/Values.tsx"
 

@@ -1,7 +1,8 @@
 /** Operators and their API keys. */
 import { Stack } from "@mantine/core"
 import { buttonColumn } from "../parts/columns.tsx"
-import { filtersOf, List, ListSection, PageHead } from "../parts/ListPage.tsx"
+import { filtersOf, List, ListSection } from "../parts/ListPage.tsx"
+import { PageHead } from "../parts/PageHead.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { AddKey, keyActions, keyColumns } from "./keys.tsx"
 import { AddOperator, ChangeOperator } from "./OperatorForm.tsx"

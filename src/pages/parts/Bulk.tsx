@@ -137,9 +137,11 @@ export function BulkBar<R extends object>({ bulk, hasMore, keyOf, more, rows, se
   const bar = useRef<HTMLDivElement>(null)
   // buttons come and go with what is marked: the bar keeps the focus for them
   const keepFocus = () => bar.current?.focus({ preventScroll: true })
+  const opener = useRef<HTMLButtonElement>(undefined)
   const close = () => {
     setDialog(undefined)
     keepFocus()
+    opener.current?.focus({ preventScroll: true })
   }
 
   const open = (action: BulkAction<R>, taken: ReadonlyArray<R>, label: string) => {
@@ -184,7 +186,10 @@ export function BulkBar<R extends object>({ bulk, hasMore, keyOf, more, rows, se
         size="compact-sm"
         variant={action.danger === true ? "default" : "filled"}
         disabled={taken.length > mostAtOnce}
-        onClick={() => open(action, taken, label)}
+        onClick={({ currentTarget }) => {
+          opener.current = currentTarget
+          open(action, taken, label)
+        }}
       >
         {label}
       </Button>

@@ -11,6 +11,7 @@ import { forms } from "virtual:staff-api"
 import { instantOf, wallTime } from "../../domain/ZonedTime.ts"
 import type { Action, Request } from "../app/api.ts"
 import { labelOf } from "./labels.ts"
+import { type Named, operatorOptions } from "./operatorOptions.ts"
 import { moneyForm, NumberField, type NumberForm, numberProblem, typedNumber, unitsIn } from "./NumberField.tsx"
 import { moneyText, words } from "./Values.tsx"
 
@@ -69,15 +70,6 @@ export const filledFrom = (record: object | undefined, fields: FieldList): Reado
     values.has(field.name) ? { ...field, initial: values.get(field.name) } : field
   )
 }
-
-interface Named {
-  readonly name: string
-  readonly slug: string
-}
-
-/** Operators as options, by slug. */
-export const operatorOptions = (operators: ReadonlyArray<Named>) =>
-  operators.map(({ name, slug: value }) => ({ value, label: name }))
 
 /** Operator of a new resource; chosen already when there is only one. */
 const operatorChoice = (operators: ReadonlyArray<Named>) => ({

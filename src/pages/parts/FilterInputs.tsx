@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "react"
 import { useAddress } from "../app/address.ts"
 import { useTimeZone } from "../app/preferences.tsx"
 import { useOperators } from "../app/session.tsx"
-import { operatorOptions, type Option, optionsOf } from "./Fields.tsx"
+import { type Option, optionsOf } from "./Fields.tsx"
+import { operatorOptions } from "./operatorOptions.ts"
 import { GameFilter } from "./GameFilter.tsx"
 import { moneyForm, NumberField, typedNumber, unitsIn } from "./NumberField.tsx"
 import { TimeFilter } from "./TimeFilter.tsx"
@@ -168,7 +169,15 @@ export function MoreFilters({ filters }: { readonly filters: ReadonlyArray<Filte
   const adding = useRef<HTMLButtonElement>(null)
   return (
     <>
-      <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus returnFocus withinPortal={false}>
+      <Popover
+        opened={isOpen}
+        onChange={setOpen}
+        position="bottom-start"
+        trapFocus
+        returnFocus
+        hideDetached={false}
+        withinPortal={false}
+      >
         <Popover.Target>
           <Button ref={adding} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             Add filter

@@ -1,5 +1,5 @@
 /** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
-import { Button, Group, Stack, Text, Title } from "@mantine/core"
+import { Button, Group, Stack, Text } from "@mantine/core"
 import { useIntersection } from "@mantine/hooks"
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react"
 import { queries } from "virtual:staff-api"
@@ -15,6 +15,7 @@ import { type Filter, FilterInput, MoreFilters } from "./FilterInputs.tsx"
 import { Refusal } from "./Refusal.tsx"
 import type { RowActions } from "./RowMenu.tsx"
 import { labelOf } from "./labels.ts"
+import { PageHead } from "./PageHead.tsx"
 import { type RowKey, type Selection, useIsMarked, useSelection } from "./selection.ts"
 import { Section } from "./Section.tsx"
 
@@ -439,18 +440,5 @@ export function ListSection<A extends Action>(
     <Section heading={list.heading} actions={actions}>
       <List {...list} />
     </Section>
-  )
-}
-
-/** Heading of a page, with its buttons. */
-export function PageHead({ children, heading }: { readonly heading: string; readonly children?: React.ReactNode }) {
-  useEffect(() => {
-    document.title = `${heading} · Pitboss`
-  }, [heading])
-  return (
-    <Group justify="space-between" align="center">
-      <Title order={1} size="h2">{heading}</Title>
-      <Group gap="xs">{children}</Group>
-    </Group>
   )
 }

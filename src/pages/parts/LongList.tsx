@@ -15,7 +15,7 @@ import { useScrollRegion } from "./scrolling.ts"
 
 const rowHeight = 33
 
-/** Heights of a card on a narrow page: one line for each column, one more for a text that takes two, its frame, and the gap to the next. */
+/** Heights of a card on a narrow page: one line for each column, two more for a text that takes three, its frame, and the gap to the next. */
 const cardLineHeight = 24
 const cardFrameHeight = 14
 const cardGap = 8
@@ -28,6 +28,10 @@ const overscan = 8
 
 /** Delay before loading, so that dragging the scroll bar loads nothing. */
 const restMs = 80
+
+/** Width below which the list scrolls: of the column without a width, what a link to a round needs. */
+const widthOf = <R extends object>(columns: ReadonlyArray<Column<R>>): number =>
+  columns.reduce((sum, { width = 180 }) => sum + width, 0)
 
 /** List that the service pages with its length known. Every column but one has a width. */
 export function LongList<A extends Action>(
@@ -54,7 +58,7 @@ export function LongList<A extends Action>(
 
   // as in the style sheet
   const isNarrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false })
-  const height = isNarrow ? (columns.length + 1) * cardLineHeight + cardFrameHeight + cardGap : rowHeight
+  const height = isNarrow ? (columns.length + 2) * cardLineHeight + cardFrameHeight + cardGap : rowHeight
 
   const body = useRef<HTMLTableSectionElement>(null)
   const scroll = useScrollRegion(`Rows of ${heading}`)
@@ -108,6 +112,7 @@ export function LongList<A extends Action>(
         <Table
           role="table"
           className="cards"
+          miw={widthOf(columns)}
           aria-label={heading}
           aria-rowcount={total + 1}
           layout="fixed"

@@ -14,6 +14,7 @@ export function CopyValue({ label, value }: { readonly label: string; readonly v
       <Button
         size="compact-sm"
         variant="default"
+        flex="none"
         aria-label={`Copy ${label}`}
         onClick={() => void copy(value).then(setCopied)}
       >

@@ -1,10 +1,12 @@
 /** Play of a timeline: one line, whose entries open below it. */
-import { Table, Text } from "@mantine/core"
+import { Text } from "@mantine/core"
 import { useId, useState } from "react"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
+import { DataTable } from "../parts/DataTable.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
-import { countText, Instant, Money, moneyText, PageLink, usePeriodText, words } from "../parts/Values.tsx"
+import { columnsOf } from "../parts/shown.tsx"
+import { countText, moneyText, PageLink, usePeriodText } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
 type Item = Row<"player.timeline">
@@ -20,6 +22,18 @@ export const playText = ({ currency, detail, play }: Item): string | null =>
     : `${detail ?? ""}, staked ${moneyText(play.staked, currency ?? "EUR")}, won ${
       moneyText(play.won, currency ?? "EUR")
     }`
+
+const entryColumns = columnsOf(
+  "player.transactions",
+  ["created_at", { label: "At", seconds: true }],
+  "type",
+  ["amount", { signed: true }],
+  "balance_after",
+  ["game_round_id", { label: "Round", to: ({ id }) => `/rounds?transaction=${id}` }]
+)
+
+/** They have the order in which they were made. */
+const unsorted = {}
 
 function Entries({ at, play, player, title }: {
   readonly player: Player
@@ -39,38 +53,14 @@ function Entries({ at, play, player, title }: {
   const rest = "total" in answer.meta ? answer.meta.total - answer.data.length : 0
   return (
     <>
-      <Table fz="xs" verticalSpacing={6} aria-label={`Entries of ${title}`}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>At</Table.Th>
-            <Table.Th>Type</Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
-            <Table.Th ta="right">Balance after</Table.Th>
-            <Table.Th>Round</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {entries.map((
-            { amount, balance_after: balance, created_at: made, currency, game_round_id: round, id, type }
-          ) => (
-            <Table.Tr key={id}>
-              <Table.Td>
-                <Instant at={made} isBrief />
-              </Table.Td>
-              <Table.Td>{words(type)}</Table.Td>
-              <Table.Td ta="right">
-                <Money amount={amount} currency={currency} signed />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Money amount={balance} currency={currency} />
-              </Table.Td>
-              <Table.Td>
-                {round === null ? "–" : <PageLink to={`/rounds?transaction=${id}`}>{round}</PageLink>}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        label={`Entries of ${title}`}
+        minWidth={0}
+        columns={entryColumns}
+        rows={entries}
+        rowKey={({ id }) => id}
+        sorts={unsorted}
+      />
       {rest > 0 && (
         <Text size="xs">
           <PageLink
@@ -106,7 +96,9 @@ export function PlayedGame({ at, play, player, title }: {
         <span aria-hidden>{isOpen ? "− " : "+ "}</span>
         {`${period(play.from, at)} ${title}`}
       </button>
-      <div id={id}>{isOpen && <Entries player={player} play={play} at={at} title={title} />}</div>
+      <div id={id} className={isOpen ? "opened" : ""}>
+        {isOpen && <Entries player={player} play={play} at={at} title={title} />}
+      </div>
     </>
   )
 }

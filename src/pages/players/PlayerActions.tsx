@@ -114,7 +114,12 @@ function More({ items }: { readonly items: ReadonlyArray<RowAction> }) {
   if (offered.length === 0) return null
   return (
     <>
-      <Menu position="bottom-start" transitionProps={{ duration: 0 }}>
+      <Menu
+        position="bottom-start"
+        menuItemTabIndex={0}
+        transitionProps={{ duration: 0 }}
+        withInitialFocusPlaceholder={false}
+      >
         <Menu.Target>
           <Button ref={button} size="compact-sm" variant="default">More</Button>
         </Menu.Target>

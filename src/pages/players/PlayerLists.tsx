@@ -86,7 +86,7 @@ const entryFilters = filtersOf("player.transactions")
 /** Subject of an entry, linked where there is a page. */
 function EntrySubject({ entry }: { readonly entry: Entry }) {
   const { game_round_id: round, id, payment_request_id: payment, player_bonus_id: bonus } = entry
-  if (round !== null) return <PageLink to={`/rounds?transaction=${id}`}>{round}</PageLink>
+  if (round !== null) return <PageLink to={`/rounds?transaction=${id}`} title={round}>{round}</PageLink>
   if (payment !== null) return <PageLink to={`/payments?id=${payment}`}>{`Payment ${payment}`}</PageLink>
   return <>{bonus === null ? "–" : `Bonus ${bonus}`}</>
 }
@@ -248,7 +248,9 @@ const noteColumns = (authorOf: (label: string) => string) =>
     ["subject", { label: "About", cell: (note) => <Subject note={note} /> }],
     ["text", {
       label: "Note",
-      cell: ({ text }) => <Text size="sm" maw={640} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+      cell: ({ text }) => (
+        <Text size="sm" maw={640} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{text}</Text>
+      )
     }]
   )
 

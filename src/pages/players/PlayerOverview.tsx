@@ -62,7 +62,11 @@ const noteColumns = (actorOf: (label: string) => string) =>
     ["author", { label: "By", cell: ({ author }) => actorOf(author) }],
     ["text", {
       label: "Note",
-      cell: ({ text }) => <Text size="sm" lineClamp={3} title={text} style={{ whiteSpace: "pre-wrap" }}>{text}</Text>
+      cell: ({ text }) => (
+        <Text size="sm" lineClamp={3} title={text} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+          {text}
+        </Text>
+      )
     }]
   )
 

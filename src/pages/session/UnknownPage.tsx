@@ -2,7 +2,7 @@
 import { List, Stack, Text } from "@mantine/core"
 import { useLocation } from "@tanstack/react-router"
 import { useVisiblePages } from "../app/visiblePages.ts"
-import { PageHead } from "../parts/ListPage.tsx"
+import { PageHead } from "../parts/PageHead.tsx"
 import { PageLink } from "../parts/Values.tsx"
 
 export default function UnknownPage() {

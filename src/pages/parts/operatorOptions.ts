@@ -1,0 +1,10 @@
+/** Operators in lists of options. */
+
+export interface Named {
+  readonly name: string
+  readonly slug: string
+}
+
+/** Operators as options, by slug. */
+export const operatorOptions = (operators: ReadonlyArray<Named>) =>
+  operators.map(({ name, slug: value }) => ({ value, label: name }))
