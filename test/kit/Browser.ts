@@ -16,8 +16,10 @@ import { codeOf, cookieOf, inSession, signIn } from "./StaffBrowser.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
-/** The size of a page in tests and in the pictures of the documentation. */
-const viewport = { width: 1280, height: 800 }
+const takesPictures = process.env["PITBOSS_SCREENSHOTS"] !== undefined
+
+/** The size of a page in tests, and in the pictures of the documentation. */
+const viewport = takesPictures ? { width: 1440, height: 1024 } : { width: 1280, height: 800 }
 
 export type Scheme = "light" | "dark"
 
@@ -185,7 +187,7 @@ export const violationsOn = (page: Page): Effect.Effect<ReadonlyArray<string>> =
 /** Takes a picture for the documentation when `PITBOSS_SCREENSHOTS` is set; else nothing changes. */
 export const picture = (page: Page, name: string): Effect.Effect<void> =>
   Effect.promise(async () => {
-    if (process.env["PITBOSS_SCREENSHOTS"] === undefined) return
+    if (!takesPictures) return
     const path = join(root, "docs", "images", `${name}.png`)
     mkdirSync(dirname(path), { recursive: true })
     await page.screenshot({ path, animations: "disabled" })

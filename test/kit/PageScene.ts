@@ -164,7 +164,9 @@ const makeScene = Effect.gen(function*() {
 
   // money that waits, was paid and was refused
   const held = dataOf(yield* casino.withdraw(lotte.id, 12_000), 201)
-  dataOf(yield* casino.withdraw(mara.id, 20_000), 201)
+  for (const [player, amount] of [[mara, 20_000], [lotte, 9500], [mara, 4500]] as const) {
+    dataOf(yield* casino.withdraw(player.id, amount), 201)
+  }
   yield* staff("POST", `/payments/${held.id}/approve`, {})
   const { status } = yield* staffCall(
     "POST",
@@ -191,6 +193,9 @@ const makeScene = Effect.gen(function*() {
   yield* flush
   const [delivery] = yield* staff("GET", `/deliveries?webhook=${webhook.id}`)
 
+  const newcomer = yield* made("/operators", { slug: fresh("aurora-"), name: "Aurora", currency: "EUR" })
+  yield* made("/keys", { operator: newcomer.slug })
+
   yield* readings.readFunds
   yield* Effect.scoped(
     Layer.build(Layer.fresh(Scheduler.layerIdle(jobs))).pipe(
@@ -205,6 +210,8 @@ const makeScene = Effect.gen(function*() {
   const browser = yield* Browser
   return {
     casino,
+    /** An operator that is being set up. */
+    newcomer,
     admin,
     player: mara,
     locked: paul,

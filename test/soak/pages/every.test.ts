@@ -43,7 +43,18 @@ const shown: ReadonlyArray<Shown> = [
     heading: ({ excluded }) => excluded.username,
     text: "Excluded from play"
   },
-  ...(["Exclude", "Set limit", "Grant bonus"] as const).map((action): Shown => ({
+  {
+    name: "player-exclude",
+    path: ({ player }) => `/players/${player.id}`,
+    heading: username,
+    text: "May bet: yes",
+    open: async (page) => {
+      await press("Exclude")(page)
+      await page.getByRole("radio", { name: "6 months" }).check()
+      await page.getByText(/^Excluded until /).waitFor()
+    }
+  },
+  ...(["Set limit", "Grant bonus"] as const).map((action): Shown => ({
     name: `player-${action.toLowerCase().replace(" ", "-")}`,
     hasPicture: false,
     path: ({ player }) => `/players/${player.id}`,
@@ -53,7 +64,6 @@ const shown: ReadonlyArray<Shown> = [
   })),
   {
     name: "player-bonus",
-    hasPicture: false,
     path: ofPlayer("bonuses"),
     heading: username,
     text: "aviate-",
@@ -97,6 +107,17 @@ const shown: ReadonlyArray<Shown> = [
   },
   { name: "ledger", path: "/ledger", heading: "Ledger", text: "casino rollback" },
   { name: "payments", path: "/payments", heading: "Payments", text: "to be paid out" },
+  {
+    name: "payments-approve",
+    path: "/payments?status=waiting",
+    heading: "Payments",
+    text: "to be paid out",
+    open: async (page) => {
+      await page.getByRole("checkbox", { name: "Select all payments shown" }).check()
+      await page.getByRole("button", { name: /^Approve \d/ }).click()
+      await page.getByRole("dialog").getByText(/^Left out/).waitFor()
+    }
+  },
   { name: "corrections", path: "/payments?tab=corrections", heading: "Payments", text: "Actions" },
   { name: "payment-methods", path: "/payments?tab=methods", heading: "Payments", text: "Change method" },
   { name: "alerts", path: "/alerts", heading: "Alerts", text: "Large credit" },
@@ -155,10 +176,9 @@ const shown: ReadonlyArray<Shown> = [
   },
   {
     name: "operator",
-    hasPicture: false,
-    path: ({ casino }) => `/operators/${casino.slug}`,
-    heading: "Lucky Casino",
-    text: "First signed call"
+    path: ({ newcomer }) => `/operators/${newcomer.slug}`,
+    heading: "Aurora",
+    text: "3 of 5 steps are missing."
   },
   { name: "unknown", hasPicture: false, path: "/nothing", heading: "Page not found", text: "No page has the address" },
   { name: "operators", path: "/operators", heading: "Operators", text: "Nordlys" },
