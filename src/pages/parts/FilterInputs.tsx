@@ -177,6 +177,8 @@ export function MoreFilters({ filters }: { readonly filters: ReadonlyArray<Filte
         returnFocus
         hideDetached={false}
         withinPortal={false}
+        // Escape clears an input that is still there while the box fades
+        transitionProps={{ duration: 0 }}
       >
         <Popover.Target>
           <Button ref={adding} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -156,6 +156,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs
       const drawn: Array<number> = []
       const look = async () => void drawn.push(await page.locator("tbody tr").count())
       yield* Effect.promise(async () => {
+        // boxes that fade are there longer than the key that closes them
+        await page.emulateMedia({ reducedMotion: "no-preference" })
         await page.goto(`/payments?status=waiting&operator=${casino.slug}`)
         await queueSteps.shown(page)
         await look()
