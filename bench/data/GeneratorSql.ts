@@ -64,9 +64,14 @@ export const catalogueStatements = (shape: Shape): ReadonlyArray<string> => [
       7, now(), now() FROM generate_series(0, ${shape.operatorIds.length - 1}) k`
 ]
 
-/** Slug of a round's provider; player and round by number, as in {@link entriesOf}. */
-export const providerOfRound = (player: number, round: number): string =>
-  `generated-${Math.floor(((player * 7 + round * 5) % (providers * gamesPerProvider)) / gamesPerProvider)}`
+/** Slug of a round's provider and its name of the game; player and round by number, as in {@link entriesOf}. */
+export const gameOfRound = (player: number, round: number): { readonly provider: string; readonly game: string } => {
+  const number = (player * 7 + round * 5) % (providers * gamesPerProvider)
+  return { provider: `generated-${Math.floor(number / gamesPerProvider)}`, game: `g${number}` }
+}
+
+/** Id of the first operator's bonus. */
+export const offeredBonus = ({ firstId }: Shape): number => firstId + 200
 
 /** Ids below this offset are the catalogue's. */
 const catalogueIds = 1000

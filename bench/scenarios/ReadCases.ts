@@ -1,4 +1,7 @@
-import { heavyPlayer, playerId, providerOfRound, type Shape } from "../data/GeneratorSql.ts"
+import { SchemaAST } from "effect"
+import { HttpApi } from "effect/http-api"
+import { BackofficeApi } from "../../src/contract/StaffApi.ts"
+import { gameOfRound, heavyPlayer, offeredBonus, playerId, type Shape } from "../data/GeneratorSql.ts"
 
 /** Something that is read over and over. */
 export interface ReadCase {
@@ -16,7 +19,6 @@ const pageTarget_ms = 100
 
 const dayMs = 86_400_000
 const base = "/api/v1/operator"
-const staffBase = "/backoffice/v1"
 
 const query = (fields: Readonly<Record<string, string | number>>): string =>
   Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
@@ -116,8 +118,71 @@ export const reportCases = (shape: Shape): ReadonlyArray<ReadCase> => {
   }))
 }
 
-/** Requests of the back office's pages: 50 rows, for all operators and for one. */
-export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyArray<ReadCase> => {
+interface StaffRead {
+  readonly path: string
+  readonly fields: ReadonlySet<string>
+}
+
+/** Reading actions of the staff API, with the fields of their queries. */
+const staffReads = new Map<string, StaffRead>()
+HttpApi.reflect(BackofficeApi, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, group }) => {
+    if (endpoint.method !== "GET") return
+    const ast = endpoint.query?.ast
+    const fields = ast !== undefined && SchemaAST.isObjects(ast)
+      ? ast.propertySignatures.map(({ name }) => String(name))
+      : []
+    staffReads.set(`${group.identifier}.${endpoint.identifier}`, { path: endpoint.path, fields: new Set(fields) })
+  }
+})
+
+/** Rows that the pages read at once. */
+const rowsAtOnce = 100
+
+/** How the pages begin a list. */
+const beginningOf = ({ fields }: StaffRead): Readonly<Record<string, string | number>> =>
+  fields.has("cursor") ? fields.has("limit") ? { limit: rowsAtOnce } : { cursor: "", per_page: rowsAtOnce } : {}
+
+/** An action, and its request of these fields: of the path, of the query. */
+const reading = (action: string, given: Readonly<Record<string, string | number>> = {}): readonly [string, string] => {
+  const read = staffReads.get(action)
+  if (read === undefined) throw new Error(`the staff API has no ${action}`)
+  const rest = { ...beginningOf(read), ...given }
+  const path = read.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = rest[name] ?? ""
+    delete rest[name]
+    return encodeURIComponent(value)
+  })
+  const unknown = Object.keys(rest).find((name) => !read.fields.has(name))
+  if (unknown !== undefined) throw new Error(`${action} has no ${unknown}`)
+  return [action, `${path}?${query(rest)}`]
+}
+
+/** Why the figures leave out a reading action of the staff API. */
+export const withoutFigures: ReadonlyMap<string, string> = new Map([
+  ["figures.live", "an open connection"],
+  ["ledger.export", "as long as the ledger"],
+  ["ledger.verify", "the whole ledger: measured by reads --verify"],
+  ["provider.reconcile", "asks the vendor"],
+  ["sign_in.show", "before signing in"],
+  ["session.show", "of browsers alone"],
+  ["session.list", "of browsers alone"],
+  // of rows that a generated casino has none of
+  ["alert.show", "no alerts"],
+  ["alert.evidence", "no alerts"],
+  ["profile.show", "a handful of rows"],
+  ["bonus.granted", "ids of the generator's own"],
+  ["payment.show", "ids of the generator's own"],
+  ["delivery.show", "no webhooks"],
+  ["delivery.undelivered", "no webhooks"]
+])
+
+/** Requests of the back office's pages, 100 rows at a time, for all operators and for one. */
+export const staffCases = (
+  shape: Shape,
+  usual: ReadonlyArray<number>
+): ReadonlyArray<ReadCase & { readonly action: string }> => {
   const heavy = playerId(shape, heavyPlayer(shape).number)
   const [someone = heavy] = usual
   const operator = String(shape.operatorIds[0])
@@ -125,69 +190,123 @@ export const staffCases = (shape: Shape, usual: ReadonlyArray<number>): Readonly
   const at = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString()
   const day = (daysBeforeEnd: number) => at(daysBeforeEnd).slice(0, 10)
   const year = { from: day(365), to: day(0) }
-  const of = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
-    `${staffBase}/${path}?${query(fields)}`
-  const limited = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
-    of(path, { ...fields, limit: 50 })
-  const walked = (path: string, fields: Readonly<Record<string, string | number>> = {}) =>
-    of(path, { ...fields, cursor: "", per_page: 50 })
   // the bet of the player's first round
-  const message = { provider: providerOfRound(heavyPlayer(shape).number, 1), transaction: `t${heavy}-2` }
+  const played = gameOfRound(heavyPlayer(shape).number, 1)
+  const message = { provider: played.provider, transaction: `t${heavy}-2` }
   const round = `r${heavy}-1`
-  const named: ReadonlyArray<readonly [name: string, ...uris: ReadonlyArray<string>]> = [
-    ["home, all operators", of("overview")],
-    ["home, one operator", of("overview", { operator })],
-    ["palette: a round", of("search", { q: round })],
-    ["palette: a message", of("search", { q: `t${heavy}-2` })],
-    ["palette: a player's id", of("search", { q: someone })],
-    ["palette: the beginning of a name", of("search", { q: "mar" }), of("search", { q: "featherst" })],
-    ["palette: what nobody has", of("search", { q: "zqx-nothing" })],
-    ["players", walked("players")],
+  const player = heavy
+  const bonus = offeredBonus(shape)
+  const named: ReadonlyArray<readonly [name: string, ...requests: ReadonlyArray<readonly [string, string]>]> = [
+    ["home, all operators", reading("figures.overview")],
+    ["home, one operator", reading("figures.overview", { operator })],
+    ["palette: a round", reading("search.find", { q: round })],
+    ["palette: a message", reading("search.find", { q: `t${heavy}-2` })],
+    ["palette: a player's id", reading("search.find", { q: someone })],
+    [
+      "palette: the beginning of a name",
+      reading("search.find", { q: "mar" }),
+      reading("search.find", { q: "featherst" })
+    ],
+    ["palette: what nobody has", reading("search.find", { q: "zqx-nothing" })],
+    ["players", reading("player.list")],
     [
       "players, from the middle",
-      of("players", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36), per_page: 50 })
+      reading("player.list", { cursor: playerId(shape, Math.ceil(shape.players / 2)).toString(36) })
     ],
     [
       "players, as one types",
-      ...["m", "ma", "mar", "maria", "qu", "zzq"].map((starting_with) => of("players", { starting_with, per_page: 50 }))
+      ...["m", "ma", "mar", "maria", "qu", "zzq"].map((starting_with) => reading("player.list", { starting_with }))
     ],
-    ["players, locked, of a small operator", walked("players", { operator: small, status: "locked" })],
-    ["player: overview", of(`players/${heavy}`)],
-    ["player: wallet", of(`players/${heavy}/wallet`)],
-    ["player: limits", of(`players/${heavy}/limits`)],
-    ["player: timeline", limited(`players/${heavy}/timeline`)],
-    ["player: timelines, each another", ...usual.map((player) => limited(`players/${player}/timeline`))],
-    ["player: transactions, a part of 100", of(`players/${heavy}/transactions`, { page: 1, per_page: 100 })],
-    ["player: transactions, in the middle", of(`players/${heavy}/transactions`, { page: 500, per_page: 100 })],
-    ["player: rounds", limited("rounds", { player: heavy })],
-    ["player: bonuses", of(`players/${heavy}/bonuses`, { page: 1, per_page: 50 })],
-    ["player: payments", walked("payments", { player: heavy })],
-    ["ledger", limited("ledger/entries")],
-    ["ledger, of a small operator", limited("ledger/entries", { operator: small })],
+    [
+      "players, by words",
+      ...["maria", "featherstone", "mar smith"].map((search) => reading("player.list", { search }))
+    ],
+    ["players, locked, of a small operator", reading("player.list", { operator: small, status: "locked" })],
+    ["player: overview", reading("player.show", { player })],
+    ["player: standing", reading("player.standing", { player })],
+    ["player: wallet", reading("player.wallet", { player })],
+    ["player: limits", reading("player.limits", { player })],
+    ["player: notes", reading("player.notes", { player })],
+    ["player: timeline", reading("player.timeline", { player })],
+    ["player: timelines, each another", ...usual.map((one) => reading("player.timeline", { player: one }))],
+    ["player: transactions", reading("player.transactions", { player, page: 1, per_page: rowsAtOnce })],
+    [
+      "player: transactions, in the middle",
+      reading("player.transactions", { player, page: 500, per_page: rowsAtOnce })
+    ],
+    ["player: rounds", reading("round.search", { player })],
+    ["player: bonuses", reading("player.bonuses", { player })],
+    ["player: sessions", reading("player.sessions", { player })],
+    ["player: payments", reading("payment.list", { player })],
+    ["player: audit log", reading("audit.list", { player })],
+    ["player: free rounds", reading("free_rounds.list", { player })],
+    ["ledger", reading("ledger.entries")],
+    ["ledger, of a small operator", reading("ledger.entries", { operator: small })],
     [
       "ledger, deposits of a month half a year ago",
-      limited("ledger/entries", { type: "deposit", from: at(180), to: at(150) })
+      reading("ledger.entries", { type: "deposit", from: at(180), to: at(150) })
     ],
-    ["ledger, a type that nobody has", limited("ledger/entries", { type: "tournament_prize" })],
-    ["ledger, of a round", limited("ledger/entries", { round })],
-    ["ledger, of a message", limited("ledger/entries", message)],
-    ["ledger, large amounts of a player", limited("ledger/entries", { player: heavy, min_amount: 1_000_000 })],
-    ["rounds", limited("rounds")],
-    ["rounds, open", limited("rounds", { state: "open" })],
-    ["rounds, of a provider and a small operator", limited("rounds", { provider: "generated-1", operator: small })],
-    ["rounds, of a message", limited("rounds", message)],
-    ["payments", walked("payments")],
-    ["payments, waiting withdrawals", walked("payments", { type: "withdrawal", status: "new" })],
-    ["payments, of a small operator by amount", walked("payments", { operator: small, sort: "amount" })],
-    ["alerts", of("alerts", { page: 1, per_page: 50 })],
-    ["audit log", of("audit", { page: 1, per_page: 50 })],
-    ["report: GGR of a year, by day", of("reports/breakdown", { operator, by: "day", ...year })],
-    ["report: GGR of a year, by provider", of("reports/breakdown", { operator, by: "provider", ...year })],
-    ["report: series of a year", of("reports/series", { operator, metric: "ggr", step: "day", ...year })],
-    ["report: player funds", of("reports/funds")],
-    ["report: bonus cost of a year", of("reports/bonuses", { operator, ...year })],
-    ["operators", of("operators")],
-    ["jobs", of("jobs")]
+    ["ledger, a type that nobody has", reading("ledger.entries", { type: "tournament_prize" })],
+    ["ledger, of a round", reading("ledger.entries", { round })],
+    ["ledger, of a message", reading("ledger.entries", message)],
+    ["ledger, large amounts of a player", reading("ledger.entries", { player, min_amount: 1_000_000 })],
+    ["rounds", reading("round.search")],
+    ["rounds, open", reading("round.search", { state: "open" })],
+    ["rounds, left open", reading("round.list")],
+    [
+      "rounds, of a provider and a small operator",
+      reading("round.search", { provider: "generated-1", operator: small })
+    ],
+    ["round", reading("round.show", { ...played, round })],
+    ["rounds, of a message", reading("round.search", message)],
+    ["payments", reading("payment.list")],
+    ["payments, the queue", reading("payment.list", { status: "waiting", sort: "oldest" })],
+    [
+      "payments, the queue of a small operator",
+      reading("payment.list", { status: "waiting", sort: "oldest", operator: small })
+    ],
+    [
+      "payments, of a small operator by amount",
+      reading("payment.list", { operator: small, sort: "amount", currency: "EUR" })
+    ],
+    ["payment methods", reading("payment_method.list")],
+    ["corrections", reading("correction.list")],
+    ["alerts, the queue", reading("alert.list", { status: "waiting", sort: "severity" })],
+    ["alert rules", reading("alert.rules", { operator })],
+    ["audit log", reading("audit.list")],
+    ["games", reading("game.list")],
+    ["providers", reading("provider.list"), reading("provider.show", { provider: "generated-1" })],
+    ["provider: calls", reading("provider.calls", { provider: "generated-1" })],
+    ["bonuses", reading("bonus.list")],
+    ["bonus: its grants", reading("bonus.show", { bonus }), reading("bonus.grants", { bonus })],
+    ["promo codes", reading("promo.list")],
+    ["webhooks", reading("webhook.list")],
+    ["deliveries", reading("delivery.list")],
+    ["report: GGR of a year", reading("report.ggr", { operator, ...year })],
+    ["report: GGR of a year, by day", reading("report.breakdown", { operator, by: "day", ...year })],
+    ["report: GGR of a year, by provider", reading("report.breakdown", { operator, by: "provider", ...year })],
+    ["report: series of a year", reading("report.series", { operator, metric: "ggr", step: "day", ...year })],
+    ["report: operators, a year", reading("report.operators", year)],
+    ["report: player funds", reading("report.funds")],
+    ["report: bonus cost of a year", reading("report.bonuses", { operator, ...year })],
+    ["exchange rates", reading("rate.list")],
+    ["operators", reading("operator.list")],
+    ["operator: set-up", reading("operator.setup", { operator })],
+    ["keys", reading("key.list")],
+    ["staff", reading("staff.list"), reading("staff.colleagues")],
+    ["profiles", reading("profile.list")],
+    ["jobs", reading("job.list"), reading("node.list"), reading("secret.list")]
   ]
-  return readable(named.map(([name, ...uris]) => ({ name, target_ms: pageTarget_ms, uris })))
+  return named.filter(([, ...requests]) => requests.length > 0).map(([name, ...requests]) => ({
+    name,
+    action: requests.map(([action]) => action).join(" "),
+    target_ms: pageTarget_ms,
+    uris: requests.map(([, uri]) => uri)
+  }))
+}
+
+/** Reading actions of the staff API that neither cases nor {@link withoutFigures} name. */
+export const unmeasured = (cases: ReadonlyArray<{ readonly action: string }>): ReadonlyArray<string> => {
+  const measured = new Set(cases.flatMap(({ action }) => action.split(" ")))
+  return [...staffReads.keys()].filter((action) => !measured.has(action) && !withoutFigures.has(action))
 }
