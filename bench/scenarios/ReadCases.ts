@@ -165,6 +165,7 @@ export const withoutFigures: ReadonlyMap<string, string> = new Map([
   ["ledger.export", "as long as the ledger"],
   ["ledger.verify", "the whole ledger: measured by reads --verify"],
   ["provider.reconcile", "asks the vendor"],
+  ["secret.list", "opens all that is encrypted, when it is asked for"],
   ["sign_in.show", "before signing in"],
   ["session.show", "of browsers alone"],
   ["session.list", "of browsers alone"],
@@ -295,7 +296,7 @@ export const staffCases = (
     ["keys", reading("key.list")],
     ["staff", reading("staff.list"), reading("staff.colleagues")],
     ["profiles", reading("profile.list")],
-    ["jobs", reading("job.list"), reading("node.list"), reading("secret.list")]
+    ["jobs", reading("job.list"), reading("node.list")]
   ]
   return named.filter(([, ...requests]) => requests.length > 0).map(([name, ...requests]) => ({
     name,

@@ -1,9 +1,12 @@
 /** Background jobs, nodes and encrypted columns: health of the installation. */
-import { Stack } from "@mantine/core"
+import { Button, Group, Stack, Text } from "@mantine/core"
+import { useState } from "react"
+import { usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
 import { List, ListSection } from "../parts/ListPage.tsx"
 import { PageHead } from "../parts/PageHead.tsx"
+import { Section } from "../parts/Section.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Status } from "../parts/Values.tsx"
 
@@ -57,6 +60,42 @@ const secretColumns = columnsOf(
   "unreadable"
 )
 
+/** What is encrypted, and under which key. All of it is opened for that, a million players' numbers among it: only when it is asked for. */
+function EncryptedColumns() {
+  const may = usePermission()
+  const [isCounted, setCounted] = useState(false)
+  return may("secret.list") && (
+    <Section
+      heading="Encrypted columns"
+      actions={
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" aria-expanded={isCounted} onClick={() => setCounted(!isCounted)}>
+            {isCounted ? "Hide" : "Count"}
+          </Button>
+          <ActionButton
+            action="secret.reseal"
+            label="Encrypt under the present key"
+            explanation="Reads everything that is encrypted under the key before this one, and writes it again under MASTER_KEY."
+          />
+        </Group>
+      }
+    >
+      {isCounted
+        ? (
+          <List
+            heading="Encrypted columns"
+            action="secret.list"
+            paging="whole"
+            columns={secretColumns}
+            rowKey={({ kind }) => kind}
+            empty="None."
+          />
+        )
+        : <Text size="sm">How much is encrypted, and under which key: everything is read for that.</Text>}
+    </Section>
+  )
+}
+
 export default function JobsPage() {
   return (
     <Stack>
@@ -76,21 +115,7 @@ export default function JobsPage() {
         columns={nodeColumns}
         empty="One process, not a cluster. docs/running-several-nodes.md says how to run more."
       />
-      <ListSection
-        heading="Encrypted columns"
-        actions={
-          <ActionButton
-            action="secret.reseal"
-            label="Encrypt under the present key"
-            explanation="Reads everything that is encrypted under the key before this one, and writes it again under MASTER_KEY."
-          />
-        }
-        action="secret.list"
-        paging="whole"
-        columns={secretColumns}
-        rowKey={({ kind }) => kind}
-        empty="None."
-      />
+      <EncryptedColumns />
     </Stack>
   )
 }

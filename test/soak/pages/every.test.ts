@@ -137,7 +137,7 @@ const shown: ReadonlyArray<Shown> = [
     text: "player.kyc",
     open: (page) => page.getByRole("button", { name: /^Before and after/ }).first().click()
   },
-  { name: "jobs", path: "/jobs", heading: "Jobs", text: "webhook_endpoints" },
+  { name: "jobs", path: "/jobs", heading: "Jobs", text: "idempotency-keys" },
   { name: "bonuses", path: "/bonuses", heading: "Bonuses", text: "Friday cashback" },
   { name: "bonus", path: ({ bonus }) => `/bonuses/${bonus.id}`, heading: "Welcome offer", text: "Cancel grant" },
   {
