@@ -4,6 +4,9 @@ import type { Page } from "playwright-core"
 /** Withdrawals in the queue, every other of them by card. */
 export const queued = 5000
 
+/** Methods of the withdrawals that are filtered for, and of the others: the queue may hold some of another make. */
+const [taken, left] = ["queue-card", "queue-bank"]
+
 /** Withdrawals that are approved at once. */
 const several = 200
 
@@ -13,9 +16,9 @@ export const queueSql = (operatorId: number, playerIds: ReadonlyArray<number>): 
     SELECT 9000000000 + n, ${operatorId}, (ARRAY[${
     playerIds.join(",")
   }]::bigint[])[1 + n % ${playerIds.length}], 'withdrawal', 'new',
-      100 + n, 'EUR', CASE WHEN n % 2 = 0 THEN 'card' ELSE 'bank' END, date_trunc('milliseconds', now()), now()
+      100 + n, 'EUR', CASE WHEN n % 2 = 0 THEN '${taken}' ELSE '${left}' END, date_trunc('milliseconds', now()), now()
     FROM generate_series(1, ${queued}) n
-    ON CONFLICT (id) DO UPDATE SET status = 'new', first_approved_by = NULL`
+    ON CONFLICT (id) DO UPDATE SET status = 'new', first_approved_by = NULL, payment_method = EXCLUDED.payment_method`
 
 const tableOf = (page: Page) => page.getByRole("table", { name: "Payments" })
 
@@ -30,13 +33,13 @@ export const queueSteps = {
   /** Those by card alone. */
   filter: async (page: Page): Promise<void> => {
     await page.getByRole("button", { name: "Add filter" }).click()
-    await page.getByRole("dialog", { name: "Add filter" }).getByLabel("Method").fill("card")
+    await page.getByRole("dialog", { name: "Add filter" }).getByLabel("Method").fill(taken)
     await page.keyboard.press("Escape")
-    await page.getByRole("button", { name: "Remove filter Method: card" }).waitFor()
-    await tableOf(page).getByText("bank").first().waitFor({ state: "detached" })
+    await page.getByRole("button", { name: `Remove filter Method: ${taken}` }).waitFor()
+    await tableOf(page).getByText(left).first().waitFor({ state: "detached" })
     await page.waitForLoadState("networkidle")
   },
-  /** The first by its key, and all up to the last of several with the shift key. */
+  /** The first by its key, and all up to the last of several by the same with shift. */
   mark: async (page: Page): Promise<void> => {
     await rowAt(page, 1).getByRole("checkbox").focus()
     await page.keyboard.press("x")
@@ -45,7 +48,8 @@ export const queueSteps = {
       await page.evaluate("window.scrollBy(0, 1500)")
       await page.waitForTimeout(50)
     }
-    await rowAt(page, several).getByRole("checkbox").click({ modifiers: ["Shift"] })
+    await rowAt(page, several).getByRole("checkbox").focus()
+    await page.keyboard.press("Shift+X")
     await page.getByText(new RegExp(`^${several} selected`, "u")).waitFor()
     await page.waitForLoadState("networkidle")
   },

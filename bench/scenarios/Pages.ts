@@ -364,7 +364,7 @@ export const pageScenario = scenario({
         `A casino of ${number(made.players)} players, ${number(made.entries)} ledger entries and ${days} days.`,
         `Chromium without a window, 1280 x 800, each page in a window of its own with nothing in its cache, ${options.rounds} rounds; browser, ` +
         "service and PostgreSQL share the machine. Work is what the browser counts on the page's thread from the request on, the start of the application " +
-        `included. The queue: filtered by its method, the first of 200 rows marked by its key, all up to the last by the shift key, and approved. Scrolling: ${wheelTurns} turns of the wheel, then to the end and back. Work and tasks are processor time of the page's thread; ` +
+        `included. The queue: filtered by its method, the first of 200 rows marked by its key, all up to the last by the same with shift, and approved. Scrolling: ${wheelTurns} turns of the wheel, then to the end and back. Work and tasks are processor time of the page's thread; ` +
         "the other times are a clock's, and hold what the machine takes for others: compare them with the empty page's."
       ],
       headlines: [],

@@ -89,6 +89,14 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions 
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })
       const opened = yield* Effect.promise(async () => {
         await page.goto(`/payments?operator=${casino.slug}`)
+        const boxes = page.getByRole("checkbox", { name: /^Select payment/u })
+        await boxes.nth(3).click()
+        await boxes.nth(0).click({ modifiers: ["Shift"] })
+        await page.getByText(/^4 selected/u).waitFor()
+        // and back: what is between goes the way of the last
+        await boxes.nth(1).click()
+        await boxes.nth(2).click({ modifiers: ["Shift"] })
+        await page.getByText(/^2 selected/u).waitFor()
         await markAll(page, "payments", 4)
         return await openMany(page, "Reject 2 (€3.50)")
       })
