@@ -160,7 +160,7 @@ const reading = (action: string, given: Readonly<Record<string, string | number>
 }
 
 /** Why the figures leave out a reading action of the staff API. */
-export const withoutFigures: ReadonlyMap<string, string> = new Map([
+const withoutFigures: ReadonlyMap<string, string> = new Map([
   ["figures.live", "an open connection"],
   ["ledger.export", "as long as the ledger"],
   ["ledger.verify", "the whole ledger: measured by reads --verify"],
