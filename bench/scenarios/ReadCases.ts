@@ -260,6 +260,8 @@ export const staffCases = (
     ],
     ["round", reading("round.show", { ...played, round })],
     ["rounds, of a message", reading("round.search", message)],
+    ["message", reading("round.message", { ...message, player })],
+    ["calls that were refused or replayed", reading("round.calls")],
     ["payments", reading("payment.list")],
     ["payments, the queue", reading("payment.list", { status: "waiting", sort: "oldest" })],
     [
@@ -288,6 +290,8 @@ export const staffCases = (
     ["report: GGR of a year, by provider", reading("report.breakdown", { operator, by: "provider", ...year })],
     ["report: series of a year", reading("report.series", { operator, metric: "ggr", step: "day", ...year })],
     ["report: operators, a year", reading("report.operators", year)],
+    ["report: days of the operator's zone", reading("report.local_days", { operator, from: day(30), to: day(0) })],
+    ["report: all sections of a year", reading("report.sections", { operator, ...year })],
     ["report: player funds", reading("report.funds")],
     ["report: bonus cost of a year", reading("report.bonuses", { operator, ...year })],
     ["exchange rates", reading("rate.list")],

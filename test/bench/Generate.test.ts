@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { cycleLength } from "../../bench/data/Cycle.ts"
 import { generate } from "../../bench/data/Generate.ts"
 import { heavyPlayer, playerId } from "../../bench/data/GeneratorSql.ts"
-import { readCases, reportCases, staffCases, unmeasured } from "../../bench/scenarios/ReadCases.ts"
+import { readCases, reportCases, staffCases } from "../../bench/scenarios/ReadCases.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { makeRowCounts } from "../../src/store/RowCounts.ts"
 import { addOperator, layerTestService } from "../kit/TestService.ts"
@@ -84,8 +84,6 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
           assert.isAbove(uris.length, 0, name)
           for (const uri of uris) assert.match(uri, /^\/(api\/v1\/operator|backoffice\/v1)\/[a-z0-9/-]+\?/, name)
         }
-        // a new reading action of staff has a figure, or the reason why not
-        assert.deepStrictEqual(unmeasured(staffCases(shape, usual)), [])
         // among few entries no player is a usual one
         for (const { name, uris } of [...readCases(shape, []), ...staffCases(shape, [])]) {
           assert.isAbove(uris.length, 0, name)
