@@ -98,7 +98,7 @@ function Alerts() {
         header: "Finding",
         isAside: true,
         cell: ({ details: found, operator_id: operator, rule }) => (
-          <Clip width={300}>{describeFinding(rule, found, operatorOf(operator).currency)}</Clip>
+          <Clip width={220}>{describeFinding(rule, found, operatorOf(operator).currency)}</Clip>
         )
       },
       ["status", { isAside: true }],

@@ -279,17 +279,18 @@ function Payments() {
   )
 }
 
-const correctionColumns = columnsOf(
-  "correction.list",
-  "id",
-  "status",
-  ["amount", { signed: true }],
-  "wallet",
-  "player_id",
-  ["reason", { width: 150 }],
-  ["requested_by", { label: "Asked by" }],
-  ["requested_at", { label: "At" }]
-)
+const correctionColumnsFor = (actorOf: (label: string) => string) =>
+  columnsOf(
+    "correction.list",
+    "id",
+    "status",
+    ["amount", { signed: true }],
+    "wallet",
+    "player_id",
+    ["reason", { width: 150 }],
+    ["requested_by", { label: "Asked by", cell: ({ requested_by: label }) => actorOf(label) }],
+    ["requested_at", { label: "At" }]
+  )
 
 const correctionActions: RowActions<Correction> = {
   nameOf: ({ id }) => `correction ${id}`,
@@ -371,6 +372,8 @@ function Methods() {
 export default function PaymentsPage() {
   const may = usePermission()
   const [search, setSearch] = useAddress()
+  const { actorOf } = useColleagues()
+  const correctionColumns = useMemo(() => correctionColumnsFor(actorOf), [actorOf])
   return (
     <Stack>
       <PageHead heading="Payments" />
