@@ -365,6 +365,51 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
+  it("are not prolonged into what ends sooner, or in an easier way", () => {
+    const player = excluded(gb, "6_months")
+    const prolonging = (from: Player, request: Partial<Parameters<typeof selfExcludeStep>[0]>, now = noon) =>
+      selfExcludeStep({ period: null, until: null, type: null, actor: "key:pk", ...request })(from, context(now))
+    // of any length, and of a type that ends by itself
+    const closed = accepted(prolonging(player, { until: end + 1, type: "self_closure" })).state
+    assert.isFalse(mayPlay(closed, end + day))
+    const loosened = accepted(prolonging({ ...player, rules: noRules }, { until: end + 1 })).state
+    assert.isFalse(mayPlay(loosened, end + day))
+    // its time is over, and it stands: an end that has passed would lift it
+    for (const type of ["self_closure", "self_exclusion"] as const) {
+      assert.strictEqual(
+        refusalOf(prolonging(player, { until: end + day, type }, end + 2 * day))?.code,
+        "VALIDATION_FAILED"
+      )
+    }
+    // five years do not become the six months of one without end
+    const periods = { ...noRules.breaks.periods, indefinite: "self_exclusion" } as const
+    for (const rules of [gb.rules, noRules]) {
+      const endless = accepted(
+        prolonging(
+          excluded(under({ breaks: { ...rules.breaks, periods } }), "5_years"),
+          { period: "indefinite" },
+          noon + day
+        )
+      ).state
+      assert.strictEqual(
+        refusalOf(asking(endless, Date.UTC(2031, 10, 18, 12) - 1))?.code,
+        "RESPONSIBLE_GAMING_RULE"
+      )
+    }
+  })
+
+  it("without end, asked for while the player returns from another, take the least time anew", () => {
+    const periods = { indefinite: "self_exclusion" } as const
+    const rules = { breaks: { ...gb.rules.breaks, periods } }
+    const excluding = (player: Player, now: number) =>
+      selfExcludeStep({ period: "indefinite", until: null, type: null, actor: "key:pk" })(player, context(now))
+    const first = accepted(excluding(under(rules), noon)).state
+    assert.strictEqual(refusalOf(excluding(first, end))?.code, "RESPONSIBLE_GAMING_RULE")
+    const again = accepted(excluding(accepted(asking(first, end)).state, end + hour)).state
+    assert.isFalse(mayPlay(again, end + 24 * hour))
+    assert.strictEqual(refusalOf(asking(again, end + 2 * hour))?.code, "RESPONSIBLE_GAMING_RULE")
+  })
+
   it("keep their way of ending when the rules change", () => {
     const player = { ...excluded(gb, "6_months"), rules: noRules }
     assert.isFalse(mayPlay(player, end + day))

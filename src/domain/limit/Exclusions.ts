@@ -71,7 +71,9 @@ const refuseWeakening = (
   type: ExclusionType | null
 ): Refusal<"RESPONSIBLE_GAMING_RULE"> | undefined => {
   const details = { self_exclusion: exclusionFields(current) }
-  if (current.until === null || end !== null && end <= current.until) {
+  // one without end that the player returns from may be asked for again
+  const until = current.until ?? current.onRequest?.returnAt ?? null
+  if (until === null || end !== null && end <= until) {
     return refuse("RESPONSIBLE_GAMING_RULE", "A self-exclusion can be prolonged, never shortened or lifted.", details)
   }
   return type !== null && isStrong(current.type) && !isStrong(type)
@@ -129,14 +131,14 @@ const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclu
   const { rules } = player
   const end = endOf(request, rules, now)
   if (end !== null && typeof end !== "number") return end
-  const refusal = current === null
-    ? end !== null && end <= now ? refuseFields({ until: ["must be in the future"] }) : undefined
-    : refuseWeakening(current, end, request.type)
+  const refusal = current === null ? undefined : refuseWeakening(current, end, request.type)
   if (refusal !== undefined) return refusal
+  // also of an extension: one that ends on request stands after its time
+  if (end !== null && end <= now) return refuseFields({ until: ["must be in the future"] })
   const type = typeOf(request, rules, current, end, now)
   if (typeof type !== "string") return type
   const exclusion = { type, since: current?.since ?? now, until: end, ...sourceOf(request) }
-  const returnFrom = returnFromOf(rules, exclusion)
+  const returnFrom = returnFromOf(rules, current, exclusion, now)
   return returnFrom === undefined ? exclusion : { ...exclusion, onRequest: { returnFrom, returnAt: null } }
 }
 
@@ -147,10 +149,19 @@ const sourceOf = ({ source = "operator" }: SelfExclude): Pick<Exclusion, "source
 /** Least time of an exclusion without end where the jurisdiction does not say. */
 const leastIndefinite = "P6M"
 
-/** From when the player may ask to return; undefined where the exclusion ends by itself. A time-out always does, one without end never. */
-const returnFromOf = ({ breaks }: Rules, { since, type, until }: Exclusion): number | undefined => {
-  if (until === null) return after(breaks.self_exclusion.min ?? leastIndefinite, since)
-  return type === "self_exclusion" && breaks.ends === "on_request" ? until : undefined
+/**
+ * From when the player may ask to return; undefined where the exclusion ends by itself. A time-out always does, one without end never, and what
+ * prolongs another neither ends in an easier way nor sooner.
+ */
+const returnFromOf = (
+  { breaks }: Rules,
+  current: Exclusion | null,
+  { type, until }: Exclusion,
+  now: number
+): number | undefined => {
+  if (until === null) return Math.max(after(breaks.self_exclusion.min ?? leastIndefinite, now), current?.until ?? now)
+  const endsOnRequest = current?.onRequest !== undefined || type === "self_exclusion" && breaks.ends === "on_request"
+  return endsOnRequest ? until : undefined
 }
 
 /**
