@@ -200,7 +200,10 @@ describe("4.1 required limits", () => {
       refusalOf(setting(set, { max_daily_deposit: null, max_weekly_deposit: null }))?.code,
       "RESPONSIBLE_GAMING_RULE"
     )
-    assert.isUndefined(refusalOf(setting(set, { max_daily_deposit: null })))
+    const removing = accepted(setting(set, { max_daily_deposit: null })).state
+    // nor the other while the removal of the one waits
+    assert.strictEqual(refusalOf(setting(removing, { max_weekly_deposit: null }))?.code, "RESPONSIBLE_GAMING_RULE")
+    assert.isUndefined(refusalOf(setting(removing, { max_daily_deposit: 5, max_weekly_deposit: null })))
   })
 })
 

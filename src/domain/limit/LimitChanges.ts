@@ -138,7 +138,12 @@ export const refuseCapped = (field: LimitField, cap: number): Refusal<"VALIDATIO
   refuseFields({ [`limits.${field}`]: [`must be at most ${cap}, which the jurisdiction allows`] })
 
 /** Refuses what the jurisdiction does not allow: more than its cap, none where there is one, none where one of a group has to be set. */
-const refuseChanges = (player: Player, current: Limits, { changes }: SetLimits): SetLimitsRefusal | undefined => {
+const refuseChanges = (
+  player: Player,
+  current: Limits,
+  waiting: ReadonlyArray<PendingLimit>,
+  { changes }: SetLimits
+): SetLimitsRefusal | undefined => {
   const { caps, required } = player.rules.limits
   for (const [field, value] of changes) {
     const cap = caps[field]
@@ -146,9 +151,12 @@ const refuseChanges = (player: Player, current: Limits, { changes }: SetLimits):
       return refuseCapped(field, cap)
     }
   }
+  // one whose removal waits is as good as removed: each of two could be asked for alone
+  const isKept = (field: LimitField): boolean =>
+    isOwn(player, current, field) && !waiting.some((one) => one.field === field && one.value === null)
   const isSet = (field: LimitField): boolean => {
     const value = changes.get(field)
-    return value === undefined ? isOwn(player, current, field) : value !== null
+    return value === undefined ? isKept(field) : value !== null
   }
   const emptied = required.find((group) =>
     group.some((field) => changes.get(field) === null) && group.some((field) => isOwn(player, current, field)) &&
@@ -166,9 +174,9 @@ export const setLimitsStep =
   (command: SetLimits) => (player: Player, context: Context): Decision<LimitsOutcome, SetLimitsRefusal> => {
     const { now } = context
     const current = ownLimits(player, now)
-    const refusal = refuseChanges(player, current, command)
-    if (refusal !== undefined) return refused(refusal)
     const waiting = player.pendingLimits.filter((change) => waits(change, now))
+    const refusal = refuseChanges(player, current, waiting, command)
+    if (refusal !== undefined) return refused(refusal)
     const { applied, hasChange, limits, limitsSet, pending, pendingLimits } = decide(
       player,
       current,
