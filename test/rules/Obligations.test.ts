@@ -107,6 +107,16 @@ describe("4.2 the question for limits", () => {
   })
 })
 
+it("6.3: an answer names an open obligation of its kind, or none", () => {
+  const { state } = noteObligations(under({ prompt: true, required: [["max_balance"]] }), context())
+  const idOf = (kind: string) => state.obligations.find((one) => one.kind === kind)?.id ?? assert.fail(kind)
+  const [required, prompt] = [idOf("required_limits"), idOf("limit_prompt")]
+  for (const obligationId of [required, prompt + 1000]) {
+    assert.strictEqual(codeOf(acknowledge(state, { obligationId })), "RESPONSIBLE_GAMING_RULE")
+  }
+  assert.deepInclude(accepted(acknowledge(state, { obligationId: prompt })).reply, { obligationId: prompt })
+})
+
 describe("4.3 a raise that has to be confirmed", () => {
   const raise = { wait: "PT24H", until_period_ends: false, confirm: true, confirm_within: "P7D" }
   const player = under({ raise }, { limits: { max_daily_deposit: 100 }, limitsSet: limitBit("max_daily_deposit") })

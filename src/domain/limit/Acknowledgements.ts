@@ -67,12 +67,17 @@ const answersBy = { limit_raise: answerRaise, limit_prompt: answerPrompt, return
 /** Takes down an answer, and does what it says in the same commit. */
 export const acknowledgeStep =
   (command: Acknowledge) => (player: Player, context: Context): Decision<NewAcknowledgement, AcknowledgeRefusal> => {
-    const { actor, ...answer } = command
-    const changed = answersBy[command.kind](player, command, context.now)
+    const { actor, kind, obligationId, ...answer } = command
+    if (obligationId !== null && !player.obligations.some((one) => one.id === obligationId && one.kind === kind)) {
+      return refused(notOpen("The player has no open obligation of this kind and id."))
+    }
+    const changed = answersBy[kind](player, command, context.now)
     if (isRefusal(changed)) return refused(changed)
     const draft = new Draft(player, context)
     const acknowledgement = {
       ...answer,
+      kind,
+      obligationId,
       id: draft.takeId(),
       at: context.now,
       playerId: player.id,
@@ -84,7 +89,7 @@ export const acknowledgeStep =
       before: null,
       after: {
         acknowledgement_id: acknowledgement.id,
-        kind: command.kind,
+        kind,
         answer: command.answer,
         field: command.field,
         text_version: command.textVersion,
