@@ -99,7 +99,15 @@ describe("a document", () => {
       { registers: [{ kind: "gamstop", on: { payout: {} } }] },
       { registers: [{ kind: "phonebook", on: {} }] },
       { retention: { gossip: "P1Y" } },
-      { code: "GB" }
+      { code: "GB" },
+      // nobody could meet a group of no limits, and a cap on no category holds nobody
+      { limits: { required: [["max_daily_bet"], []] } },
+      { stakes: [{ categories: [], amount: 500 }] },
+      ...["a\u0000b", "\ud800"].flatMap((text) => [
+        { name: text },
+        { sources: { [text]: { confidence: "A", source: "law" } } },
+        { sources: { stakes: { confidence: "A", source: text } } }
+      ])
     ]
     for (const document of wrong) assert.isNotEmpty(pathsOf(document), JSON.stringify(document))
   })

@@ -24,11 +24,17 @@ const integer = (from: number, to: number) => {
   return Schema.Int.annotate({ message }).check(Schema.isBetween({ minimum: from, maximum: to }, { message }))
 }
 
+/** The database holds neither a zero nor half a pair. */
+const storable = Schema.makeFilter((value: string) =>
+  value.isWellFormed() && !/\p{Cc}/u.test(value) || "must not contain control characters"
+)
+
 const text = (length: number) =>
   Schema.String.check(
     Schema.makeFilter((value: string) =>
       value.trim().length > 0 && value.length <= length || `must be 1 to ${length} characters`
-    )
+    ),
+    storable
   )
 
 const word = Schema.String.check(
@@ -37,6 +43,10 @@ const word = Schema.String.check(
 
 const list = <Item extends Schema.Constraint>(item: Item, most: number) =>
   Schema.Array(item).check(Schema.makeFilter((items) => items.length <= most || `must have ${most} entries at most`))
+
+/** At least one: what is made of none could be met by nobody, or would hold nobody. */
+const someOf = <Item extends Schema.Constraint>(item: Item, most: number) =>
+  list(item, most).check(Schema.makeFilter((items) => items.length > 0 || "must have an entry"))
 
 const limitField = Schema.Literals(limitFields)
 
@@ -88,7 +98,7 @@ const RegisterUse = Schema.Struct({
   last_good_max_age: standing(Schema.NullOr(Duration), null)
 })
 
-const Stake = Schema.Struct({ categories: list(word, 20), amount, ...byAge }).check(Schema.makeFilter(isWhole))
+const Stake = Schema.Struct({ categories: someOf(word, 20), amount, ...byAge }).check(Schema.makeFilter(isWhole))
 
 const breaks = group({
   periods: standing(
@@ -103,7 +113,7 @@ const breaks = group({
 })
 
 const limits = group({
-  required: standing(list(list(limitField, limitFields.length), 10), []),
+  required: standing(list(someOf(limitField, limitFields.length), 10), []),
   required_before: standing(Schema.Literals(["play", "deposit"]), "play"),
   prompt: standing(Schema.Boolean, false),
   caps: standing(perLimit, {}),
@@ -195,7 +205,7 @@ export const Profile = Schema.Struct({
   /** Where a figure comes from, by its path, and how sure it is. No rule. */
   sources: standing(
     Schema.Record(
-      Schema.String.check(Schema.isMaxLength(100)),
+      Schema.String.check(Schema.isMaxLength(100), storable),
       Schema.Struct({ confidence: Schema.Literals(confidences), source: text(500) })
     ).check(Schema.makeFilter((sources) => Object.keys(sources).length <= 200 || "must have 200 entries at most")),
     {}
