@@ -110,7 +110,7 @@ export class ProfileBook extends Context.Service<ProfileBook, {
   /** The versions of each code. */
   readonly versions: () => Book["versions"]
   /**
-   * Makes the rules of a code count in a currency: keeps the factor of now where none is kept. False without a rate.
+   * Makes the rules of a code count in a currency: keeps the factor of now where none is kept. False where they have amounts and there is no rate.
    */
   readonly meet: (code: string, currency: string) => Effect.Effect<boolean, SqlError.SqlError>
   /** Reads again, here and on every node: to be called after every committed change. */
@@ -162,7 +162,10 @@ export class ProfileBook extends Context.Service<ProfileBook, {
         const now = yield* Clock.currentTimeMillis
         const counting = reader.current(code, now)
         if (counting === undefined) return false
-        if (reader.rulesOf(code, currency, now) !== undefined) return true
+        // also where the profile has no amounts yet: a later version may, and nothing could be decided about its players
+        const isKept = code === noneCode || currency === counting.profile.currency ||
+          reader.book.factors.has(keyOf(code, currency))
+        if (isKept) return true
         yield* sql`INSERT INTO profile_factors (code, currency, factor, created_at)
           SELECT ${code}, currency, factor, ${toDate(now)} FROM exchange_rates
           WHERE currency = ${currency} AND base = ${counting.profile.currency} ORDER BY id DESC LIMIT 1

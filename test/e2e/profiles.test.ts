@@ -73,6 +73,24 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       dataOf(yield* casino.post("/players", { ...personOf(), currency: "SEK" }), 201)
     }))
 
+  it.effect("1.4: amounts of a later version count in each currency that the profile has met", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      yield* importProfile({ code, currency: "NOK" })
+      const casino = yield* openCasino({ profiles: [code], default_profile: code })
+      yield* made("/rates", { currency: "DKK", base: "NOK", rate: 2 })
+      const player = dataOf(yield* casino.post("/players", { ...personOf(), currency: "DKK" }), 201)
+      yield* importProfile({ code, currency: "NOK", limits: { caps: { max_daily_bet: 1000 } } })
+      const raise = casino.put(`/players/${player.id}/limits`, { limits: { max_daily_bet: 501 } })
+      // within two seconds at a node that was not told
+      const refused = yield* raise.pipe(
+        Effect.repeat({ while: ({ status }) => status === 200, schedule: Schedule.spaced("200 millis"), times: 15 })
+      )
+      assert.deepStrictEqual([refused.code, Object.keys(refused.details)], ["VALIDATION_FAILED", [
+        "limits.max_daily_bet"
+      ]])
+    }))
+
   it.effect("2.2: a document with an unknown key or a wrong value is refused by its path", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [document: Fields, path: string]> = [
@@ -149,6 +167,31 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       const next = yield* importProfile({ ...document, minimum_age: 25 }, admin)
       assert.deepInclude(next.data, { code: "mt", status: "proposed" })
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/profiles/mt")).data.document.minimum_age, 18)
+    }))
+
+  it.effect("2.6: what was approved for later, or waits, is not loosened at once by sending it again", () =>
+    Effect.gen(function*() {
+      const { token: admin } = yield* made("/staff", { name: "First", role: "admin" })
+      const { token: other } = yield* made("/staff", { name: "Second", role: "compliance" })
+      const dueLater: ReadonlyArray<Fields> = [
+        // its looser part waits
+        {},
+        // it begins next century
+        { valid_from: "2126-01-01T00:00:00Z" }
+      ]
+      for (const later of dueLater) {
+        const code = codeOf()
+        yield* importProfile({ code, limits: { caps: { max_daily_bet: 100 } } })
+        yield* openCasino({ profiles: [code], default_profile: code })
+        const looser = { code, limits: { caps: { max_daily_bet: 900 } } }
+        yield* importProfile({ ...looser, ...later }, admin)
+        yield* approve(code, 2, other)
+        const again = yield* importProfile(looser, admin)
+        assert.deepInclude(again.data, { version: 3, status: "proposed" })
+        assert.deepStrictEqual(effectsOf(again), ["limits.caps.max_daily_bet looser"])
+        const { looser_from: from, valid_from: since } = (yield* approve(code, 3, other)).data
+        assert.strictEqual(Date.parse(from) - Date.parse(since), 86_400_000)
+      }
     }))
 
   it.effect("an operator offers known profiles only, and its default among them", () =>

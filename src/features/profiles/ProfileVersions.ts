@@ -63,14 +63,17 @@ type Versions = ReadonlyArray<ProfileVersion>
 
 type Unavailable = Refusal<"TRY_AGAIN">
 
-/** The approved version before another: what it changes. */
-const versionBefore = (versions: Versions, version: number): ProfileVersion | undefined =>
-  versions.findLast((other) => other.isApproved && other.version < version)
+/**
+ * What counts without a version when it begins: what it changes. Not the version numbered before it, which may begin later, or may have looser parts that
+ * wait: a repetition of either would loosen without approval and without the wait.
+ */
+const documentBefore = (versions: Versions, { validFrom, version }: Pick<ProfileVersion, "validFrom" | "version">) =>
+  inForce(versions.filter((other) => other.version < version), validFrom)
 
 /** What a version changes; nothing when it is the first. */
-const changesIn = (versions: Versions, { document, version }: ProfileVersion) => {
-  const before = versionBefore(versions, version)
-  return before === undefined ? [] : differencesOf(before.document, document)
+const changesIn = (versions: Versions, one: ProfileVersion) => {
+  const before = documentBefore(versions, one)
+  return before === undefined ? [] : differencesOf(before.profile, one.document)
 }
 
 export class ProfileVersions extends Context.Service<ProfileVersions, {
@@ -229,17 +232,17 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               const refusal = refuseCode(document, versions)
               if (refusal !== undefined) return yield* Effect.fail(refusal)
               const version = (versions.at(-1)?.version ?? 0) + 1
-              const before = versionBefore(versions, version)
               if (sentVersion !== undefined && sentVersion !== version) {
                 return yield* Effect.fail(refuseFields({ version: [`must be ${version}, the next one`] }))
               }
               const validFrom = sentFrom === undefined ? now : Math.max(now, Date.parse(sentFrom))
+              const before = documentBefore(versions, { version, validFrom })
               const use = (yield* uses).find((row) => row.code === code)
-              const differences = before === undefined ? [] : differencesOf(before.document, document)
+              const differences = before === undefined ? [] : differencesOf(before.profile, document)
               const isLooser = (use?.active ?? 0) > 0 && differences.some(({ effect }) => effect === "looser")
               const waits = !isOwnCode(code) || isLooser
               const looser = isLooser && before !== undefined
-                ? looserFrom(validFrom, before.document, use?.hours ?? 0)
+                ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
                 : validFrom
               yield* sql`INSERT INTO profile_versions ${
                 sql.insert({
@@ -305,12 +308,12 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               if (later !== undefined) return yield* Effect.fail(refuseEarlier(later))
               yield* refuseSamePerson(actor, row)
               const use = (yield* uses).find((other) => other.code === code)
-              const before = versionBefore(versions, version)
               const validFrom = Math.max(now, one.validFrom)
+              const before = documentBefore(versions, { version, validFrom })
               const isLooser = (use?.active ?? 0) > 0 &&
-                changesIn(versions, one).some(({ effect }) => effect === "looser")
+                changesIn(versions, { ...one, validFrom }).some(({ effect }) => effect === "looser")
               const looser = isLooser && before !== undefined
-                ? looserFrom(validFrom, before.document, use?.hours ?? 0)
+                ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
                 : validFrom
               yield* sql`UPDATE profile_versions SET approved_at = ${toDate(now)}, approved_by = ${actor.label},
                   valid_from = ${toDate(validFrom)}, looser_from = ${toDate(looser)}
