@@ -110,6 +110,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/players/DueAccountChanges.ts: players": "a job: players of this database who are due",
   "features/players/PersonalDataEncryption.ts: players": "a walk over all rows of this database, once",
   "features/players/PersonalDataEncryption.ts: payment_requests": "a walk over all rows of this database, once",
+  "features/profiles/ProfileVersions.ts: players": "whether a profile has players in this database, of any operator",
   "features/sessions/EndedSessions.ts: players": "those of this database whose sessions ended lately",
   "features/reports/BonusCosts.ts: bonus_cost_changes": "a job: sums of this database's grants",
   "features/reports/internal/GameQuery.ts: ledger_entries, original_rounds, rounds":

@@ -2,7 +2,7 @@
  * Versions of all profiles in memory, so that a decision asks nobody. A change of this process, or told by another node, shows at once; any other
  * within two seconds.
  */
-import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Result, Schema, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import { Notices } from "../cluster/Notices.ts"
 import { type Factor, oneForOne, parseFactor } from "../domain/CurrencyConversion.ts"
@@ -25,11 +25,13 @@ import { oneOf, rowsOf } from "./Rows.ts"
 const versionRows = rowsOf(Schema.Struct({
   code: Schema.String,
   version: Schema.Number,
-  document: Profile,
+  document: Schema.Unknown,
   validFrom: Instant,
   looserFrom: Instant,
   isApproved: Schema.Boolean
 }))
+
+const decodeDocument = Schema.decodeUnknownResult(Profile)
 
 const factorRows = rowsOf(Schema.Struct({ code: Schema.String, currency: Schema.String, factor: Schema.String }))
 
@@ -141,7 +143,17 @@ export class ProfileBook extends Context.Service<ProfileBook, {
         const factors = yield* factorRows(sql`SELECT code, currency, factor::text AS factor FROM profile_factors`)
         read = counted
         const versions = new Map(builtIn.versions)
-        for (const { code, ...version } of rows) versions.set(code, [...versions.get(code) ?? [], version])
+        const unread: Array<string> = []
+        for (const { code, document, ...version } of rows) {
+          const decoded = decodeDocument(document)
+          if (Result.isFailure(decoded)) unread.push(`${code} ${version.version}`)
+          else versions.set(code, [...versions.get(code) ?? [], { ...version, document: decoded.success }])
+        }
+        // without one of its versions a code would have looser rules: its players wait for it
+        for (const one of unread) versions.delete(one.split(" ", 1)[0] ?? "")
+        if (unread.length > 0) {
+          yield* Effect.annotateLogs(Effect.logError("stored profile not understood"), { profiles: unread })
+        }
         reader = readerOf({
           versions,
           factors: new Map(factors.flatMap(({ code, currency, factor }) => {

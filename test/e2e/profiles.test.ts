@@ -194,6 +194,18 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       }
     }))
 
+  it.effect("2.6: a code that no operator offers any more, but has players, is in use", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      const strict = { code, limits: { raise: { wait: "P7D" } } }
+      yield* importProfile(strict)
+      const casino = yield* openCasino({ profiles: [code], default_profile: code })
+      dataOf(yield* casino.post("/players", personOf()), 201)
+      const offers = { profiles: ["none"], default_profile: "none" }
+      yield* staffCall("PATCH", `/backoffice/v1/operators/${casino.slug}`, offers)
+      assert.deepInclude((yield* importProfile({ code })).data, { version: 2, status: "proposed" })
+    }))
+
   it.effect("an operator offers known profiles only, and its default among them", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

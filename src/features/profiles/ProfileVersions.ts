@@ -37,6 +37,8 @@ const useRows = rowsOf(Schema.Struct({
   hours: Schema.Number
 }))
 
+const playerRows = rowsOf(Schema.Struct({ hasPlayers: Schema.Boolean }))
+
 const proposalRows = rowsOf(Schema.Struct({
   version: Schema.Number,
   importedBy: Schema.String,
@@ -110,6 +112,15 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
             max(o.cooling_off_hours)::float8 AS hours
           FROM operators o CROSS JOIN LATERAL unnest(o.profiles) AS code GROUP BY code`
       )
+
+      /** Whether somebody is held to the rules of a code: an active operator offers it, or it has players, also of those that offer it no more. */
+      const isInUse = Effect.fnUntraced(function*(code: string, use: { readonly active: number } | undefined) {
+        if ((use?.active ?? 0) > 0) return true
+        const [found] = yield* playerRows(
+          sql`SELECT EXISTS (SELECT FROM players WHERE jurisdiction = ${code} AND jurisdiction <> 'none') AS "hasPlayers"`
+        )
+        return found?.hasPlayers === true
+      })
 
       const rowsOfCode = (code: string) =>
         proposalRows(
@@ -239,7 +250,7 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               const before = documentBefore(versions, { version, validFrom })
               const use = (yield* uses).find((row) => row.code === code)
               const differences = before === undefined ? [] : differencesOf(before.profile, document)
-              const isLooser = (use?.active ?? 0) > 0 && differences.some(({ effect }) => effect === "looser")
+              const isLooser = (yield* isInUse(code, use)) && differences.some(({ effect }) => effect === "looser")
               const waits = !isOwnCode(code) || isLooser
               const looser = isLooser && before !== undefined
                 ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
@@ -310,7 +321,7 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               const use = (yield* uses).find((other) => other.code === code)
               const validFrom = Math.max(now, one.validFrom)
               const before = documentBefore(versions, { version, validFrom })
-              const isLooser = (use?.active ?? 0) > 0 &&
+              const isLooser = (yield* isInUse(code, use)) &&
                 changesIn(versions, { ...one, validFrom }).some(({ effect }) => effect === "looser")
               const looser = isLooser && before !== undefined
                 ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
