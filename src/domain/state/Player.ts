@@ -63,6 +63,23 @@ export interface Exclusion {
   readonly onRequest?: { readonly returnFrom: number; readonly returnAt: number | null }
 }
 
+/** The exclusion that the columns of a player's row hold; null where they hold none. */
+export const exclusionOf = ({ returnAt, returnFrom, since, source, type, until }: {
+  readonly type: ExclusionType | null
+  readonly since: number | null
+  readonly until: number | null
+  readonly source: ExclusionSource | null
+  readonly returnFrom: number | null
+  readonly returnAt: number | null
+}): Exclusion | null =>
+  type === null || since === null ? null : {
+    type,
+    since,
+    until,
+    ...(source === null ? {} : { source }),
+    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
+  }
+
 /** When an exclusion is over; null while that is not known. */
 export const exclusionEnd = ({ onRequest, until }: Pick<Exclusion, "onRequest" | "until">): number | null =>
   onRequest === undefined ? until : onRequest.returnAt

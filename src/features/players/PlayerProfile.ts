@@ -2,7 +2,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { Player } from "../../contract/players/PlayerResource.ts"
 import { exclusionFields } from "../../domain/limit/LimitUsage.ts"
-import { exclusionEnd } from "../../domain/state/Player.ts"
+import { exclusionEnd, exclusionOf } from "../../domain/state/Player.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
@@ -69,15 +69,14 @@ const abilitiesOf = picker(Struct.keys(abilities))
 
 /** The wire form of a player's row at `now` (epoch milliseconds): an exclusion that is over does not show. */
 export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
-  const { exclusion_since: since, exclusion_source: source, exclusion_type: type } = row
-  const { exclusion_return_at: returnAt, exclusion_return_from: returnFrom, exclusion_until: until } = row
-  const exclusion = type === null || since === null ? null : {
-    type,
-    since,
-    until,
-    ...(source === null ? {} : { source }),
-    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
-  }
+  const exclusion = exclusionOf({
+    type: row.exclusion_type,
+    since: row.exclusion_since,
+    until: row.exclusion_until,
+    source: row.exclusion_source,
+    returnFrom: row.exclusion_return_from,
+    returnAt: row.exclusion_return_at
+  })
   const end = exclusion === null ? null : exclusionEnd(exclusion)
   return {
     ...plainOf(row),

@@ -9,6 +9,7 @@ import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/Excl
 import {
   endedSessionsCarried,
   openSessionsCarried,
+  exclusionOf,
   kycStatuses,
   type Player,
   playerStatuses,
@@ -156,13 +157,7 @@ const toPlayer = ({
   // replaced by those that count before anybody sees the player
   rules: noRules,
   restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
-  exclusion: type === null || since === null ? null : {
-    type,
-    since,
-    until,
-    ...(source === null ? {} : { source }),
-    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
-  },
+  exclusion: exclusionOf({ type, since, until, source, returnFrom, returnAt }),
   limits: row.limits satisfies Limits,
   pendingLimits: row.pendingLimits satisfies ReadonlyArray<PendingLimit>,
   counters: decodeCounters(row.counters),
