@@ -5,24 +5,13 @@
 import { after } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import type { LimitField } from "../LimitFields.ts"
-import { type Window, windowEnd } from "../state/Windows.ts"
+import { windowEnd } from "../state/Windows.ts"
+import { windowOf } from "./LimitUsage.ts"
 
 export interface RaiseTerms {
   readonly coolingOffHours: number
   readonly raise: Pick<Rules["limits"]["raise"], "confirm" | "until_period_ends" | "wait">
 }
-
-/** The window that a limit sums over; undefined for one that sums nothing. */
-const windowOf = (field: LimitField): Window | undefined =>
-  field.includes("_daily_")
-    ? "day"
-    : field.includes("_weekly_")
-    ? "week"
-    : field.includes("_monthly_")
-    ? "month"
-    : field.includes("_yearly_")
-    ? "year"
-    : undefined
 
 /** From when a raise that is asked for at `now` may be in force; `now` itself where it does not wait. */
 const raiseFrom = (field: LimitField, { coolingOffHours, raise }: RaiseTerms, now: number): number => {

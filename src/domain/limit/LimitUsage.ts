@@ -114,6 +114,11 @@ const sums: { readonly [field in SummedLimit]: readonly [sum: keyof Counters, wi
   max_yearly_deposit: ["depositYear", "year"]
 }
 
+const isSummed = (field: LimitField): field is SummedLimit => field in sums
+
+/** The window that a limit sums over; undefined for one that sums nothing. */
+export const windowOf = (field: LimitField): Window | undefined => isSummed(field) ? sums[field][1] : undefined
+
 const usageOf = (
   field: LimitField,
   player: Player,
