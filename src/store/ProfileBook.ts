@@ -66,7 +66,8 @@ interface Held {
 
 /** Reads of one book. What was put together is kept until it is over: as many as there are codes and currencies. */
 const readerOf = (book: Book) => {
-  const held = new Map<string, Held>()
+  /** By code and currency: a command looks up two texts that it has, and makes none. */
+  const held = new Map<string, Map<string, Held>>()
   const factorOf = (code: string, own: string, currency: string) =>
     currency === own ? oneForOne : book.factors.get(keyOf(code, currency))
   const current = (code: string, now: number): InForce | undefined => inForce(book.versions.get(code) ?? [], now)
@@ -76,15 +77,15 @@ const readerOf = (book: Book) => {
     rulesOf: (code: string, currency: string, now: number): Rules | undefined => {
       // the rules of the API itself, which no version changes
       if (code === noneCode) return noRules
-      const key = keyOf(code, currency)
-      const found = held.get(key)
+      const ofCode = held.get(code) ?? new Map<string, Held>()
+      const found = ofCode.get(currency)
       if (found !== undefined && now < found.until) return found.rules
       const version = current(code, now)
       if (version === undefined) return undefined
       const factor = hasAmounts(version.profile) ? factorOf(code, version.profile.currency, currency) : oneForOne
       if (factor === undefined) return undefined
       const rules = rulesIn(version, factor)
-      held.set(key, { rules, until: version.until })
+      held.set(code, ofCode.set(currency, { rules, until: version.until }))
       return rules
     }
   }
