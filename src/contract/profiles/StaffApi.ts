@@ -22,7 +22,7 @@ const StaffProfileVersion = Schema.Struct({
   looser_from: timestamp.annotate({ description: "From then on what is looser than before counts as well." }),
   imported_by: Schema.NullOr(Schema.String),
   approved_by: Schema.NullOr(Schema.String),
-  differences: Schema.Array(ProfileDifference).annotate({ description: "From the approved version before it." })
+  differences: Schema.Array(ProfileDifference).annotate({ description: "From what counts when it begins." })
 })
 
 export type StaffProfileVersion = typeof StaffProfileVersion.Type
